@@ -59,9 +59,9 @@ void run(benchmark::State& state, std::uint64_t series_max) {
     for (auto _ : state) {
         state.PauseTiming();
         auto limiter = std::make_unique<series_limiter>(limit_rules{.global = {.hourly = series_max}}, noon);
-        auto who = std::make_unique<talkers>(labels, hash_key::known_to_all(), noon);
+        auto tracker = std::make_unique<cardinality_tracker>(labels, hash_key::known_to_all(), noon);
         refused_ring ring;
-        noted_series noted{*who, ring, *limiter};
+        series_sampler noted{*tracker, ring, *limiter};
         state.ResumeTiming();
         for (std::uint64_t sent = 0; sent < series; sent += batch) {
             const std::string& body = requests.next();
@@ -75,7 +75,7 @@ void run(benchmark::State& state, std::uint64_t series_max) {
         }
         state.PauseTiming();
         limiter.reset();
-        who.reset();
+        tracker.reset();
         state.ResumeTiming();
     }
     report_series(state, series);

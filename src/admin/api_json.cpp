@@ -239,8 +239,8 @@ std::string utc(time_point moment) {
     return seriesgate::utc(std::chrono::floor<std::chrono::seconds>(moment));
 }
 
-std::string_view name_of(talker_window window) noexcept {
-    return window == talker_window::hourly ? "hourly" : "daily";
+std::string_view name_of(cardinality_window window) noexcept {
+    return window == cardinality_window::hourly ? "hourly" : "daily";
 }
 
 /// One with the most series, and what it is sorted by.
@@ -259,7 +259,7 @@ json::array most(std::vector<ranked> all, std::uint64_t shown_max) {
     return made;
 }
 
-json::object to_json(const talker& one, std::uint64_t error) {
+json::object to_json(const top_entry& one, std::uint64_t error) {
     return {{"value", readable(one.value)},
             {"series", one.series},
             {"error", error},
@@ -267,13 +267,13 @@ json::object to_json(const talker& one, std::uint64_t error) {
             {"lastSeen", utc(one.last_seen)}};
 }
 
-bool is_of(const talker& one, const api_question& asked) {
+bool is_of(const top_entry& one, const api_question& asked) {
     return !asked.tenant || one.tenant == *asked.tenant;
 }
 
-json::array top_of(const space_saving& from, const talker_tables& tables, const api_question& asked) {
+json::array top_of(const space_saving& from, const cardinality_tables& tables, const api_question& asked) {
     std::vector<ranked> all;
-    for (const talker& each : from.all()) {
+    for (const top_entry& each : from.all()) {
         if (!is_of(each, asked)) continue;
         json::object shown = to_json(each, tables.error_of(each));
         if (asked.by == "sender") shown["userAgent"] = readable(each.detail);
@@ -284,14 +284,14 @@ json::array top_of(const space_saving& from, const talker_tables& tables, const 
 }
 
 /// Labels of the metrics that are watched, those with the most values first.
-json::array top_labels(const talker_tables& tables, const api_question& asked) {
+json::array top_labels(const cardinality_tables& tables, const api_question& asked) {
     std::vector<ranked> all;
     const watched_metrics& watched = tables.watched();
     for (std::size_t i = 0; i < watched.metrics().size(); ++i) {
-        const talker& metric = watched.metrics()[i];
+        const top_entry& metric = watched.metrics()[i];
         if (!is_of(metric, asked)) continue;
         for (const watched_label& each : watched.watched(i).labels) {
-            talker label = metric;
+            top_entry label = metric;
             label.value = each.name;
             label.series = each.series;
             label.error = each.error;
@@ -324,7 +324,7 @@ std::string_view name_of(explosion what) noexcept {
     return "growth";
 }
 
-json::object to_json(const finding& found, const sampled& samples, talker_window window) {
+json::object to_json(const finding& found, const sampled& samples, cardinality_window window) {
     json::array metrics, labels;
     for (const std::string& each : found.metrics) metrics.emplace_back(readable(each));
     for (const std::string& each : found.labels) labels.emplace_back(readable(each));
@@ -376,20 +376,20 @@ std::vector<label_view> labels_of(const refused_series& one) {
 
 }  // namespace
 
-std::string top_json(talkers& who, const api_question& asked) {
-    const talker_tables tables = who.tables(asked.kind, asked.window);
+std::string top_json(cardinality_tracker& tracker, const api_question& asked) {
+    const cardinality_tables tables = tracker.tables(asked.kind, asked.window);
     if (asked.by == "label") return success_json(top_labels(tables, asked));
     if (asked.by == "tenant") return success_json(top_of(tables.tenants(), tables, asked));
-    const talker_table* const table = asked.by == "metric"   ? &tables.metrics()
-                                      : asked.by == "sender" ? &tables.senders()
-                                                             : tables.values_of(asked.by);
+    const cardinality_table* const table = asked.by == "metric"   ? &tables.metrics()
+                                           : asked.by == "sender" ? &tables.senders()
+                                                                  : tables.values_of(asked.by);
     if (table == nullptr) return success_json(json::array{});
     return success_json(top_of(asked.tenant ? table->by_tenant() : table->in_all(), tables, asked));
 }
 
-std::string findings_json(talkers& who, const api_question& asked, const status_facts& of) {
+std::string findings_json(cardinality_tracker& tracker, const api_question& asked, const status_facts& of) {
     json::array made;
-    for (const finding& each : explosions_in(asked.window, who, of))
+    for (const finding& each : explosions_in(asked.window, tracker, of))
         if ((!asked.tenant || each.tenant == *asked.tenant) && made.size() < asked.shown_max)
             made.push_back(to_json(each, of.samples, asked.window));
     return success_json(std::move(made));

@@ -30,8 +30,8 @@ std::string suggestions_json(const suggestion_list& list, const limit_rules& rul
 
 /// The answers of the paths of the same names, whole.
 /// @param of see explosions_in.
-std::string top_json(talkers& who, const api_question& asked);
-std::string findings_json(talkers& who, const api_question& asked, const status_facts& of);
+std::string top_json(cardinality_tracker& tracker, const api_question& asked);
+std::string findings_json(cardinality_tracker& tracker, const api_question& asked, const status_facts& of);
 std::string refused_json(refused_ring& refused, const api_question& asked);
 
 }  // namespace seriesgate

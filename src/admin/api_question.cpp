@@ -63,13 +63,13 @@ std::string read_limit(std::string_view value, std::span<const std::string>, api
 
 std::string read_window(std::string_view value, std::span<const std::string>, api_question& into) {
     if (value != "hourly" && value != "daily") return "window: expected hourly or daily";
-    into.window = value == "hourly" ? talker_window::hourly : talker_window::daily;
+    into.window = value == "hourly" ? cardinality_window::hourly : cardinality_window::daily;
     return {};
 }
 
 std::string read_kind(std::string_view value, std::span<const std::string>, api_question& into) {
     if (value != "new" && value != "refused") return "kind: expected new or refused";
-    into.kind = value == "new" ? talker_kind::arrived : talker_kind::refused;
+    into.kind = value == "new" ? series_event::newly_admitted : series_event::refused;
     return {};
 }
 

@@ -35,8 +35,8 @@ std::string_view name_of(api_path path) noexcept;
 /// Two questions that are equal have the same answer.
 struct api_question {
     api_path path = api_path::top;
-    talker_window window = talker_window::hourly;
-    talker_kind kind = talker_kind::arrived;
+    cardinality_window window = cardinality_window::hourly;
+    series_event kind = series_event::newly_admitted;
     std::string by = "metric";
     std::optional<std::string> tenant{};  ///< as the header names it; nothing: all together
     std::uint64_t shown_max = 0;

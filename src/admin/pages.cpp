@@ -87,16 +87,16 @@ std::string findings_text(const api_question& asked, const page_sources& from) {
     status_facts facts{.now = std::chrono::floor<std::chrono::seconds>(from.now()),
                        .figures = figures_of_windows(from.limiter),
                        .counts = from.counts()};
-    facts.samples = from.who.samples();
-    facts.hours = from.who.hours();
-    return findings_json(from.who, asked, facts);
+    facts.samples = from.tracker.samples();
+    facts.hours = from.tracker.hours();
+    return findings_json(from.tracker, asked, facts);
 }
 
 std::string api_text(const api_question& asked, const page_sources& from) {
     from.catch_up();
     switch (asked.path) {
         case api_path::top:
-            return top_json(from.who, asked);
+            return top_json(from.tracker, asked);
         case api_path::findings:
             return findings_text(asked, from);
         case api_path::explain:
@@ -161,7 +161,7 @@ std::string status_text(const page_sources& from) {
                        .figures = figures_of(from.limiter),
                        .counts = from.counts(),
                        .upkeep = from.upkeep()};
-    add_culprits(facts, from.who, from.refused);
+    add_cardinality(facts, from.tracker, from.refused);
     facts.too_small_limits = too_small_limits(facts, from);
     return status_html(facts);
 }

@@ -18,7 +18,7 @@ namespace seriesgate {
 
 class observed_demand;
 class refused_ring;
-class talkers;
+class cardinality_tracker;
 
 /// Where the figures on the pages come from: of those who count, admin knows but the limiter.
 struct page_sources {
@@ -27,7 +27,7 @@ struct page_sources {
     std::function<void(exposition&)> write_metrics;  ///< the families of all others. Threads: any
     std::function<gate_counts()> counts;             ///< Threads: any
     std::function<void()> catch_up{};                ///< to what is known by now of the two below. Threads: any
-    talkers& who;
+    cardinality_tracker& tracker;
     refused_ring& refused;
     observed_demand& demand;
     const hash_key& key;                             ///< of the fingerprints

@@ -16,8 +16,8 @@ namespace {
 
 /// Of one hour.
 struct both_kinds {
-    const talker_tables& arrived;
-    const talker_tables& refused;
+    const cardinality_tables& newly_admitted;
+    const cardinality_tables& refused;
 };
 
 /// Names are put together before any becomes a text: most of them are let go.
@@ -25,12 +25,12 @@ using row_name = std::tuple<std::string_view, std::string_view, std::string_view
 using rows_by_name = std::map<row_name, top_row>;
 
 /// The number that counts of that kind go to.
-std::uint64_t& count_in(top_row& row, talker_kind kind) {
-    return kind == talker_kind::arrived ? row.arrived : row.refused;
+std::uint64_t& count_in(top_row& row, series_event kind) {
+    return kind == series_event::newly_admitted ? row.newly_admitted : row.refused;
 }
 
-void add_all(rows_by_name& rows, const space_saving& from, const talker_tables& tables, talker_kind kind) {
-    for (const talker& each : from.all()) {
+void add_all(rows_by_name& rows, const space_saving& from, const cardinality_tables& tables, series_event kind) {
+    for (const top_entry& each : from.all()) {
         top_row& row = rows[{each.value, each.detail, {}}];
         count_in(row, kind) += each.series;
         row.error += tables.error_of(each);
@@ -44,10 +44,10 @@ struct both_label {
 };
 using labels_by_name = std::map<row_name, both_label>;
 
-void add_labels(labels_by_name& labels, const talker_tables& tables, talker_kind kind) {
+void add_labels(labels_by_name& labels, const cardinality_tables& tables, series_event kind) {
     const watched_metrics& watched = tables.watched();
     for (std::size_t i = 0; i < watched.metrics().size(); ++i) {
-        const talker& metric = watched.metrics()[i];
+        const top_entry& metric = watched.metrics()[i];
         for (const watched_label& each : watched.watched(i).labels) {
             both_label& label = labels[{each.name, metric.value, metric.tenant}];
             count_in(label.row, kind) += each.series;
@@ -77,21 +77,21 @@ std::vector<top_row> most(const rows_by_name& rows, Rank rank) {
 }
 
 std::uint64_t series_of(const top_row& row) {
-    return row.arrived + row.refused;
+    return row.newly_admitted + row.refused;
 }
 
-top_table table_of(top_table::sort of, const both_kinds& hour, const space_saving& arrived,
+top_table table_of(top_table::sort of, const both_kinds& hour, const space_saving& newly_admitted,
                    const space_saving& refused) {
     rows_by_name rows;
-    add_all(rows, arrived, hour.arrived, talker_kind::arrived);
-    add_all(rows, refused, hour.refused, talker_kind::refused);
+    add_all(rows, newly_admitted, hour.newly_admitted, series_event::newly_admitted);
+    add_all(rows, refused, hour.refused, series_event::refused);
     return {.of = of, .rows = most(rows, series_of)};
 }
 
 /// The values are those of the metric with the most: others have the same.
 void add_metric(top_row& to, const top_row& more) {
     ++to.metrics;
-    to.arrived += more.arrived;
+    to.newly_admitted += more.newly_admitted;
     to.refused += more.refused;
     to.error += more.error;
     if (more.distinct_values <= to.distinct_values) return;
@@ -114,10 +114,10 @@ value_count values_of(const row_name& name, const both_label& label, const std::
 }
 
 top_table labels_of(const both_kinds& hour) {
-    const std::vector<subject> metrics = metrics_of(hour.arrived, hour.refused);
+    const std::vector<subject> metrics = metrics_of(hour.newly_admitted, hour.refused);
     labels_by_name labels;
-    add_labels(labels, hour.arrived, talker_kind::arrived);
-    add_labels(labels, hour.refused, talker_kind::refused);
+    add_labels(labels, hour.newly_admitted, series_event::newly_admitted);
+    add_labels(labels, hour.refused, series_event::refused);
     rows_by_name rows;
     for (auto& [name, label] : labels) {
         const value_count values = values_of(name, label, metrics);
@@ -136,17 +136,19 @@ top_table labels_of(const both_kinds& hour) {
 std::vector<top_table> tables_of(const both_kinds& hour, const std::vector<std::string>& counted_labels) {
     using sort = top_table::sort;
     std::vector<top_table> made;
-    made.push_back(table_of(sort::metrics, hour, hour.arrived.metrics().in_all(), hour.refused.metrics().in_all()));
+    made.push_back(
+        table_of(sort::metrics, hour, hour.newly_admitted.metrics().in_all(), hour.refused.metrics().in_all()));
     made.push_back(labels_of(hour));
-    made.push_back(table_of(sort::senders, hour, hour.arrived.senders().in_all(), hour.refused.senders().in_all()));
+    made.push_back(
+        table_of(sort::senders, hour, hour.newly_admitted.senders().in_all(), hour.refused.senders().in_all()));
     for (const std::string& label : counted_labels) {
-        const talker_table* const arrived = hour.arrived.values_of(label);
-        const talker_table* const refused = hour.refused.values_of(label);
-        if (arrived == nullptr || refused == nullptr) continue;
-        made.push_back(table_of(sort::values, hour, arrived->in_all(), refused->in_all()));
+        const cardinality_table* const newly_admitted = hour.newly_admitted.values_of(label);
+        const cardinality_table* const refused = hour.refused.values_of(label);
+        if (newly_admitted == nullptr || refused == nullptr) continue;
+        made.push_back(table_of(sort::values, hour, newly_admitted->in_all(), refused->in_all()));
         made.back().label = label;
     }
-    made.push_back(table_of(sort::tenants, hour, hour.arrived.tenants(), hour.refused.tenants()));
+    made.push_back(table_of(sort::tenants, hour, hour.newly_admitted.tenants(), hour.refused.tenants()));
     if (made.back().rows.size() < 2 && (made.back().rows.empty() || made.back().rows.front().value.empty()))
         made.pop_back();  // nobody names a tenant
     std::erase_if(made, [](const top_table& each) { return each.rows.empty(); });
@@ -170,9 +172,9 @@ void fit_refused(std::vector<finding>& all, std::uint64_t counted, std::uint64_t
     }
 }
 
-std::vector<finding> explosions_among(const both_kinds& tables, talker_window window, const status_facts& of) {
-    std::vector<finding> made = find_explosions(tables.arrived, tables.refused, {}, of.samples);
-    if (window == talker_window::hourly) fit_refused(made, tables.refused.total(), refused_now(of).series);
+std::vector<finding> explosions_among(const both_kinds& tables, cardinality_window window, const status_facts& of) {
+    std::vector<finding> made = find_explosions(tables.newly_admitted, tables.refused, {}, of.samples);
+    if (window == cardinality_window::hourly) fit_refused(made, tables.refused.total(), refused_now(of).series);
     const delivery_facts& delivery = of.counts.delivery;
     mark_over(made, of.now, {.watched_since = delivery.watched_since, .last = delivery.last_refused});
     return made;
@@ -199,24 +201,25 @@ series_count refused_before(const status_facts& of) noexcept {
     return sum;
 }
 
-std::vector<finding> explosions_in(talker_window window, talkers& who, const status_facts& of) {
-    const talker_tables arrived = who.tables(talker_kind::arrived, window);
-    const talker_tables turned_down = who.tables(talker_kind::refused, window);
-    return explosions_among({.arrived = arrived, .refused = turned_down}, window, of);
+std::vector<finding> explosions_in(cardinality_window window, cardinality_tracker& tracker, const status_facts& of) {
+    const cardinality_tables newly_admitted = tracker.tables(series_event::newly_admitted, window);
+    const cardinality_tables turned_down = tracker.tables(series_event::refused, window);
+    return explosions_among({.newly_admitted = newly_admitted, .refused = turned_down}, window, of);
 }
 
-void add_culprits(status_facts& to, talkers& who, refused_ring& refused) {
-    to.hours = who.hours();
+void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused) {
+    to.hours = tracker.hours();
     to.refused = refused.all();
-    to.samples = who.samples();
+    to.samples = tracker.samples();
     {
-        const talker_tables arrived = who.tables(talker_kind::arrived, talker_window::hourly);
-        const talker_tables turned_down = who.tables(talker_kind::refused, talker_window::hourly);
-        const both_kinds hour{.arrived = arrived, .refused = turned_down};
-        to.of_hour = explosions_among(hour, talker_window::hourly, to);
-        to.top = tables_of(hour, who.labels());
+        const cardinality_tables newly_admitted =
+            tracker.tables(series_event::newly_admitted, cardinality_window::hourly);
+        const cardinality_tables turned_down = tracker.tables(series_event::refused, cardinality_window::hourly);
+        const both_kinds hour{.newly_admitted = newly_admitted, .refused = turned_down};
+        to.of_hour = explosions_among(hour, cardinality_window::hourly, to);
+        to.top = tables_of(hour, tracker.labels());
     }
-    to.of_day = explosions_in(talker_window::daily, who, to);
+    to.of_day = explosions_in(cardinality_window::daily, tracker, to);
     std::erase_if(to.of_day, [&](const finding& each) {
         return std::ranges::any_of(to.of_hour, [&](const finding& other) { return is_same(each, other); });
     });

@@ -33,7 +33,7 @@ struct top_row {
     std::string value{};   ///< as people read it, as all texts here: see readable()
     std::string detail{};  ///< of a sender its User-Agent, of a label its metric
     std::string tenant{};  ///< of a label
-    std::uint64_t arrived = 0;
+    std::uint64_t newly_admitted = 0;
     std::uint64_t refused = 0;
     std::uint64_t error = 0;            ///< by how much these may be wrong
     std::uint64_t distinct_values = 0;  ///< of a label
@@ -87,10 +87,10 @@ series_count refused_now(const status_facts& of) noexcept;
 series_count refused_before(const status_facts& of) noexcept;
 
 /// What has exploded in the window, with what is over of it. Of `of` it needs now, figures, counts, samples and hours.
-std::vector<finding> explosions_in(talker_window window, talkers& who, const status_facts& of);
+std::vector<finding> explosions_in(cardinality_window window, cardinality_tracker& tracker, const status_facts& of);
 
 /// Fills in what is known of new and refused series: findings, hours, top, refused. Copies some tables, one after the
 /// other: a few milliseconds, and a dozen MiB at worst. Threads: any.
-void add_culprits(status_facts& to, talkers& who, refused_ring& refused);
+void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused);
 
 }  // namespace seriesgate

@@ -60,7 +60,7 @@ std::string refused_html(const top_row& row) {
 std::string row_html(const top_table& table, const top_row& row) {
     std::string out = fmt::format("<tr><th scope=\"row\">{}</th>", value_html(table, row));
     if (has_values(table)) out += fmt::format("<td>{}</td>", count_text(row.distinct_values, row.values_are_exact));
-    out += fmt::format("<td>{}</td>", count_text(row.arrived, row.error == 0)) + refused_html(row);
+    out += fmt::format("<td>{}</td>", count_text(row.newly_admitted, row.error == 0)) + refused_html(row);
     return out + fmt::format("<td class=\"quiet\">{}</td></tr>\n", row.error == 0 ? "" : "±" + grouped(row.error));
 }
 

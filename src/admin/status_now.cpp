@@ -204,7 +204,7 @@ std::string too_small_html(const status_facts& of) {
     return out.empty() ? out : "<h3>Where a limit is too small</h3>\n<div class=\"remedies\">\n" + out + "</div>\n";
 }
 
-std::string no_culprit_html(const status_facts& of) {
+std::string no_finding_html(const status_facts& of) {
     if (!is_withholding(of) || !of.of_hour.empty()) return {};
     return "<p>No single label explains it: <a href=\"#top\">who has the most series</a>, and "
            "<a href=\"#refused\">which were refused</a>.</p>\n";
@@ -232,7 +232,7 @@ std::string now_section(const status_facts& of) {
                is_withholding(of) || of.counts.delivery.nothing_since ? "withheld" : "well", escaped(verdict_text(of)),
                of.counts.delivery.nothing_since ? "bad" : "delivery", escaped(to_text(of.counts.delivery)),
                consequence_html(of)) +
-           reasons_html(of) + warnings_html(of) + no_culprit_html(of) +
+           reasons_html(of) + warnings_html(of) + no_finding_html(of) +
            findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") + too_small_html(of) +
            findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";
 }
@@ -276,27 +276,27 @@ std::uint64_t high(std::uint64_t count, std::uint64_t most) {
 
 std::string bars_svg(const hour_counts& hour, std::size_t place, std::uint64_t most) {
     const std::uint64_t refused = high(hour.refused, most);
-    const std::uint64_t arrived = std::min(height - refused, high(hour.arrived, most));
+    const std::uint64_t newly_admitted = std::min(height - refused, high(hour.newly_admitted, most));
     const std::uint64_t x = place * slot_width + (slot_width - bar_width) / 2;
     return fmt::format(
         "<g><title>{} UTC: {} new, {} refused</title><rect class=\"slot\" x=\"{}\" width=\"{}\" height=\"{}\"/>"
         "<rect class=\"new\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
         "<rect class=\"refused\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></g>\n",
-        hour_text(hour.start), count_text(hour.arrived, hour.is_exact), count_text(hour.refused, hour.is_exact),
-        place * slot_width, slot_width, height, x, height - arrived, bar_width, arrived, x, height - arrived - refused,
-        bar_width, refused);
+        hour_text(hour.start), count_text(hour.newly_admitted, hour.is_exact), count_text(hour.refused, hour.is_exact),
+        place * slot_width, slot_width, height, x, height - newly_admitted, bar_width, newly_admitted, x,
+        height - newly_admitted - refused, bar_width, refused);
 }
 
 }  // namespace
 
 std::string hours_chart(const status_facts& of) {
     const day_of_hours hours = last_hours(of);
-    std::uint64_t most = 0, arrived = 0, refused = 0;
+    std::uint64_t most = 0, newly_admitted = 0, refused = 0;
     bool is_exact = true;
     for (const hour_counts& each : hours) {
         is_exact = is_exact && each.is_exact;
-        most = std::max(most, each.arrived + each.refused);
-        arrived += each.arrived;
+        most = std::max(most, each.newly_admitted + each.refused);
+        newly_admitted += each.newly_admitted;
         refused += each.refused;
     }
     std::string out = fmt::format(
@@ -304,8 +304,8 @@ std::string hours_chart(const status_facts& of) {
         "<span class=\"key\"><i class=\"new\"></i>{} new</span> <span class=\"key\"><i class=\"refused\"></i>{} refused"
         "</span></figcaption>\n<svg viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" role=\"img\" "
         "aria-label=\"{} new and {} refused series in the last 24 hours, at most {} in an hour\">\n",
-        count_text(arrived, is_exact), count_text(refused, is_exact), shown_hours * slot_width, height,
-        count_text(arrived, is_exact), count_text(refused, is_exact), count_text(most, is_exact));
+        count_text(newly_admitted, is_exact), count_text(refused, is_exact), shown_hours * slot_width, height,
+        count_text(newly_admitted, is_exact), count_text(refused, is_exact), count_text(most, is_exact));
     for (std::size_t i = 0; i < shown_hours; ++i) out += bars_svg(hours[i], i, most);
     return out + fmt::format(
                      "</svg>\n<p class=\"axis\"><span>{}</span><span>up to {} an hour</span><span>{} UTC</span>"

@@ -10,7 +10,7 @@ namespace seriesgate {
 namespace {
 
 /// Hashes are keyed: nobody can work out which names share one.
-std::uint64_t key_of(const talker_name& name, const hash_key& hash) noexcept {
+std::uint64_t key_of(const entry_name& name, const hash_key& hash) noexcept {
     return hash(name.value) + hash(name.detail) * 0x9E37'79B9'7F4A'7C15 + hash(name.tenant) * 0xC2B2'AE3D'27D4'EB4F;
 }
 
@@ -168,28 +168,28 @@ std::uint64_t error_of_weight(std::uint64_t series, std::uint64_t weight) noexce
 
 }  // namespace
 
-talker_tables::talker_tables(std::span<const std::string> labels, const hash_key& hash) : hash_(hash) {
+cardinality_tables::cardinality_tables(std::span<const std::string> labels, const hash_key& hash) : hash_(hash) {
     for (const std::string& each : labels) labels_.push_back({.name = each});
 }
 
-const talker_table* talker_tables::values_of(std::string_view label) const noexcept {
+const cardinality_table* cardinality_tables::values_of(std::string_view label) const noexcept {
     const auto found = std::ranges::find(labels_, label, &label_table::name);
     return found == labels_.end() ? nullptr : &found->values;
 }
 
-std::uint64_t talker_tables::error_of(const talker& one) const noexcept {
+std::uint64_t cardinality_tables::error_of(const top_entry& one) const noexcept {
     return one.error + missed_ + error_of_weight(one.series, weights_max_.counted);
 }
 
-std::uint64_t talker_tables::error_of_watched(const talker& one) const noexcept {
+std::uint64_t cardinality_tables::error_of_watched(const top_entry& one) const noexcept {
     return one.error + missed_ + error_of_weight(one.series, weights_max_.watched);
 }
 
-void talker_tables::count(std::span<const label_view> labels, const request_sender& sender, looked_at_weights weights,
-                          time_point now) {
+void cardinality_tables::count(std::span<const label_view> labels, const request_sender& sender,
+                               looked_at_weights weights, time_point now) {
     const bytes_view metric = label_value(labels, name_label);
-    const talker_name name{.tenant = sender.tenant, .value = metric};
-    const talker_name from{.tenant = sender.tenant, .value = sender.address, .detail = sender.agent};
+    const entry_name name{.tenant = sender.tenant, .value = metric};
+    const entry_name from{.tenant = sender.tenant, .value = sender.address, .detail = sender.agent};
     ++looked_at_;
     metrics_.add(name, hash_, weights.counted, now);
     metric_names_.insert(hash_(metric));
@@ -204,7 +204,7 @@ void talker_tables::count(std::span<const label_view> labels, const request_send
     weights_max_.counted = std::max(weights_max_.counted, weights.counted);
     if (weights.watched == 0) return;
     weights_max_.watched = std::max(weights_max_.watched, weights.watched);
-    const talker_name job{.tenant = sender.tenant, .value = label_value(labels, job_label)};
+    const entry_name job{.tenant = sender.tenant, .value = label_value(labels, job_label)};
     watched_metrics::looked_at series{
         .metric = name, .labels = labels, .job = job, .sender = from, .weight = weights.watched};
     watched_.note(series, hash_, now);
@@ -212,7 +212,7 @@ void talker_tables::count(std::span<const label_view> labels, const request_send
     watched_tenants_.note(series, hash_, now);
 }
 
-void talker_tables::merge(const talker_tables& other) {
+void cardinality_tables::merge(const cardinality_tables& other) {
     metrics_.merge(other.metrics_);
     senders_.merge(other.senders_);
     tenants_.merge(other.tenants_);
@@ -225,10 +225,10 @@ void talker_tables::merge(const talker_tables& other) {
     looked_at_ += other.looked_at_;
     missed_ += other.missed_;
     for (label_table& each : labels_)
-        if (const talker_table* const theirs = other.values_of(each.name)) each.values.merge(*theirs);
+        if (const cardinality_table* const theirs = other.values_of(each.name)) each.values.merge(*theirs);
 }
 
-void talker_tables::clear() noexcept {
+void cardinality_tables::clear() noexcept {
     metrics_.clear();
     senders_.clear();
     tenants_.clear();
@@ -241,7 +241,7 @@ void talker_tables::clear() noexcept {
     for (label_table& each : labels_) each.values.clear();
 }
 
-void talker_tables::save(state_encoder& out) const {
+void cardinality_tables::save(state_encoder& out) const {
     metrics_.save(out);
     senders_.save(out);
     tenants_.save(out);
@@ -256,7 +256,7 @@ void talker_tables::save(state_encoder& out) const {
     for (const label_table& each : labels_) each.values.save(out);
 }
 
-void talker_tables::load(state_decoder& in) {
+void cardinality_tables::load(state_decoder& in) {
     metrics_.load(in);
     senders_.load(in);
     tenants_.load(in);

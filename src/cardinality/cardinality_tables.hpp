@@ -59,7 +59,7 @@ value_count estimate_values(std::uint64_t seen, std::uint64_t looked_at, std::ui
 /// stand for so many times more.
 value_count count_values(const watched_label& label, double scale = 1);
 
-/// The same is done with all metrics of a tenant as one, without a name: see talker_tables.
+/// The same is done with all metrics of a tenant as one, without a name: see cardinality_tables.
 /// Threads: one at a time.
 class watched_metrics {
     space_saving metrics_;
@@ -75,15 +75,15 @@ class watched_metrics {
 
     /// A series as it is looked at.
     struct looked_at {
-        talker_name metric{};
+        entry_name metric{};
         std::span<const label_view> labels{};
-        talker_name job{}, sender{};  ///< without a value: it has none
-        std::uint64_t weight = 1;     ///< for how many series it stands
+        entry_name job{}, sender{};  ///< without a value: it has none
+        std::uint64_t weight = 1;    ///< for how many series it stands
     };
     void note(const looked_at& series, const hash_key& hash, time_point now);
 
     /// By place, as watched().
-    [[nodiscard]] std::span<const talker> metrics() const noexcept { return metrics_.all(); }
+    [[nodiscard]] std::span<const top_entry> metrics() const noexcept { return metrics_.all(); }
     [[nodiscard]] const watched_metric& watched(std::size_t place) const noexcept { return watched_[place]; }
 
     void merge(const watched_metrics& other);
@@ -99,7 +99,7 @@ class watched_metrics {
 ///
 /// Series that come one after the other mostly share their job, metric and sender: then nothing is hashed.
 /// Threads: one at a time.
-class talker_table {
+class cardinality_table {
     space_saving in_all_;
     space_saving by_tenant_;
 
@@ -108,7 +108,7 @@ class talker_table {
         std::uint64_t in_all = 0, by_tenant = 0;  // keys
         bool is_set = false;
 
-        [[nodiscard]] bool is(const talker_name& name) const noexcept {
+        [[nodiscard]] bool is(const entry_name& name) const noexcept {
             return is_set && value == name.value && tenant == name.tenant && detail == name.detail;
         }
     };
@@ -116,9 +116,9 @@ class talker_table {
 
   public:
     /// @param counters_max of each of the two.
-    explicit talker_table(std::size_t counters_max) : in_all_(counters_max), by_tenant_(counters_max) {}
+    explicit cardinality_table(std::size_t counters_max) : in_all_(counters_max), by_tenant_(counters_max) {}
 
-    void add(const talker_name& name, const hash_key& hash, std::uint64_t series, time_point now) {
+    void add(const entry_name& name, const hash_key& hash, std::uint64_t series, time_point now) {
         if (!last_.is(name)) remember(name, hash);
         in_all_.add(last_.in_all, {.value = name.value, .detail = name.detail}, series, now);
         by_tenant_.add(last_.by_tenant, name, series, now);
@@ -128,7 +128,7 @@ class talker_table {
     [[nodiscard]] const space_saving& in_all() const noexcept { return in_all_; }
     [[nodiscard]] const space_saving& by_tenant() const noexcept { return by_tenant_; }
 
-    void merge(const talker_table& other) {
+    void merge(const cardinality_table& other) {
         in_all_.merge(other.in_all_);
         by_tenant_.merge(other.by_tenant_);
     }
@@ -147,7 +147,7 @@ class talker_table {
 
   private:
     /// Hashes are keyed: nobody can work out which names share one.
-    void remember(const talker_name& name, const hash_key& hash) {
+    void remember(const entry_name& name, const hash_key& hash) {
         last_.tenant = name.tenant;
         last_.value = name.value;
         last_.detail = name.detail;
@@ -174,13 +174,13 @@ struct looked_at_weights {
 /// where every name is as long as is kept.
 ///
 /// Threads: one at a time.
-class talker_tables {
+class cardinality_tables {
   public:
     static constexpr std::size_t metrics_max = 1024;
     static constexpr std::size_t names_max = 256;  ///< of other tables
 
     /// @param labels whose values are counted: their names. There is a table for each.
-    talker_tables(std::span<const std::string> labels, const hash_key& hash);
+    cardinality_tables(std::span<const std::string> labels, const hash_key& hash);
 
     void count(std::span<const label_view> labels, const request_sender& sender, looked_at_weights weights,
                time_point now);
@@ -188,11 +188,11 @@ class talker_tables {
     /// So many series more that nobody looked at: every count may be wrong by them.
     void miss(std::uint64_t series) noexcept { missed_ += series; }
 
-    [[nodiscard]] const talker_table& metrics() const noexcept { return metrics_; }
-    [[nodiscard]] const talker_table& senders() const noexcept { return senders_; }
+    [[nodiscard]] const cardinality_table& metrics() const noexcept { return metrics_; }
+    [[nodiscard]] const cardinality_table& senders() const noexcept { return senders_; }
     [[nodiscard]] const space_saving& tenants() const noexcept { return tenants_; }
     /// @return null if values of that label are not counted.
-    [[nodiscard]] const talker_table* values_of(std::string_view label) const noexcept;
+    [[nodiscard]] const cardinality_table* values_of(std::string_view label) const noexcept;
     [[nodiscard]] const watched_metrics& watched() const noexcept { return watched_; }
     /// All metrics of a tenant as one: a label that many metrics have a few series of.
     [[nodiscard]] const watched_metrics& watched_tenants() const noexcept { return watched_tenants_; }
@@ -205,11 +205,11 @@ class talker_tables {
     [[nodiscard]] bool is_exact() const noexcept { return weights_max_.counted == 1 && missed_ == 0; }
     /// By how much a talker's count in one of these tables may be wrong, more or less: what its summary says, and four
     /// standard errors where not every series was looked at.
-    [[nodiscard]] std::uint64_t error_of(const talker& one) const noexcept;
-    [[nodiscard]] std::uint64_t error_of_watched(const talker& one) const noexcept;
+    [[nodiscard]] std::uint64_t error_of(const top_entry& one) const noexcept;
+    [[nodiscard]] std::uint64_t error_of_watched(const top_entry& one) const noexcept;
 
     /// Adds the counts of another window: of two hours each series counts in both.
-    void merge(const talker_tables& other);
+    void merge(const cardinality_tables& other);
     void clear() noexcept;
 
     void save(state_encoder& out) const;
@@ -222,7 +222,7 @@ class talker_tables {
     }
 
     hash_key hash_;
-    talker_table metrics_{metrics_max}, senders_{names_max};
+    cardinality_table metrics_{metrics_max}, senders_{names_max};
     space_saving tenants_{names_max};
     small_sketch metric_names_, tenant_names_;
     looked_at_weights weights_max_{.counted = 1, .watched = 1};
@@ -231,7 +231,7 @@ class talker_tables {
     watched_metrics watched_tenants_{watched_metrics::tenants_max};
     struct label_table {
         std::string name{};
-        talker_table values{names_max};
+        cardinality_table values{names_max};
     };
     std::vector<label_table> labels_;
 };

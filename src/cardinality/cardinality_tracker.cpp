@@ -21,7 +21,7 @@ void past_hours::save(state_encoder& out) const {
     out.number(static_cast<std::uint64_t>(hours_.size()));
     for (const hour_counts& each : hours_) {
         out.number(static_cast<std::int64_t>(each.start.time_since_epoch().count()));
-        out.number(each.arrived);
+        out.number(each.newly_admitted);
         out.number(each.refused);
     }
 }
@@ -30,12 +30,13 @@ void past_hours::load(state_decoder& in) {
     hours_.clear();
     for (std::size_t left = in.count(hours_max); left > 0 && in.good(); --left) {
         const auto seconds = in.number<std::int64_t>();
-        const auto arrived = in.number<std::uint64_t>();
+        const auto newly_admitted = in.number<std::uint64_t>();
         const auto refused = in.number<std::uint64_t>();
         const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
         if (!begins_hour(seconds) || (!hours_.empty() && hours_.back().start >= start)) in.fail();
-        const bool is_exact = std::max(arrived, refused) <= window_sketch::exact_max;  // but for one under load
-        if (in.good()) add({.start = start, .arrived = arrived, .refused = refused, .is_exact = is_exact});
+        const bool is_exact = std::max(newly_admitted, refused) <= window_sketch::exact_max;  // but for one under load
+        if (in.good())
+            add({.start = start, .newly_admitted = newly_admitted, .refused = refused, .is_exact = is_exact});
     }
 }
 
@@ -46,31 +47,33 @@ constexpr std::size_t entries_per_piece = 64;
 
 }  // namespace
 
-talkers::talkers(std::span<const std::string> labels, const hash_key& hash, time_point now)
+cardinality_tracker::cardinality_tracker(std::span<const std::string> labels, const hash_key& hash, time_point now)
     : labels_(labels.begin(), labels.end()),
       none_(labels, hash),
-      arrived_(labels, hash),
+      newly_admitted_(labels, hash),
       refused_(labels, hash),
       hour_(hour_of(now)) {}
 
-void talkers::note(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
-                   label_source& labels, const request_sender& sender, time_point now) {
+void cardinality_tracker::note(series_event kind, std::span<const offered_series> offered,
+                               std::span<const std::uint32_t> entries, label_source& labels,
+                               const request_sender& sender, time_point now) {
     while (!entries.empty()) {
         const auto piece = entries.first(std::min(entries.size(), entries_per_piece));
         entries = entries.subspan(piece.size());
-        if (kind == talker_kind::returned)
+        if (kind == series_event::returned)
             sample_returned(offered, piece, labels, sender.tenant);
         else
             count(kind, offered, piece, labels, sender, now);
     }
 }
 
-void talkers::count(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
-                    label_source& labels, const request_sender& sender, time_point now) {
+void cardinality_tracker::count(series_event kind, std::span<const offered_series> offered,
+                                std::span<const std::uint32_t> entries, label_source& labels,
+                                const request_sender& sender, time_point now) {
     auto held = of(kind).lock();
     held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
     const auto samples = samples_.lock();
-    series_sample& sample = kind == talker_kind::refused ? samples->refused() : samples->known();
+    series_sample& sample = kind == series_event::refused ? samples->refused() : samples->known();
     sample.raise_to(level_of(kind).load(std::memory_order_relaxed));
     for (const std::uint32_t entry : entries) {
         const std::uint64_t series = offered[entry].fingerprint;
@@ -84,10 +87,11 @@ void talkers::count(talker_kind kind, std::span<const offered_series> offered, s
     if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
 }
 
-void talkers::sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
-                              label_source& labels, std::string_view tenant) {
+void cardinality_tracker::sample_returned(std::span<const offered_series> offered,
+                                          std::span<const std::uint32_t> entries, label_source& labels,
+                                          std::string_view tenant) {
     const auto samples = samples_.lock();
-    level& shown = level_of(talker_kind::returned);
+    level& shown = level_of(series_event::returned);
     if (const unsigned asked = shown.load(std::memory_order_relaxed); asked > samples->level_back())
         samples->known().raise_to(asked);
     for (const std::uint32_t entry : entries) {
@@ -97,28 +101,29 @@ void talkers::sample_returned(std::span<const offered_series> offered, std::span
     if (shown.load(std::memory_order_relaxed) < samples->level_back()) shown = samples->level_back();
 }
 
-void talkers::miss(talker_kind kind, std::size_t series) noexcept {
-    if (kind != talker_kind::returned) of(kind).lock()->hour.miss(series);
+void cardinality_tracker::miss(series_event kind, std::size_t series) noexcept {
+    if (kind != series_event::returned) of(kind).lock()->hour.miss(series);
 }
 
-void talkers::thin_out(talker_kind kind) noexcept {
+void cardinality_tracker::thin_out(series_event kind) noexcept {
     level& of = level_of(kind);
     if (of.load(std::memory_order_relaxed) < thinning::level_max) of.fetch_add(1, std::memory_order_relaxed);
 }
 
-void talkers::maintain(time_point now) {
+void cardinality_tracker::maintain(time_point now) {
     const std::scoped_lock one{ending_};
-    for (guarded<counts>* const kind : {&arrived_, &refused_}) add_to_day(*kind);  // what is left of the last time
+    for (guarded<counts>* const kind : {&newly_admitted_, &refused_})
+        add_to_day(*kind);  // what is left of the last time
     const window_span hour = hour_of(now), before = *hour_.lock();
     if (hour.start <= before.start) return;
     end_hour(before, hour);
-    for (guarded<counts>* const kind : {&arrived_, &refused_}) add_to_day(*kind);
+    for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) add_to_day(*kind);
 }
 
 /// Takes all memory first: whatever throws has changed nothing.
-void talkers::end_hour(const window_span& ending, const window_span& next) {
+void cardinality_tracker::end_hour(const window_span& ending, const window_span& next) {
     struct empty_tables {
-        talker_tables hour, day;
+        cardinality_tables hour, day;
     };
     std::array<empty_tables, 2> empty{{{none_, none_}, {none_, none_}}};
     past_hours past = *past_.lock();
@@ -127,13 +132,13 @@ void talkers::end_hour(const window_span& ending, const window_span& next) {
     {
         const auto samples = samples_.lock();
         samples->end_hour();
-        level_of(talker_kind::returned) = samples->level_back();  // all come back now: few of them are copied
+        level_of(series_event::returned) = samples->level_back();  // all come back now: few of them are copied
     }
     const bool ends_day = day_of(next.start) != day_of(ending.start);
-    for (const talker_kind kind : {talker_kind::arrived, talker_kind::refused}) {
+    for (const series_event kind : {series_event::newly_admitted, series_event::refused}) {
         auto& [hour, day] = empty[static_cast<std::size_t>(kind)];
         auto held = of(kind).lock();
-        (kind == talker_kind::arrived ? ended.arrived : ended.refused) = held->hour.total();
+        (kind == series_event::newly_admitted ? ended.newly_admitted : ended.refused) = held->hour.total();
         ended.is_exact = ended.is_exact && held->hour.is_exact();
         std::swap(held->hour, hour);
         held->counted.clear();
@@ -150,8 +155,8 @@ void talkers::end_hour(const window_span& ending, const window_span& next) {
 }
 
 /// Nobody waits while tables are added up.
-void talkers::add_to_day(guarded<counts>& of) {
-    std::optional<talker_tables> day, ended, done;
+void cardinality_tracker::add_to_day(guarded<counts>& of) {
+    std::optional<cardinality_tables> day, ended, done;
     {
         const auto held = of.lock();
         if (!held->ended) return;
@@ -164,7 +169,7 @@ void talkers::add_to_day(guarded<counts>& of) {
     std::swap(held->ended, done);
 }
 
-std::vector<hour_counts> talkers::hours() {
+std::vector<hour_counts> cardinality_tracker::hours() {
     std::vector<hour_counts> made;
     {
         const auto past = past_.lock();
@@ -172,8 +177,8 @@ std::vector<hour_counts> talkers::hours() {
     }
     hour_counts& running = made.emplace_back(hour_counts{.start = hour_.lock()->start});
     {
-        const auto held = arrived_.lock();
-        running.arrived = held->hour.total();
+        const auto held = newly_admitted_.lock();
+        running.newly_admitted = held->hour.total();
         running.is_exact = held->hour.is_exact();
     }
     const auto held = refused_.lock();
@@ -182,10 +187,10 @@ std::vector<hour_counts> talkers::hours() {
     return made;
 }
 
-talker_tables talkers::tables(talker_kind kind, talker_window window) {
-    if (window == talker_window::hourly) return of(kind).lock()->hour;
-    talker_tables hour = none_, day = none_;
-    std::optional<talker_tables> ended;
+cardinality_tables cardinality_tracker::tables(series_event kind, cardinality_window window) {
+    if (window == cardinality_window::hourly) return of(kind).lock()->hour;
+    cardinality_tables hour = none_, day = none_;
+    std::optional<cardinality_tables> ended;
     {
         const auto held = of(kind).lock();
         hour = held->hour;
@@ -199,11 +204,11 @@ talker_tables talkers::tables(talker_kind kind, talker_window window) {
 
 // The format: the hour's start in seconds (8 bytes), the labels, and of either kind the tables of the hour and of the
 // day without it, and what tells series apart; then the hours before, as past_hours has them, and the samples.
-void talkers::save(state_encoder& out) {
+void cardinality_tracker::save(state_encoder& out) {
     out.number(static_cast<std::int64_t>(hour_.lock()->start.time_since_epoch().count()));
     out.number(static_cast<std::uint64_t>(labels_.size()));
     for (const std::string& each : labels_) out.text(each);
-    for (guarded<counts>* const kind : {&arrived_, &refused_}) {
+    for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) {
         counts copy = *kind->lock();  // writing may take its time
         if (copy.ended) copy.day.merge(*copy.ended);
         copy.hour.save(out);
@@ -217,15 +222,15 @@ void talkers::save(state_encoder& out) {
     samples.save(out);
 }
 
-bool talkers::load(state_decoder& in, time_point now) {
+bool cardinality_tracker::load(state_decoder& in, time_point now) {
     const auto seconds = in.number<std::int64_t>();
     if (!begins_hour(seconds)) return false;
     const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
     std::vector<std::string> labels(in.count(labels_.size()));
     for (std::string& each : labels) each = in.text();
     if (!in.good() || labels != labels_) return false;
-    counts arrived = *arrived_.lock(), refused = *refused_.lock();
-    for (counts* const kind : {&arrived, &refused}) {
+    counts newly_admitted = *newly_admitted_.lock(), refused = *refused_.lock();
+    for (counts* const kind : {&newly_admitted, &refused}) {
         kind->hour.load(in);
         kind->day.load(in);
         kind->counted.load(in);
@@ -240,14 +245,14 @@ bool talkers::load(state_decoder& in, time_point now) {
     const bool goes_on = start >= current.start;  // or the clock has been set back
     if (!goes_on)
         past.add({.start = start,
-                  .arrived = arrived.hour.total(),
+                  .newly_admitted = newly_admitted.hour.total(),
                   .refused = refused.hour.total(),
-                  .is_exact = arrived.hour.is_exact() && refused.hour.is_exact()});
+                  .is_exact = newly_admitted.hour.is_exact() && refused.hour.is_exact()});
     std::swap(*past_.lock(), past);
     if (!goes_on) samples.end_hour();
     if (current.start - start <= std::chrono::hours{1}) std::swap(*samples_.lock(), samples);
     if (day_of(start) != day_of(now)) return true;
-    for (counts* const kind : {&arrived, &refused}) {
+    for (counts* const kind : {&newly_admitted, &refused}) {
         if (goes_on) continue;
         kind->day.merge(kind->hour);
         kind->hour.clear();
@@ -255,9 +260,9 @@ bool talkers::load(state_decoder& in, time_point now) {
         kind->watched.clear();
     }
     if (goes_on) *hour_.lock() = saved;
-    level_of(talker_kind::arrived) = arrived.counted.level();
-    level_of(talker_kind::refused) = refused.counted.level();
-    std::swap(*arrived_.lock(), arrived);
+    level_of(series_event::newly_admitted) = newly_admitted.counted.level();
+    level_of(series_event::refused) = refused.counted.level();
+    std::swap(*newly_admitted_.lock(), newly_admitted);
     std::swap(*refused_.lock(), refused);
     return true;
 }

@@ -30,7 +30,7 @@ namespace seriesgate {
 /// One hour: series that were counted, each once.
 struct hour_counts {
     std::chrono::sys_seconds start{};
-    std::uint64_t arrived = 0;
+    std::uint64_t newly_admitted = 0;
     std::uint64_t refused = 0;
     bool is_exact = true;  ///< neither is an estimate
 
@@ -58,12 +58,12 @@ class past_hours {
     void load(state_decoder& in);
 };
 
-enum class talker_kind : std::uint8_t {
-    arrived,  ///< admitted, and new: neither the day nor the hour before has had it
+enum class series_event : std::uint8_t {
+    newly_admitted,  ///< admitted, and new: neither the day nor the hour before has had it
     refused,
     returned,  ///< admitted, and one of these has had it: not counted, but a part of them is sampled
 };
-enum class talker_window : std::uint8_t { hourly, daily };
+enum class cardinality_window : std::uint8_t { hourly, daily };
 
 /// What requests have brought, counted beside the way of known series: those cost nothing here.
 ///
@@ -72,30 +72,30 @@ enum class talker_window : std::uint8_t { hourly, daily };
 /// then a part is, see thinning.hpp, so that a flood costs next to nothing.
 ///
 /// Threads: any. Whoever counts waits for a copy of the tables at most, a millisecond or two.
-class talkers {
+class cardinality_tracker {
   public:
     static constexpr std::size_t counted_max = window_sketch::exact_max;
     static constexpr std::size_t watched_max = 8'192;
 
-    /// @param labels whose values are counted, see talker_tables.
-    talkers(std::span<const std::string> labels, const hash_key& hash, time_point now);
+    /// @param labels whose values are counted, see cardinality_tables.
+    cardinality_tracker(std::span<const std::string> labels, const hash_key& hash, time_point now);
 
     /// Some entries of one request. Counts what is new and what is refused, and samples all.
-    void note(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+    void note(series_event kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
               label_source& labels, const request_sender& sender, time_point now);
 
     /// Whether note() would leave it out: then nothing need be known of it. May be behind.
-    [[nodiscard]] bool leaves_out(talker_kind kind, std::uint64_t fingerprint) const noexcept {
+    [[nodiscard]] bool leaves_out(series_event kind, std::uint64_t fingerprint) const noexcept {
         return thinning::is_left_out(fingerprint, level_of(kind).load(std::memory_order_relaxed));
     }
     /// How many of so many series it leaves, about.
-    [[nodiscard]] std::size_t share(talker_kind kind, std::size_t series) const noexcept {
+    [[nodiscard]] std::size_t share(series_event kind, std::size_t series) const noexcept {
         return series >> level_of(kind).load(std::memory_order_relaxed);
     }
     /// From now on half as many are looked at: there is no time for more.
-    void thin_out(talker_kind kind) noexcept;
+    void thin_out(series_event kind) noexcept;
     /// So many series that nobody could note: every count may be wrong by them.
-    void miss(talker_kind kind, std::size_t series) noexcept;
+    void miss(series_event kind, std::size_t series) noexcept;
 
     /// Ends the hour and the day if `now` is behind them: what is noted from here on counts in the hour of `now`.
     /// Throws std::bad_alloc; then no count is lost, and the next call does what is left.
@@ -104,7 +104,7 @@ class talkers {
     [[nodiscard]] time_point hour_start() { return hour_.lock()->start; }
 
     /// @param kind not returned: those are not counted.
-    [[nodiscard]] talker_tables tables(talker_kind kind, talker_window window);
+    [[nodiscard]] cardinality_tables tables(series_event kind, cardinality_window window);
 
     /// Of the hour that runs and the one before.
     [[nodiscard]] sampled samples() { return samples_.lock()->all(); }
@@ -124,20 +124,22 @@ class talkers {
   private:
     /// Of one kind.
     struct counts {
-        talker_tables hour;
+        cardinality_tables hour;
         thinning counted{counted_max};
         thinning watched{watched_max};
-        talker_tables day;  ///< without the hour
+        cardinality_tables day;  ///< without the hour
         /// The hour before, until it has been added to the day. It belongs to the day from its end on.
-        std::optional<talker_tables> ended{};
+        std::optional<cardinality_tables> ended{};
 
         counts(std::span<const std::string> labels, const hash_key& hash) : hour(labels, hash), day(labels, hash) {}
     };
     using level = std::atomic<unsigned>;
-    [[nodiscard]] const level& level_of(talker_kind kind) const noexcept { return levels_[std::size_t(kind)]; }
-    [[nodiscard]] level& level_of(talker_kind kind) noexcept { return levels_[std::size_t(kind)]; }
-    guarded<counts>& of(talker_kind kind) noexcept { return kind == talker_kind::arrived ? arrived_ : refused_; }
-    void count(talker_kind kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+    [[nodiscard]] const level& level_of(series_event kind) const noexcept { return levels_[std::size_t(kind)]; }
+    [[nodiscard]] level& level_of(series_event kind) noexcept { return levels_[std::size_t(kind)]; }
+    guarded<counts>& of(series_event kind) noexcept {
+        return kind == series_event::newly_admitted ? newly_admitted_ : refused_;
+    }
+    void count(series_event kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
                label_source& labels, const request_sender& sender, time_point now);
     void sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
                          label_source& labels, std::string_view tenant);
@@ -145,8 +147,8 @@ class talkers {
     void add_to_day(guarded<counts>& of);
 
     std::vector<std::string> labels_;
-    const talker_tables none_;
-    guarded<counts> arrived_, refused_;
+    const cardinality_tables none_;
+    guarded<counts> newly_admitted_, refused_;
     std::array<level, 3> levels_{};  // by kind: of the thinning, or ahead of it
     guarded<series_samples> samples_{};
     guarded<window_span> hour_;

@@ -20,15 +20,16 @@ class subjects {
   public:
     /// @param counted has the same names (of tenants: these are all there is), and looked at more of their series; it
     /// may not have all.
-    void add(const watched_metrics& of, const space_saving& counted, const talker_tables& tables, bool is_refused) {
-        std::map<std::pair<std::string_view, std::string_view>, const talker*> better;
+    void add(const watched_metrics& of, const space_saving& counted, const cardinality_tables& tables,
+             bool is_refused) {
+        std::map<std::pair<std::string_view, std::string_view>, const top_entry*> better;
         const bool is_of_tenants = &counted == &tables.tenants();
-        for (const talker& each : counted.all())
+        for (const top_entry& each : counted.all())
             better[{each.tenant, is_of_tenants ? std::string_view{} : std::string_view{each.value}}] = &each;
         for (std::size_t i = 0; i < of.metrics().size(); ++i) {
-            const talker& watched = of.metrics()[i];
+            const top_entry& watched = of.metrics()[i];
             const auto found = better.find({watched.tenant, watched.value});
-            const talker& each = found == better.end() ? watched : *found->second;
+            const top_entry& each = found == better.end() ? watched : *found->second;
             subject& to = all_[{watched.tenant, watched.value}];
             to.since = to.name == nullptr ? each.first_seen : std::min(to.since, each.first_seen);
             to.last = std::max(to.last, each.last_seen);
@@ -52,22 +53,22 @@ class subjects {
 
 }  // namespace
 
-std::vector<subject> metrics_of(const talker_tables& taken, const talker_tables& refused) {
+std::vector<subject> metrics_of(const cardinality_tables& taken, const cardinality_tables& refused) {
     subjects all;
     all.add(taken.watched(), taken.metrics().by_tenant(), taken, false);
     all.add(refused.watched(), refused.metrics().by_tenant(), refused, true);
     return all.take();
 }
 
-std::vector<subject> tenants_of(const talker_tables& taken, const talker_tables& refused) {
+std::vector<subject> tenants_of(const cardinality_tables& taken, const cardinality_tables& refused) {
     subjects all;
     all.add(taken.watched_tenants(), taken.tenants(), taken, false);
     all.add(refused.watched_tenants(), refused.tenants(), refused, true);
     return all.take();
 }
 
-const talker* main_of(const space_saving& of, std::uint64_t series) {
-    const auto most = std::ranges::max_element(of.all(), {}, &talker::series);
+const top_entry* main_of(const space_saving& of, std::uint64_t series) {
+    const auto most = std::ranges::max_element(of.all(), {}, &top_entry::series);
     return most != of.all().end() && (most->series - most->error) * 2 >= series ? &*most : nullptr;
 }
 
@@ -85,15 +86,16 @@ constexpr std::uint64_t new_targets_min = 20, series_of_target_max = 2'000;
 
 class search {
     const finding_terms& terms_;
-    const talker_tables& taken_;
-    const talker_tables& refused_;
+    const cardinality_tables& taken_;
+    const cardinality_tables& refused_;
     const sampled& all_;
     std::vector<subject> subjects_;
     std::vector<finding> found_{};
     std::set<std::pair<std::string, std::string>> explained_{};  // labels that explode, by tenant
 
   public:
-    search(const talker_tables& taken, const talker_tables& refused, const finding_terms& terms, const sampled& all)
+    search(const cardinality_tables& taken, const cardinality_tables& refused, const finding_terms& terms,
+           const sampled& all)
         : terms_(terms), taken_(taken), refused_(refused), all_(all), subjects_(metrics_of(taken, refused)) {}
 
     std::vector<finding> take() {
@@ -120,7 +122,7 @@ class search {
         std::uint64_t names = 0, series = 0, refused = 0;  // in the tables
         time_point since = time_point::max(), last{};
 
-        void add(const talker& each, bool is_refused) {
+        void add(const top_entry& each, bool is_refused) {
             ++names;
             last = std::max(last, each.last_seen);
             series += each.series - each.error;
@@ -152,13 +154,13 @@ class search {
         std::map<std::pair<std::string_view, std::string>, alike> all;
         std::map<std::string_view, std::vector<std::string_view>> names;  // by tenant
         std::uint64_t count = 0;
-        for_each_name([&](const talker& each, bool) {
+        for_each_name([&](const top_entry& each, bool) {
             ++count;
             names[each.tenant].push_back(each.value);
         });
         std::map<std::string_view, std::vector<std::string>> patterns;
         for (const auto& [tenant, of_tenant] : names) patterns[tenant] = patterns_of(of_tenant);
-        for_each_name([&](const talker& each, bool is_refused) {
+        for_each_name([&](const top_entry& each, bool is_refused) {
             const std::string* const pattern = pattern_of(each.value, patterns[each.tenant]);
             if (pattern != nullptr) all[{each.tenant, *pattern}].add(each, is_refused);
         });
@@ -168,8 +170,8 @@ class search {
 
     template <class Visit>
     void for_each_name(Visit visit) const {
-        for (const talker_tables* const board : {&taken_, &refused_})
-            for (const talker& each : board->metrics().by_tenant().all()) visit(each, board == &refused_);
+        for (const cardinality_tables* const board : {&taken_, &refused_})
+            for (const top_entry& each : board->metrics().by_tenant().all()) visit(each, board == &refused_);
     }
 
     void add_names(std::string_view tenant, const std::string& pattern, const alike& each, double scale,
@@ -208,8 +210,8 @@ class search {
                                                     .is_exact = taken_.is_exact() && refused_.is_exact(),
                                                     .values = {.values = distinct, .least = distinct, .most = distinct},
                                                     .since = time_point::max()});
-        for (const talker_tables* const board : {&taken_, &refused_})
-            for (const talker& each : board->tenants().all()) {
+        for (const cardinality_tables* const board : {&taken_, &refused_})
+            for (const top_entry& each : board->tenants().all()) {
                 made.since = std::min(made.since, each.first_seen);
                 made.last = std::max(made.last, each.last_seen);
             }
@@ -260,13 +262,13 @@ class search {
 
     /// Whoever has at least half of all series of the window.
     void name_main_ones(finding& of) const {
-        const talker_tables& more = 2 * of.refused > of.series ? refused_ : taken_;
-        if (const talker* const sender = main_of(more.senders().in_all(), more.total())) {
+        const cardinality_tables& more = 2 * of.refused > of.series ? refused_ : taken_;
+        if (const top_entry* const sender = main_of(more.senders().in_all(), more.total())) {
             of.sender = sender->value;
             of.agent = sender->detail;
         }
-        const talker_table* const jobs = more.values_of("job");
-        if (const talker* const job = jobs == nullptr ? nullptr : main_of(jobs->in_all(), more.total()))
+        const cardinality_table* const jobs = more.values_of("job");
+        if (const top_entry* const job = jobs == nullptr ? nullptr : main_of(jobs->in_all(), more.total()))
             of.job = job->value;
     }
 
@@ -344,8 +346,8 @@ class search {
                                                     .last = of.last});
         made.refused = std::min(made.refused, made.series);
         if (!is_common) made.metrics.push_back(of.name->value);
-        if (const talker* const job = main_of(of.watched.jobs, of.series)) made.job = job->value;
-        if (const talker* const sender = main_of(of.watched.senders, of.series)) {
+        if (const top_entry* const job = main_of(of.watched.jobs, of.series)) made.job = job->value;
+        if (const top_entry* const sender = main_of(of.watched.senders, of.series)) {
             made.sender = sender->value;
             made.agent = sender->detail;
         }
@@ -354,7 +356,7 @@ class search {
 
 }  // namespace
 
-std::vector<finding> find_explosions(const talker_tables& taken, const talker_tables& refused,
+std::vector<finding> find_explosions(const cardinality_tables& taken, const cardinality_tables& refused,
                                      const finding_terms& terms, const sampled& all) {
     return search{taken, refused, terms, all}.take();
 }

@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 2> target_labels{"instance", "pod"
 
 /// A metric with what is new and what is refused of it. The tables that it is of outlive it.
 struct subject {
-    const talker* name = nullptr;
+    const top_entry* name = nullptr;
     std::uint64_t series = 0, refused = 0;
     bool is_exact = true;  // these two are no estimates
     time_point since{}, last{};
@@ -59,12 +59,12 @@ struct subject {
 };
 
 /// Those with the most series first.
-std::vector<subject> metrics_of(const talker_tables& taken, const talker_tables& refused);
+std::vector<subject> metrics_of(const cardinality_tables& taken, const cardinality_tables& refused);
 /// The same of tenants, with all metrics of each as one, which has no name.
-std::vector<subject> tenants_of(const talker_tables& taken, const talker_tables& refused);
+std::vector<subject> tenants_of(const cardinality_tables& taken, const cardinality_tables& refused);
 
 /// Whoever has at least half of the series; null if nobody has.
-const talker* main_of(const space_saving& of, std::uint64_t series);
+const top_entry* main_of(const space_saving& of, std::uint64_t series);
 
 /// From when on something is an explosion.
 struct finding_terms {
@@ -80,7 +80,7 @@ struct finding_terms {
 /// names the target or a part of it has a few values each. That is churn, and named where series are refused for it.
 /// @param taken, refused of one window.
 /// @param all what was sampled: says when it began, and in which metrics and jobs. Without it the tables say so.
-std::vector<finding> find_explosions(const talker_tables& taken, const talker_tables& refused,
+std::vector<finding> find_explosions(const cardinality_tables& taken, const cardinality_tables& refused,
                                      const finding_terms& terms = {}, const sampled& all = {});
 
 /// When samples were last refused, of whatever series.

@@ -33,14 +33,14 @@ space_saving::space_saving(std::size_t counters_max) : counters_max_(counters_ma
     assert(counters_max != 0);
 }
 
-space_saving::counted space_saving::add(std::uint64_t key, const talker_name& name, std::uint64_t series,
+space_saving::counted space_saving::add(std::uint64_t key, const entry_name& name, std::uint64_t series,
                                         time_point now) {
     total_ += series;
     const auto known = places_.find(key);
     std::uint32_t place = 0;
     if (known != places_.end()) {
         place = known->second;
-    } else if (talkers_.size() < counters_max_) {
+    } else if (entries_.size() < counters_max_) {
         place = append(key, {.first_seen = now});
         rename(place, key, name, now);
     } else {
@@ -48,38 +48,38 @@ space_saving::counted space_saving::add(std::uint64_t key, const talker_name& na
         places_.erase(keys_[place]);
         rename(place, key, name, now);
     }
-    talkers_[place].series += series;
-    talkers_[place].last_seen = now;
+    entries_[place].series += series;
+    entries_[place].last_seen = now;
     sink(at_[place]);
     return {.place = place, .is_new = known == places_.end()};
 }
 
 std::uint64_t space_saving::error_max() const noexcept {
-    return talkers_.size() < counters_max_ ? 0 : series_at(0);
+    return entries_.size() < counters_max_ ? 0 : series_at(0);
 }
 
 void space_saving::merge(const space_saving& other) {
     struct one {
         std::uint64_t key = 0;
-        talker is{};
+        top_entry is{};
     };
     std::vector<one> all;
-    all.reserve(talkers_.size() + other.talkers_.size());
+    all.reserve(entries_.size() + other.entries_.size());
     const std::uint64_t ours_max = error_max(), theirs_max = other.error_max();
-    for (std::size_t i = 0; i < talkers_.size(); ++i) {
-        one& each = all.emplace_back(one{.key = keys_[i], .is = std::move(talkers_[i])});
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        one& each = all.emplace_back(one{.key = keys_[i], .is = std::move(entries_[i])});
         const auto found = other.places_.find(each.key);
         const bool is_theirs = found != other.places_.end();
-        const talker* const theirs = is_theirs ? &other.talkers_[found->second] : nullptr;
+        const top_entry* const theirs = is_theirs ? &other.entries_[found->second] : nullptr;
         each.is.series += is_theirs ? theirs->series : theirs_max;
         each.is.error += is_theirs ? theirs->error : theirs_max;
         if (!is_theirs) continue;
         each.is.first_seen = std::min(each.is.first_seen, theirs->first_seen);
         each.is.last_seen = std::max(each.is.last_seen, theirs->last_seen);
     }
-    for (std::size_t i = 0; i < other.talkers_.size(); ++i) {
+    for (std::size_t i = 0; i < other.entries_.size(); ++i) {
         if (places_.contains(other.keys_[i])) continue;
-        one& each = all.emplace_back(one{.key = other.keys_[i], .is = other.talkers_[i]});
+        one& each = all.emplace_back(one{.key = other.keys_[i], .is = other.entries_[i]});
         each.is.series += ours_max;
         each.is.error += ours_max;
     }
@@ -93,7 +93,7 @@ void space_saving::merge(const space_saving& other) {
 
 void space_saving::clear() noexcept {
     total_ = 0;
-    talkers_.clear();
+    entries_.clear();
     keys_.clear();
     heap_.clear();
     at_.clear();
@@ -102,9 +102,9 @@ void space_saving::clear() noexcept {
 
 void space_saving::save(state_encoder& out) const {
     out.count(total_, series_max);
-    out.number(static_cast<std::uint64_t>(talkers_.size()));
-    for (std::size_t place = 0; place < talkers_.size(); ++place) {
-        const talker& each = talkers_[place];
+    out.number(static_cast<std::uint64_t>(entries_.size()));
+    for (std::size_t place = 0; place < entries_.size(); ++place) {
+        const top_entry& each = entries_[place];
         out.number(keys_[place]);
         out.text(each.tenant);
         out.text(each.value);
@@ -122,7 +122,7 @@ void space_saving::load(state_decoder& in) {
     const std::uint64_t count = in.count(counters_max_);
     for (std::uint64_t i = 0; i < count && in.good(); ++i) {
         const auto key = in.number<std::uint64_t>();
-        talker each{.tenant = load_text(in), .value = load_text(in), .detail = load_text(in)};
+        top_entry each{.tenant = load_text(in), .value = load_text(in), .detail = load_text(in)};
         each.series = in.count(series_max);
         each.error = in.count(series_max);
         each.first_seen = load_time(in);
@@ -132,10 +132,10 @@ void space_saving::load(state_decoder& in) {
     }
 }
 
-std::uint32_t space_saving::append(std::uint64_t key, talker as) {
+std::uint32_t space_saving::append(std::uint64_t key, top_entry as) {
     make_room();
-    const auto place = static_cast<std::uint32_t>(talkers_.size());
-    talkers_.push_back(std::move(as));
+    const auto place = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back(std::move(as));
     keys_.push_back(key);
     heap_.push_back(place);
     at_.push_back(place);
@@ -146,20 +146,20 @@ std::uint32_t space_saving::append(std::uint64_t key, talker as) {
 
 /// Of all or of nothing: where there is no memory, what was counted stays whole.
 void space_saving::make_room() {
-    if (talkers_.size() < std::min({talkers_.capacity(), keys_.capacity(), heap_.capacity(), at_.capacity()}) &&
+    if (entries_.size() < std::min({entries_.capacity(), keys_.capacity(), heap_.capacity(), at_.capacity()}) &&
         places_.size() < places_.max_load())
         return;
-    const std::size_t room = std::min(counters_max_, 2 * talkers_.size() + 8);
+    const std::size_t room = std::min(counters_max_, 2 * entries_.size() + 8);
     keys_.reserve(room);
     heap_.reserve(room);
     at_.reserve(room);
     places_.reserve(room);
-    talkers_.reserve(room);
+    entries_.reserve(room);
 }
 
 /// The series that the place has counted may all be those of others.
-void space_saving::rename(std::uint32_t place, std::uint64_t key, const talker_name& name, time_point now) {
-    talker& as = talkers_[place];
+void space_saving::rename(std::uint32_t place, std::uint64_t key, const entry_name& name, time_point now) {
+    top_entry& as = entries_[place];
     as.tenant = shortened(name.tenant);
     as.value = shortened(name.value);
     as.detail = shortened(name.detail);

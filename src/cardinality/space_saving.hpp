@@ -100,14 +100,14 @@ class thinning {
 };
 
 /// What is counted: a metric, a value of a label, a sender, as its tenant has it.
-struct talker_name {
+struct entry_name {
     std::string_view tenant{};
     std::string_view value{};
     std::string_view detail{};  ///< what else is known of it: of a sender its User-Agent
 };
 
 /// One of those with the most series.
-struct talker {
+struct top_entry {
     std::string tenant{};
     std::string value{};
     std::string detail{};
@@ -126,7 +126,7 @@ struct talker {
 class space_saving {
     std::size_t counters_max_;
     std::uint64_t total_ = 0;
-    std::vector<talker> talkers_{};      // by place
+    std::vector<top_entry> entries_{};   // by place
     std::vector<std::uint64_t> keys_{};  // by place
     std::vector<std::uint32_t> heap_{};  // places, the one with the fewest series first
     std::vector<std::uint32_t> at_{};    // by place: where it is in the heap
@@ -145,10 +145,10 @@ class space_saving {
         bool is_new = false;    ///< whoever had the place before has it no more
     };
     /// @param key hash of the name, one that senders cannot work out: see hash_key.
-    counted add(std::uint64_t key, const talker_name& name, std::uint64_t series, time_point now);
+    counted add(std::uint64_t key, const entry_name& name, std::uint64_t series, time_point now);
 
     /// In no order; by place.
-    [[nodiscard]] std::span<const talker> all() const noexcept { return talkers_; }
+    [[nodiscard]] std::span<const top_entry> all() const noexcept { return entries_; }
     /// By place, as given to add().
     [[nodiscard]] std::uint64_t key(std::size_t place) const noexcept { return keys_[place]; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
@@ -166,12 +166,12 @@ class space_saving {
 
   private:
     void make_room();
-    std::uint32_t append(std::uint64_t key, talker as);
-    void rename(std::uint32_t place, std::uint64_t key, const talker_name& name, time_point now);
+    std::uint32_t append(std::uint64_t key, top_entry as);
+    void rename(std::uint32_t place, std::uint64_t key, const entry_name& name, time_point now);
     void sink(std::size_t at) noexcept;
     void rise(std::size_t at) noexcept;
     void swap(std::size_t one, std::size_t other) noexcept;
-    [[nodiscard]] std::uint64_t series_at(std::size_t at) const noexcept { return talkers_[heap_[at]].series; }
+    [[nodiscard]] std::uint64_t series_at(std::size_t at) const noexcept { return entries_[heap_[at]].series; }
 };
 
 }  // namespace seriesgate

@@ -150,7 +150,7 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
                   .sender = request.from.sender,
                   .tenant = request.tenant},
                  shared_.logs.left_out);
-    note_culprits(request, work.planning, shared_);
+    sample_series(request, work.planning, shared_);
     return std::move(*made);
 }
 

@@ -25,10 +25,10 @@ using namespace std::chrono_literals;
 /// People read what is counted, and whoever asks has the rest counted first.
 constexpr auto interval = 50ms;
 /// Before it is time, if so much waits.
-constexpr std::size_t wake_bytes = noted_series::bytes_max / 16;
+constexpr std::size_t wake_bytes = series_sampler::bytes_max / 16;
 /// From so much on, and each time that more by a step has come, half as many are looked at.
-constexpr std::size_t thin_bytes = noted_series::bytes_max / 4;
-constexpr std::size_t thin_step = noted_series::bytes_max / 16;
+constexpr std::size_t thin_bytes = series_sampler::bytes_max / 4;
+constexpr std::size_t thin_step = series_sampler::bytes_max / 16;
 /// An entry of remote write 1 is copied as it stands, unless it holds much besides its labels.
 constexpr std::size_t record_bytes_max = 4096;
 /// Of a batch, but for one series more: what is larger the allocator gives back to the system, and asks for again.
@@ -40,7 +40,8 @@ struct label_room {
     std::size_t labels = record_bytes_max;
     std::size_t value = space_saving::text_max;  // more is not kept by who counts
 };
-constexpr label_room room_in_ring{.labels = noted_series::labels_bytes_max, .value = noted_series::labels_bytes_max};
+constexpr label_room room_in_ring{.labels = series_sampler::labels_bytes_max,
+                                  .value = series_sampler::labels_bytes_max};
 
 /// An entry with these labels and nothing else. Long labels must not make all others less sure.
 /// @return whether all of them had room.
@@ -64,13 +65,13 @@ bool append_labels(std::string& out, std::span<const label_view> labels, const l
 
 }  // namespace
 
-std::size_t noted_series::batch::bytes() const noexcept {
+std::size_t series_sampler::batch::bytes() const noexcept {
     return sizeof *this + entries.capacity() * sizeof(entry) + records.capacity() + tenant.size() + address.size() +
            agent.size();
 }
 
 /// Shows the labels of a batch.
-class noted_series::batch_labels final : public label_source {
+class series_sampler::batch_labels final : public label_source {
     const batch& of_;
     write_request_reader reader_{};
     std::vector<label_view> labels_{};
@@ -85,25 +86,25 @@ class noted_series::batch_labels final : public label_source {
     histogram_family family(std::span<const label_view>) override { return {}; }
 };
 
-void noted_series::take(const plan& decided, planner& planning, bytes_view body, protocol version,
-                        const request_sender& from, time_point now) {
-    take(talker_kind::arrived, decided.arrived, planning, body, version, from, now);
-    take(talker_kind::refused, decided.turned_away, planning, body, version, from, now);
-    take(talker_kind::returned, decided.returned, planning, body, version, from, now);
+void series_sampler::take(const plan& decided, planner& planning, bytes_view body, protocol version,
+                          const request_sender& from, time_point now) {
+    take(series_event::newly_admitted, decided.newly_admitted, planning, body, version, from, now);
+    take(series_event::refused, decided.newly_refused, planning, body, version, from, now);
+    take(series_event::returned, decided.returned, planning, body, version, from, now);
 }
 
 /// What there is no memory for is not worth losing a request that has been decided about.
-void noted_series::take(talker_kind kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
-                        protocol version, const request_sender& from, time_point now) try {
+void series_sampler::take(series_event kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
+                          protocol version, const request_sender& from, time_point now) try {
     if (entries.empty()) return;
-    const bool is_refused = kind == talker_kind::refused;
+    const bool is_refused = kind == series_event::refused;
     const std::size_t for_ring = is_refused ? refused_.grant(entries.size(), now) : 0;
-    batch made = begin(kind, from, now, for_ring + who_.share(kind, entries.size()));
+    batch made = begin(kind, from, now, for_ring + tracker_.share(kind, entries.size()));
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const std::uint32_t entry = entries[i];
         const bool is_kept = i >= entries.size() - for_ring;
         const std::uint64_t fingerprint = planning.fingerprint_at(entry);
-        if (!is_kept && who_.leaves_out(kind, fingerprint)) continue;
+        if (!is_kept && tracker_.leaves_out(kind, fingerprint)) continue;
         const auto start = static_cast<std::uint32_t>(made.records.size());
         const byte_range& record = planning.record_of(entry);
         bool is_whole = true;
@@ -119,16 +120,16 @@ void noted_series::take(talker_kind kind, std::span<const std::uint32_t> entries
              .is_kept = is_kept,
              .is_whole = is_whole});
         if (made.records.size() + record_bytes_max > batch_bytes)
-            put(std::exchange(made, begin(kind, from, now, who_.share(kind, entries.size() - i))));
+            put(std::exchange(made, begin(kind, from, now, tracker_.share(kind, entries.size() - i))));
     }
     put(std::move(made));
 } catch (const std::bad_alloc&) {
-    who_.miss(kind, entries.size());
+    tracker_.miss(kind, entries.size());
 }
 
 /// @param count of series that may come.
-noted_series::batch noted_series::begin(talker_kind kind, const request_sender& from, time_point now,
-                                        std::size_t count) {
+series_sampler::batch series_sampler::begin(series_event kind, const request_sender& from, time_point now,
+                                            std::size_t count) {
     batch made{.kind = kind,
                .tenant = std::string{from.tenant},
                .address = std::string{from.address},
@@ -139,9 +140,9 @@ noted_series::batch noted_series::begin(talker_kind kind, const request_sender& 
     return made;
 }
 
-void noted_series::put(batch made) {
+void series_sampler::put(batch made) {
     if (made.entries.empty()) return;
-    const talker_kind kind = made.kind;
+    const series_event kind = made.kind;
     const std::size_t bytes = made.bytes(), count = made.entries.size();
     {
         auto held = waiting_.lock();
@@ -153,21 +154,21 @@ void noted_series::put(batch made) {
                 if (const auto counting = held->wakes.lock()) counting->notify();
             if (held->bytes < held->thin_at) return;
             held->thin_at += thin_step;
-            return who_.thin_out(kind);
+            return tracker_.thin_out(kind);
         }
     }
-    who_.miss(kind, count);
+    tracker_.miss(kind, count);
 }
 
-bool noted_series::has_any() {
+bool series_sampler::has_any() {
     return !waiting_.lock()->batches.empty();
 }
 
-bool noted_series::has_room_for_long_ones() {
+bool series_sampler::has_room_for_long_ones() {
     return waiting_.lock()->bytes < wake_bytes;
 }
 
-void noted_series::catch_up() {
+void series_sampler::catch_up() {
     const std::scoped_lock one{counting_};
     // No more than waits by now: a flood must not keep whoever asks.
     for (std::size_t left = waiting_.lock()->batches.size(); left > 0; --left) {
@@ -183,25 +184,25 @@ void noted_series::catch_up() {
         try {
             count(next);
         } catch (const std::bad_alloc&) {
-            who_.miss(next.kind, next.entries.size());
+            tracker_.miss(next.kind, next.entries.size());
         }
     }
 }
 
-void noted_series::end_hours() {
+void series_sampler::end_hours() {
     const time_point hour = limiter_.hour_start();
-    if (hour <= who_.hour_start()) return;
+    if (hour <= tracker_.hour_start()) return;
     catch_up();
-    who_.maintain(hour);
+    tracker_.maintain(hour);
 }
 
 /// What came in a new hour does not count in the one before, however late it is counted. The limiter says which hour it
 /// is: it does not believe each clock.
-void noted_series::end_hours_before(time_point when) {
-    who_.maintain(std::min<time_point>(when, limiter_.hour_start()));
+void series_sampler::end_hours_before(time_point when) {
+    tracker_.maintain(std::min<time_point>(when, limiter_.hour_start()));
 }
 
-void noted_series::count(const batch& of) {
+void series_sampler::count(const batch& of) {
     end_hours_before(of.when);
     std::vector<offered_series> offered;
     std::vector<std::uint32_t> places;
@@ -210,8 +211,8 @@ void noted_series::count(const batch& of) {
         offered.push_back({.fingerprint = each.fingerprint});
     }
     batch_labels labels{of};
-    who_.note(of.kind, offered, places, labels, {.tenant = of.tenant, .address = of.address, .agent = of.agent},
-              of.when);
+    tracker_.note(of.kind, offered, places, labels, {.tenant = of.tenant, .address = of.address, .agent = of.agent},
+                  of.when);
     for (const std::uint32_t place : places) {
         const batch::entry& each = of.entries[place];
         if (!each.is_kept) continue;
@@ -221,7 +222,7 @@ void noted_series::count(const batch& of) {
     }
 }
 
-refused_series noted_series::describe(const batch& of, const batch::entry& entry) const {
+refused_series series_sampler::describe(const batch& of, const batch::entry& entry) const {
     return {.is_cut = !entry.is_whole,
             .tenant = of.tenant,
             .limit = limiter_.limit_name(entry.by.by),
@@ -231,7 +232,7 @@ refused_series noted_series::describe(const batch& of, const batch::entry& entry
             .when = of.when};
 }
 
-net::awaitable<void> noted_series::run(std::function<void()> begins) {
+net::awaitable<void> series_sampler::run(std::function<void()> begins) {
     const auto wakes = std::make_shared<async_event>(co_await net::this_coro::executor);
     waiting_.lock()->wakes = wakes;
     for (;;) {
@@ -256,9 +257,9 @@ request_sender sender_of(const decided_request& request) {
 
 }  // namespace
 
-void note_culprits(const decided_request& request, planner& planning, ingest_shared& shared) {
+void sample_series(const decided_request& request, planner& planning, ingest_shared& shared) {
     const plan& decided = request.decided;
-    if (decided.arrived.empty() && decided.returned.empty() && decided.turned_away.empty()) return;
+    if (decided.newly_admitted.empty() && decided.returned.empty() && decided.newly_refused.empty()) return;
     const time_point now = shared.fleet != nullptr ? shared.fleet->now() : time_point{wall_clock::now()};
     shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), now);
 }

@@ -37,14 +37,14 @@ class series_limiter;
 ///
 /// What waits takes at most bytes_max. When much waits, less is looked at from then on; what comes when there is no
 /// room for all that is not counted, but that there was so much. Threads: any.
-class noted_series {
+class series_sampler {
   public:
     static constexpr std::size_t bytes_max = 16u << 20;
     /// Of one series. Longer ones have the beginnings of their labels.
     static constexpr std::size_t labels_bytes_max = refused_ring::series_bytes_max;
 
-    noted_series(talkers& who, refused_ring& refused, const series_limiter& limiter)
-        : who_(who), refused_(refused), limiter_(limiter) {}
+    series_sampler(cardinality_tracker& tracker, refused_ring& refused, const series_limiter& limiter)
+        : tracker_(tracker), refused_(refused), limiter_(limiter) {}
 
     /// What a request has brought.
     /// @param planning what `decided` was planned with; its labels() is used.
@@ -73,7 +73,7 @@ class noted_series {
             bool is_kept = false;  // in the ring
             bool is_whole = true;  // its labels
         };
-        talker_kind kind = talker_kind::arrived;
+        series_event kind = series_event::newly_admitted;
         std::vector<entry> entries{};
         std::string records{};  // series entries of remote write 1
         std::string tenant{}, address{}, agent{};
@@ -89,9 +89,9 @@ class noted_series {
     };
     class batch_labels;
 
-    void take(talker_kind kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
+    void take(series_event kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
               protocol version, const request_sender& from, time_point now);
-    static batch begin(talker_kind kind, const request_sender& from, time_point now, std::size_t count);
+    static batch begin(series_event kind, const request_sender& from, time_point now, std::size_t count);
     void put(batch made);
     bool has_any();
     bool has_room_for_long_ones();
@@ -99,7 +99,7 @@ class noted_series {
     void count(const batch& of);
     [[nodiscard]] refused_series describe(const batch& of, const batch::entry& entry) const;
 
-    talkers& who_;
+    cardinality_tracker& tracker_;
     refused_ring& refused_;
     const series_limiter& limiter_;
     guarded<waiting> waiting_;
@@ -108,6 +108,6 @@ class noted_series {
 
 /// Leaves them to `shared.noted`. Nothing is done about a request that has neither.
 /// @param planning what `request` was planned with; its labels() is used.
-void note_culprits(const decided_request& request, planner& planning, ingest_shared& shared);
+void sample_series(const decided_request& request, planner& planning, ingest_shared& shared);
 
 }  // namespace seriesgate

@@ -67,7 +67,7 @@ void write(exposition& out, const shared_stores& stores);
 // --- What the ingestors of all workers have in common.
 
 class fleet_shared;
-class noted_series;
+class series_sampler;
 class series_limiter;
 
 /// Outlives them; any thread may use it at any time.
@@ -77,7 +77,7 @@ struct ingest_shared {
     const hash_key& key;  ///< of this installation
     ingest_metrics& metrics;
     shared_stores& stores;
-    noted_series& noted;            ///< the new and the refused series
+    series_sampler& noted;          ///< the new and the refused series
     fleet_shared* fleet = nullptr;  ///< with one limit for several gates
     ingest_logs logs{};
     known_labels labels{};  ///< of the series that have come

@@ -14,8 +14,8 @@ void undecided::shrink() {
     rules = nullptr;
     give_back(followers);
     give_back(refused_by);
-    give_back(arrived);
-    give_back(turned_away);
+    give_back(newly_admitted);
+    give_back(newly_refused);
     selections.shrink();
     give_back(families);
     give_back(budgets);

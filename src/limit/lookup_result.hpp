@@ -26,12 +26,12 @@ struct undecided {
     window_span hour;  ///< in which it was looked up
 
     // What is said besides the verdicts.
-    std::vector<limit_number> refused_by;    ///< by entry: the limit, of those that are refused
-    observed_shares observed;                ///< admitted although limits that only observe have no room
-    entry_share beyond_exemption;            ///< exempt, and decided now as others are
-    std::vector<std::uint32_t> arrived;      ///< entries admitted that neither the day nor the hour before has had
-    std::vector<std::uint32_t> returned;     ///< entries admitted that one of these has had
-    std::vector<std::uint32_t> turned_away;  ///< entries refused now, and not remembered from before
+    std::vector<limit_number> refused_by;       ///< by entry: the limit, of those that are refused
+    observed_shares observed;                   ///< admitted although limits that only observe have no room
+    entry_share beyond_exemption;               ///< exempt, and decided now as others are
+    std::vector<std::uint32_t> newly_admitted;  ///< entries admitted that neither the day nor the hour before has had
+    std::vector<std::uint32_t> returned;        ///< entries admitted that one of these has had
+    std::vector<std::uint32_t> newly_refused;   ///< entries refused now, and not remembered from before
 
     std::shared_ptr<const compiled_rules> rules;  ///< by which these were evaluated
     rule_selections selections;                   ///< of pending, then of followers
@@ -52,9 +52,9 @@ struct undecided {
         recalled_daily = 0;
         observed.start();
         beyond_exemption = {};
-        arrived.clear();
+        newly_admitted.clear();
         returned.clear();
-        turned_away.clear();
+        newly_refused.clear();
     }
 
     /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.

@@ -125,9 +125,9 @@ void settlement::write(std::uint32_t entry, const decision& decided, std::span<c
     if (decided.beyond_exemption) open_.beyond_exemption.add(entry, offered_[entry].samples);
     if (is_refused(decided.how)) {
         open_.refused_by[entry] = decided.by;
-        open_.turned_away.push_back(entry);
+        open_.newly_refused.push_back(entry);
     } else {
-        (decided.is_arrival ? open_.arrived : open_.returned).push_back(entry);
+        (decided.is_arrival ? open_.newly_admitted : open_.returned).push_back(entry);
         for (const spent_limit& each : observing) open_.observed.add(each, entry, offered_[entry].samples);
     }
 }

@@ -116,9 +116,9 @@ struct plan : plan_counts {
     std::span<const limit_share> observed_by;          ///< by limits that only observe: admitted for all that
     std::span<const limit_share> beyond;               ///< by maxExemptSeries, maxIgnoredValues: they refuse nothing
     std::span<const refused_entry> told;               ///< those to tell the sender of, up to told_max
-    std::span<const std::uint32_t> arrived;            ///< see undecided
+    std::span<const std::uint32_t> newly_admitted;     ///< see undecided
     std::span<const std::uint32_t> returned;           ///< see undecided
-    std::span<const std::uint32_t> turned_away;        ///< see undecided
+    std::span<const std::uint32_t> newly_refused;      ///< see undecided
 };
 
 // --- What each limit has refused of one request, or would have.

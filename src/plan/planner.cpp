@@ -289,9 +289,9 @@ plan planner::collect() {
     made.observed_by = observed_by_.all();
     made.beyond = beyond_;
     made.told = told_;
-    made.arrived = scratch_.arrived;
+    made.newly_admitted = scratch_.newly_admitted;
     made.returned = scratch_.returned;
-    made.turned_away = scratch_.turned_away;
+    made.newly_refused = scratch_.newly_refused;
     made.forward = what_is_left();
     return made;
 }

@@ -33,7 +33,7 @@ constexpr auto demand_interval = 1s;
 
 }  // namespace
 
-net::awaitable<void> maintain(series_limiter& limiter, noted_series& noted, std::function<time_point()> now,
+net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits) {
     bool in_doubt = false;
     std::uint64_t seen_revision = limiter.revision();

@@ -18,7 +18,7 @@
 
 namespace seriesgate {
 
-class noted_series;
+class series_sampler;
 class observed_demand;
 class series_limiter;
 
@@ -26,7 +26,7 @@ class series_limiter;
 /// that is in doubt. Ends the hours of what is noted, too. Spawn it once; what is passed outlives the event loop.
 /// @param now the time by which requests are decided.
 /// @param admits is notified when new series come after none have.
-net::awaitable<void> maintain(series_limiter& limiter, noted_series& noted, std::function<time_point()> now,
+net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits);
 
 /// Takes down the demand of the limiter's windows. Spawn it once; what is passed outlives the event loop.

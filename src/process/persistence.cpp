@@ -116,11 +116,11 @@ constexpr auto observed_interval = std::chrono::minutes{1};
 
 }  // namespace
 
-observed_keeper::observed_keeper(const state_directory& directory, const hash_key& key, culprits& noted, time_point now,
-                                 std::function<void()> catch_up)
+observed_keeper::observed_keeper(const state_directory& directory, const hash_key& key, shared_cardinality& noted,
+                                 time_point now, std::function<void()> catch_up)
     : directory_(directory), file_(directory, key.identity()), noted_(noted), catch_up_(std::move(catch_up)) {
     const std::string wrong =
-        file_.load([&](state_decoder& in) { return noted.demand.load(in) && noted.who.load(in, now); });
+        file_.load([&](state_decoder& in) { return noted.demand.load(in) && noted.tracker.load(in, now); });
     if (!wrong.empty()) log::warn("what was seen before is not loaded", {{"err", wrong}});
 }
 
@@ -130,7 +130,7 @@ void observed_keeper::save() noexcept {
         catch_up_();
         file_.save([this](state_encoder& out) {
             noted_.demand.save(out);
-            noted_.who.save(out);
+            noted_.tracker.save(out);
         });
     } catch (const std::exception& error) {
         log::error("what was seen is not saved", {{"err", error.what()}});

@@ -112,14 +112,14 @@ class state_keeper {
 class observed_keeper {
     const state_directory& directory_;
     observed_file file_;
-    culprits& noted_;
+    shared_cardinality& noted_;
     const std::function<void()> catch_up_;
     std::chrono::steady_clock::time_point saved_ = monotonic_clock::now();
 
   public:
     /// Loads what is there.
     /// @param catch_up has everything counted that has been seen by now; called before anything is saved.
-    observed_keeper(const state_directory& directory, const hash_key& key, culprits& noted, time_point now,
+    observed_keeper(const state_directory& directory, const hash_key& key, shared_cardinality& noted, time_point now,
                     std::function<void()> catch_up);
 
     /// What goes wrong is said in the log, and ends nothing.
@@ -146,7 +146,7 @@ class keeping {
         const installation& in;
         const hash_key& key;
         series_limiter& limiter;
-        culprits& noted;
+        shared_cardinality& noted;
         state_metrics& metrics;
         bool is_in_fleet;
         std::function<time_point()> now;

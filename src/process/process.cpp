@@ -129,7 +129,7 @@ page_sources process::page_figures() {
                     return counts;
                 },
             .catch_up = [this] { noted_.noted.catch_up(); },
-            .who = noted_.who,
+            .tracker = noted_.tracker,
             .refused = noted_.refused,
             .demand = noted_.demand,
             .key = key_,

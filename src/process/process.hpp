@@ -52,7 +52,7 @@ class process {
     std::optional<fleet_seat> fleet_;
     const std::function<time_point()> now_;  // by which requests are decided
     series_limiter limiter_;
-    culprits noted_;
+    shared_cardinality noted_;
     guarded<delivery_record> delivery_{};
     const descriptor_use other_descriptors_;
     connection_registry connections_;

@@ -83,7 +83,8 @@ std::string what_keeps(ingest_shared& shared) {
 }  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
-                               gate_metrics& metrics, access_control& access, culprits& noted, fleet_shared* fleet)
+                               gate_metrics& metrics, access_control& access, shared_cardinality& noted,
+                               fleet_shared* fleet)
     : http{.settings = settings.server,
            .tenant_header = settings.tenant_header,
            .metrics = metrics.http,
@@ -99,7 +100,7 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
       admin{.life = http.life,
             .reload = metrics.reload,
             .waits_for = [this] { return what_keeps(ingest); },
-            .labels = noted.who.labels()} {}
+            .labels = noted.tracker.labels()} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {

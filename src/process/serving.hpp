@@ -31,7 +31,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
 /// In place of ingestion at the front desk: a request of this kind goes to a worker with its first byte.
 request_handler never_at_the_front_desk();
 
-struct culprits;
+struct shared_cardinality;
 class fleet_shared;
 class series_limiter;
 
@@ -45,7 +45,7 @@ struct serving_shared {
     /// Everything that is passed outlives this.
     /// @param fleet null for a gate that counts alone
     serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
-                   access_control& access, culprits& noted, fleet_shared* fleet);
+                   access_control& access, shared_cardinality& noted, fleet_shared* fleet);
 };
 
 /// One thread with what answers on it.

@@ -16,14 +16,14 @@
 namespace seriesgate {
 
 /// Ingestion notes them, pages show them, and the state keeps them. Threads: any.
-struct culprits {
-    talkers who;
+struct shared_cardinality {
+    cardinality_tracker tracker;
     refused_ring refused{};
     observed_demand demand{};
-    noted_series noted;  ///< on the way to both
+    series_sampler noted;  ///< on the way to both
 
-    culprits(const config& settings, const hash_key& key, const series_limiter& limiter, time_point now)
-        : who(counted_labels(settings.top_labels), key, now), noted(who, refused, limiter) {}
+    shared_cardinality(const config& settings, const hash_key& key, const series_limiter& limiter, time_point now)
+        : tracker(counted_labels(settings.top_labels), key, now), noted(tracker, refused, limiter) {}
 
   private:
     /// Findings name the job, whatever else is counted.

@@ -205,7 +205,7 @@ void keep_to(std::size_t lines_max, figures& of) {
         if (list.size() > lines_max) list.resize(lines_max);
     };
     keep(of.findings);
-    keep(of.talkers);
+    keep(of.cardinality_tracker);
     keep(of.budgets);
     keep(of.refused);
     keep(of.backends);
@@ -231,7 +231,7 @@ net::awaitable<result<figures, std::string>> ask(gate_client& gate, question ask
         std::string fault;
         if (each == 0) fault = take_stats(made, got->body);
         if (each == 1) fault = take_findings(made, got->body);
-        if (each == 2) fault = take_talkers(made, got->body, asked.by);
+        if (each == 2) fault = take_top_entries(made, got->body, asked.by);
         if (each == 3) fault = take_refused(made, got->body);
         if (!fault.empty()) co_return outcome{std::move(fault)};
     }

@@ -156,7 +156,7 @@ std::vector<backend> backends_of(const json::object& from) {
     return all;
 }
 
-std::string talker_detail(const json::object& from, std::string_view by) {
+std::string entry_detail(const json::object& from, std::string_view by) {
     if (by == "sender") return text_at(from, "userAgent");
     if (by != "label") return "";
     const std::string tenant = text_if(from, "tenant");
@@ -231,19 +231,19 @@ std::string take_findings(figures& into, std::string_view text) {
     });
 }
 
-std::string take_talkers(figures& into, std::string_view text, std::string_view by) {
+std::string take_top_entries(figures& into, std::string_view text, std::string_view by) {
     return understood("/api/v1/top", [&] {
-        std::vector<talker> all;
+        std::vector<top_entry> all;
         for (const json::value& each : list_in(text)) {
             const json::object& from = each.as_object();
             all.push_back({.value = text_at(from, "value"),
-                           .detail = talker_detail(from, by),
+                           .detail = entry_detail(from, by),
                            .values = by == "label" ? number_at(from, "distinctValues") : 0,
                            .series = number_at(from, "series"),
                            .error = number_at(from, "error"),
                            .last_seen = time_at(from, "lastSeen")});
         }
-        into.talkers = std::move(all);
+        into.cardinality_tracker = std::move(all);
     });
 }
 

@@ -49,7 +49,7 @@ struct finding {
     bool is_over = false;
 };
 
-struct talker {
+struct top_entry {
     std::string value{};
     std::string detail{};      ///< what else there is to it: of which metric, with which User-Agent; mostly empty
     std::uint64_t values = 0;  ///< of a label, how many; 0 for all else
@@ -90,7 +90,7 @@ struct figures {
     window_figures daily{};
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< samples of any series
     std::vector<finding> findings{};                         ///< worst first
-    std::vector<talker> talkers{};                           ///< those with the most first
+    std::vector<top_entry> cardinality_tracker{};            ///< those with the most first
     std::vector<budget_figures> budgets{};                   ///< those nearest to their limit first
     std::vector<refused_series> refused{};                   ///< newest first
     std::vector<backend> backends{};                         ///< those that are down first
@@ -121,7 +121,7 @@ namespace seriesgate::top {
 std::string take_stats(figures& into, std::string_view json);
 std::string take_findings(figures& into, std::string_view json);
 /// @param by of the question
-std::string take_talkers(figures& into, std::string_view json, std::string_view by);
+std::string take_top_entries(figures& into, std::string_view json, std::string_view by);
 std::string take_refused(figures& into, std::string_view json);
 
 /// What an error in the API's envelope says; nothing if it is none.

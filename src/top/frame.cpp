@@ -146,17 +146,17 @@ std::string_view short_version(std::string_view version) {
 }
 
 /// For labels the values come first: those are what explodes.
-std::string talker_detail(const talker& one) {
+std::string entry_detail(const top_entry& one) {
     return one.values == 0 ? one.detail : fmt::format("{}, {} series", one.detail, grouped(one.series));
 }
 
-line talker_line(const talker& one, std::size_t columns) {
+line entry_line(const top_entry& one, std::size_t columns) {
     line made;
     made.add(right(grouped(one.values == 0 ? one.series : one.values), number_columns), tone::strong).add("  ");
     const std::string error = one.error == 0 ? "" : fmt::format("  +/-{}", grouped(one.error));
     const std::size_t tail = error.size() + 2 + clock_columns;
     const std::size_t room = left_of(columns, made.columns() + tail);
-    const std::string detail = talker_detail(one);
+    const std::string detail = entry_detail(one);
     made.add_shortened(one.value.empty() ? "(none)" : one.value, detail.empty() ? room : room / 2);
     if (!detail.empty()) made.add("  ").add_shortened(detail, left_of(columns, made.columns() + 2 + tail), tone::faint);
     made.fill_to(columns - std::min(columns, tail));
@@ -251,12 +251,12 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
     return made;
 }
 
-content talkers_part(const figures& known, std::size_t columns) {
+content top_part(const figures& known, std::size_t columns) {
     const question& asked = known.asked;
     return {.heading = fmt::format("{} series of the {} by {}{}", asked.refused ? "Refused" : "New",
                                    name_of(asked.daily), asked.by, asked.by == "label" ? ", number of values" : ""),
-            .lines = lines_of(known.talkers, asked.refused ? "nothing was refused" : "nothing is new",
-                              [columns](const talker& one) { return talker_line(one, columns); }),
+            .lines = lines_of(known.cardinality_tracker, asked.refused ? "nothing was refused" : "nothing is new",
+                              [columns](const top_entry& one) { return entry_line(one, columns); }),
             .lines_min = 5};
 }
 
@@ -334,7 +334,7 @@ line state_line(const moment& at) {
 
 contents contents_of(const moment& at, bool with_remedies, std::size_t columns) {
     const figures& known = *at.known;
-    return {findings_part(known, with_remedies, columns), talkers_part(known, columns), budgets_part(known, columns),
+    return {findings_part(known, with_remedies, columns), top_part(known, columns), budgets_part(known, columns),
             refused_part(known, at.now, columns), stores_part(known, columns)};
 }
 

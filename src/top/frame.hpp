@@ -43,7 +43,7 @@ line title_line(const moment& at, std::size_t columns);
 std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
 
 content findings_part(const figures& known, bool with_remedies, std::size_t columns);
-content talkers_part(const figures& known, std::size_t columns);
+content top_part(const figures& known, std::size_t columns);
 content budgets_part(const figures& known, std::size_t columns);
 content refused_part(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
 content stores_part(const figures& known, std::size_t columns);

@@ -40,11 +40,11 @@ class key_reader {
 namespace seriesgate::top {
 
 /// A part of the screen; the one that is looked at scrolls, and gets the room that others leave.
-enum class part : std::uint8_t { findings, talkers, budgets, refused, stores, count_ };
+enum class part : std::uint8_t { findings, cardinality_tracker, budgets, refused, stores, count_ };
 
 struct view {
     question asked{};
-    part focus = part::talkers;
+    part focus = part::cardinality_tracker;
     std::size_t scroll = 0;  ///< lines of the part above those that are shown; frame.hpp bounds it
     bool shows_remedies = false;
     bool shows_help = false;

@@ -29,7 +29,7 @@ net::awaitable<void> ask(page_desk& pages, page_key key, net::io_context& io, pa
 /// Pages about a limiter and two figures.
 struct scene {
     series_limiter limiter{{.global = {.hourly = 3}}, wall_clock::now()};
-    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
+    cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
     refused_ring refused{};
     observed_demand demand{};
     hash_key installation = hash_key::known_to_all();
@@ -42,7 +42,7 @@ struct scene {
                       .write_metrics = [this](exposition& out) { write_own(out); },
                       .counts = [] { return gate_counts{.requests = {.total = 5}}; },
                       .catch_up = [] {},
-                      .who = who,
+                      .tracker = tracker,
                       .refused = refused,
                       .demand = demand,
                       .key = installation,

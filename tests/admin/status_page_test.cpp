@@ -35,7 +35,8 @@ status_facts some_facts() {
     status_facts facts{.process = {.version = "1.2.3", .uptime = 12s}, .now = hour_start + 23min};
     facts.figures.hourly = {.span = {hour_start, hour_start + 1h}, .series_max = 10'000, .series_current = 2'500};
     facts.figures.daily = {.span = {day_start, day_start + 24h}, .series_current = 9'000};
-    facts.hours = {{.start = hour_start - 2h, .arrived = 100, .refused = 0}, {.start = hour_start, .arrived = 50}};
+    facts.hours = {{.start = hour_start - 2h, .newly_admitted = 100, .refused = 0},
+                   {.start = hour_start, .newly_admitted = 50}};
     facts.upkeep.config_taken_over = hour_start;
     return facts;
 }
@@ -206,7 +207,7 @@ TEST_CASE("windows have their counts, what is reserved and when they end") {
 TEST_CASE("the chart has 24 hours, and each is in its place") {
     status_facts facts = some_facts();
     facts.hours.back().refused = 150;
-    facts.hours.insert(facts.hours.begin(), {.start = hour_start - 24h, .arrived = 7'777});  // too old
+    facts.hours.insert(facts.hours.begin(), {.start = hour_start - 24h, .newly_admitted = 7'777});  // too old
     const std::string html = hours_chart(facts);
     CHECK(count_of(html, "<g>") == 24);
     CHECK(has(html, "aria-label=\"150 new and 150 refused series in the last 24 hours, at most 200 in an hour\""));
@@ -232,7 +233,7 @@ TEST_CASE("one number is shown for all that is refused this hour") {
     // What a day's limit has refused is counted apart.
     facts.figures.daily.series_refused = 5;
     CHECK(verdict_text(facts) == "Data is withheld: about 40,000 new series refused this hour");
-    facts.hours.back() = {.start = hour_start, .arrived = 50, .refused = 3'000};
+    facts.hours.back() = {.start = hour_start, .newly_admitted = 50, .refused = 3'000};
     facts.figures.hourly.series_refused = 2'995;
     CHECK(verdict_text(facts) == "Data is withheld: 3,000 new series refused this hour");
     facts.hours.back().refused = 0;  // a restart with other labels
@@ -329,10 +330,11 @@ TEST_CASE("those with the most series are in tables, with what may be wrong") {
     status_facts facts = some_facts();
     CHECK(has(top_section(facts), "<p>No series has been new or refused.</p>"));
     using sort = top_table::sort;
-    facts.top = {{.of = sort::metrics, .rows = {{.value = "up", .arrived = 1'000, .refused = 5, .error = 12}}},
-                 {.of = sort::labels, .rows = {{.value = "code", .detail = "up", .arrived = 9, .distinct_values = 11}}},
-                 {.of = sort::values, .label = "job", .rows = {{.value = "node", .arrived = 9}}},
-                 {.of = sort::tenants, .rows = {{.value = "", .arrived = 9}}}};
+    facts.top = {
+        {.of = sort::metrics, .rows = {{.value = "up", .newly_admitted = 1'000, .refused = 5, .error = 12}}},
+        {.of = sort::labels, .rows = {{.value = "code", .detail = "up", .newly_admitted = 9, .distinct_values = 11}}},
+        {.of = sort::values, .label = "job", .rows = {{.value = "node", .newly_admitted = 9}}},
+        {.of = sort::tenants, .rows = {{.value = "", .newly_admitted = 9}}}};
     facts.top[1].rows.push_back({.value = std::string(41, 'j'), .detail = "up", .distinct_values = 10});
     facts.top[1].rows.push_back({.value = "instance", .tenant = "t", .distinct_values = 640, .metrics = 50});
     facts.top[1].rows.back().values_are_exact = false;

@@ -43,10 +43,10 @@ std::set<std::string> top_of(const exact_counts& exact, std::size_t most) {
 }
 
 /// How many of the first ten of the table belong there; all counts have to be as right as they say.
-int right_ones(const talker_tables& tables, const space_saving& table, const exact_counts& exact) {
-    std::vector<talker> all{table.all().begin(), table.all().end()};
-    std::ranges::stable_sort(all, std::greater{}, &talker::series);
-    for (const talker& each : all) {
+int right_ones(const cardinality_tables& tables, const space_saving& table, const exact_counts& exact) {
+    std::vector<top_entry> all{table.all().begin(), table.all().end()};
+    std::ranges::stable_sort(all, std::greater{}, &top_entry::series);
+    for (const top_entry& each : all) {
         const std::uint64_t count = exact.at(each.value), error = tables.error_of(each);
         CAPTURE(each.value, each.series, count, error);
         REQUIRE(count <= each.series + error);
@@ -54,7 +54,8 @@ int right_ones(const talker_tables& tables, const space_saving& table, const exa
     }
     const std::set<std::string> top = top_of(exact, 10);
     all.resize(std::min<std::size_t>(all.size(), 10));
-    return static_cast<int>(std::ranges::count_if(all, [&](const talker& each) { return top.contains(each.value); }));
+    return static_cast<int>(
+        std::ranges::count_if(all, [&](const top_entry& each) { return top.contains(each.value); }));
 }
 
 /// Series whose metric, job and instance are drawn: a few have most of them.
@@ -82,7 +83,7 @@ class drawn_series final : public label_source {
         zipf_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
     }
 
-    void offer(talkers& who, std::size_t count) {
+    void offer(cardinality_tracker& tracker, std::size_t count) {
         offered_.clear();
         entries_.clear();
         drawn_.clear();
@@ -95,7 +96,7 @@ class drawn_series final : public label_source {
             offered_.push_back({.fingerprint = random_(), .samples = 1, .admits = true});
             drawn_.push_back(one);
         }
-        who.note(talker_kind::arrived, offered_, entries_, *this, {.address = "10.0.0.1"}, noon);
+        tracker.note(series_event::newly_admitted, offered_, entries_, *this, {.address = "10.0.0.1"}, noon);
     }
 
     std::span<const label_view> labels(std::size_t entry) override {
@@ -112,9 +113,9 @@ TEST_CASE("the top ten of a million series by Zipf are right, and counts within 
     int right = 0, all = 0;
     for (std::uint64_t seed = 1; seed <= (sanitized ? 1 : 10); ++seed) {
         drawn_series series{seed, 20'000, 1.1};
-        talkers who{chosen, hash_key::known_to_all(), noon};
-        for (int i = 0; i < 100; ++i) series.offer(who, 10'000);
-        const talker_tables tables = who.tables(talker_kind::arrived, talker_window::hourly);
+        cardinality_tracker tracker{chosen, hash_key::known_to_all(), noon};
+        for (int i = 0; i < 100; ++i) series.offer(tracker, 10'000);
+        const cardinality_tables tables = tracker.tables(series_event::newly_admitted, cardinality_window::hourly);
         right += right_ones(tables, tables.metrics().in_all(), series.metrics);
         right += right_ones(tables, tables.values_of("job")->in_all(), series.jobs);
         right += right_ones(tables, tables.values_of("instance")->in_all(), series.instances);
@@ -126,10 +127,10 @@ TEST_CASE("the top ten of a million series by Zipf are right, and counts within 
 
 TEST_CASE("as long as every series is looked at, the top ten are exact") {
     drawn_series series{42, 200, 1.0};
-    talkers who{chosen, hash_key::known_to_all(), noon};
-    series.offer(who, talkers::counted_max);
-    const talker_tables tables = who.tables(talker_kind::arrived, talker_window::hourly);
-    for (const talker& each : tables.metrics().in_all().all()) {
+    cardinality_tracker tracker{chosen, hash_key::known_to_all(), noon};
+    series.offer(tracker, cardinality_tracker::counted_max);
+    const cardinality_tables tables = tracker.tables(series_event::newly_admitted, cardinality_window::hourly);
+    for (const top_entry& each : tables.metrics().in_all().all()) {
         CHECK(tables.error_of(each) == 0);
         CHECK(each.series == series.metrics.at(each.value));
     }
@@ -138,7 +139,7 @@ TEST_CASE("as long as every series is looked at, the top ten are exact") {
 
 TEST_CASE("recorded requests are counted as they are") {
     const hash_key& key = hash_key::known_to_all();
-    talker_tables tables{chosen, key};
+    cardinality_tables tables{chosen, key};
     exact_counts metrics, jobs, instances;
     std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // by metric and label
     std::set<std::string> seen;
@@ -171,7 +172,7 @@ TEST_CASE("recorded requests are counted as they are") {
     // Of metrics that have been watched from their first series on, labels have as many values as they have.
     int watched_from_start = 0;
     for (std::size_t place = 0; place < tables.watched().metrics().size(); ++place) {
-        const talker& metric = tables.watched().metrics()[place];
+        const top_entry& metric = tables.watched().metrics()[place];
         if (metric.error != 0) continue;
         ++watched_from_start;
         for (const watched_label& label : tables.watched().watched(place).labels) {

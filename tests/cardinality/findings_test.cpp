@@ -25,10 +25,10 @@ std::string numbered(const std::string& text, std::uint64_t number) {
 /// What a gate notes in an hour.
 struct hour {
     std::vector<std::string> chosen{"job", "namespace", "instance"};
-    talker_tables taken{chosen, hash_key::known_to_all()};
-    talker_tables refused{chosen, hash_key::known_to_all()};
+    cardinality_tables taken{chosen, hash_key::known_to_all()};
+    cardinality_tables refused{chosen, hash_key::known_to_all()};
     struct weighing {
-        thinning counted{talkers::counted_max}, watched{talkers::watched_max};
+        thinning counted{cardinality_tracker::counted_max}, watched{cardinality_tracker::watched_max};
     };
     weighing looked_at_taken{}, looked_at_refused{};
     std::uint64_t series_max = 1'000'000;

@@ -42,17 +42,17 @@ void add(space_saving& to, std::uint64_t value, std::uint64_t series = 1, time_p
     to.add(key_of(value), {.tenant = "t", .value = text}, series, now);
 }
 
-std::vector<talker> sorted(const space_saving& of) {
-    std::vector<talker> all(of.all().begin(), of.all().end());
-    std::ranges::sort(all, std::ranges::greater{}, &talker::series);
+std::vector<top_entry> sorted(const space_saving& of) {
+    std::vector<top_entry> all(of.all().begin(), of.all().end());
+    std::ranges::sort(all, std::ranges::greater{}, &top_entry::series);
     return all;
 }
 
 /// Every counter is right within what it says, and whoever has none has no more than error_max.
 void check(const space_saving& all, const std::map<std::uint64_t, std::uint64_t>& exact, std::size_t counters) {
     std::uint64_t total = 0, wrong = 0;
-    std::map<std::string, talker> by_value;
-    for (const talker& each : all.all()) by_value[each.value] = each;
+    std::map<std::string, top_entry> by_value;
+    for (const top_entry& each : all.all()) by_value[each.value] = each;
     REQUIRE(by_value.size() == all.all().size());
     for (const auto& [value, count] : exact) {
         total += count;
@@ -61,7 +61,7 @@ void check(const space_saving& all, const std::map<std::uint64_t, std::uint64_t>
             wrong += count > all.error_max();
             continue;
         }
-        const talker& is = found->second;
+        const top_entry& is = found->second;
         wrong += !(count <= is.series && is.series - is.error <= count);
         wrong += is.error > total + all.total();
     }
@@ -100,7 +100,7 @@ TEST_CASE("a newcomer takes the place of whoever has the fewest, and says by how
     CHECK_FALSE(all.add(key_of(1), {.value = "v1"}, 1, noon).is_new);
     const auto counted = all.add(key_of(3), {.value = "v3", .detail = "more"}, 2, later);
     CHECK(counted.is_new);
-    const talker& is = all.all()[counted.place];
+    const top_entry& is = all.all()[counted.place];
     CHECK(is.value == "v3");
     CHECK(is.detail == "more");
     CHECK(is.tenant.empty());
@@ -149,7 +149,7 @@ TEST_CASE("two summaries become one, and errors add up") {
     CHECK(sorted(one)[0].value == "v3");
     for (std::uint64_t i = 0; i < 1'000; ++i) add(one, 100'000 + i, 10'000'000);
     CHECK(one.all().size() == 256);
-    CHECK(std::ranges::none_of(one.all(), [](const talker& each) { return each.value == "v3"; }));
+    CHECK(std::ranges::none_of(one.all(), [](const top_entry& each) { return each.value == "v3"; }));
 }
 
 TEST_CASE("an empty summary changes nothing") {

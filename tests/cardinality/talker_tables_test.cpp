@@ -28,8 +28,8 @@ using label_texts = std::map<std::string, std::string>;
 
 /// Notes series by their labels.
 struct noting {
-    talker_tables board{chosen, hash_key::known_to_all()};
-    thinning distinct{talkers::counted_max}, watched{talkers::watched_max};
+    cardinality_tables board{chosen, hash_key::known_to_all()};
+    thinning distinct{cardinality_tracker::counted_max}, watched{cardinality_tracker::watched_max};
     std::size_t shown = 0;  // series that were looked at
 
     void note(const label_texts& texts, const request_sender& sender = shop, time_point now = noon) {
@@ -46,15 +46,15 @@ struct noting {
     }
 };
 
-const talker& find(const space_saving& in, std::string_view value, std::string_view tenant = "shop") {
+const top_entry& find(const space_saving& in, std::string_view value, std::string_view tenant = "shop") {
     const auto all = in.all();
     const auto found =
-        std::ranges::find_if(all, [&](const talker& each) { return each.value == value && each.tenant == tenant; });
+        std::ranges::find_if(all, [&](const top_entry& each) { return each.value == value && each.tenant == tenant; });
     if (found == all.end()) throw std::runtime_error{"no such talker"};
     return *found;
 }
 
-std::uint64_t values_of(const talker_tables& board, std::string_view metric, std::string_view label) {
+std::uint64_t values_of(const cardinality_tables& board, std::string_view metric, std::string_view label) {
     const auto metrics = board.watched().metrics();
     for (std::size_t i = 0; i < metrics.size(); ++i) {
         if (metrics[i].value != metric) continue;
@@ -84,12 +84,12 @@ TEST_CASE("a board says whose series there are, each counted once") {
     CHECK(all.shown == 1'001);
     CHECK(all.board.total() == 1'001);
     CHECK(all.board.distinct_metrics() == 2);
-    const talker& requests = find(all.board.metrics().by_tenant(), "http_requests_total");
+    const top_entry& requests = find(all.board.metrics().by_tenant(), "http_requests_total");
     CHECK(requests.series == 1'000);
     CHECK(requests.error == 0);
     CHECK(find(all.board.metrics().by_tenant(), "up", "other").series == 1);
     CHECK(find(all.board.tenants(), "shop").series == 1'000);
-    const talker& sender = find(all.board.senders().by_tenant(), "10.0.0.3");
+    const top_entry& sender = find(all.board.senders().by_tenant(), "10.0.0.3");
     CHECK(sender.series == 1'000);
     CHECK(sender.detail == "Prometheus/3.5");
     REQUIRE(all.board.values_of("instance") != nullptr);
@@ -159,7 +159,7 @@ TEST_CASE("of a million series, counts and values are right but for what is said
     CHECK(all.shown < 250'000);
     for (const auto& [metric, count] : exact) {
         CAPTURE(metric, count);
-        const talker& counted = find(all.board.metrics().by_tenant(), metric);
+        const top_entry& counted = find(all.board.metrics().by_tenant(), metric);
         CHECK(static_cast<double>(all.board.error_of(counted)) <=
               std::ceil(4 * std::sqrt(static_cast<double>(counted.series * weight))));
         CHECK(counted.series <= count + all.board.error_of(counted));
@@ -178,7 +178,7 @@ TEST_CASE("two hours are counted in both") {
     for (int id = 200; id < 600; ++id) other.note(request(id, "/b"), shop, noon + std::chrono::hours{1});
     one.board.merge(other.board);
     CHECK(one.board.total() == 700);
-    const talker& requests = find(one.board.metrics().by_tenant(), "http_requests_total");
+    const top_entry& requests = find(one.board.metrics().by_tenant(), "http_requests_total");
     CHECK(requests.series == 700);
     CHECK(requests.first_seen == noon);
     CHECK(requests.last_seen == noon + std::chrono::hours{1});
@@ -195,12 +195,12 @@ TEST_CASE("a flood of metrics and labels stays within the tables") {
     noting all;
     for (int i = 0; i < 50'000; ++i) all.note({{"__name__", fmt::format("m{}", i)}, {fmt::format("l{}", i), "x"}});
     for (int i = 0; i < 5'000; ++i) all.note({{"__name__", "one"}, {fmt::format("l{}", i), "x"}});
-    CHECK(all.board.metrics().by_tenant().all().size() == talker_tables::metrics_max);
+    CHECK(all.board.metrics().by_tenant().all().size() == cardinality_tables::metrics_max);
     CHECK(all.board.watched().metrics().size() == watched_metrics::metrics_max);
-    const talker& one = find(all.board.metrics().by_tenant(), "one");
+    const top_entry& one = find(all.board.metrics().by_tenant(), "one");
     CHECK(one.series >= 5'000);
     CHECK(one.series - one.error <= 5'000);
-    CHECK(one.error <= all.board.total() / talker_tables::metrics_max);
+    CHECK(one.error <= all.board.total() / cardinality_tables::metrics_max);
     for (std::size_t i = 0; i < all.board.watched().metrics().size(); ++i)
         CHECK(all.board.watched().watched(i).labels.size() <= watched_metric::labels_max);
     const auto names = static_cast<double>(all.board.distinct_metrics());

@@ -21,7 +21,7 @@ const std::vector<std::string> chosen{"job"};
 
 /// Requests whose series have a name, a job and a number.
 struct gate : label_source {
-    talkers all{chosen, hash_key::known_to_all(), ten};
+    cardinality_tracker all{chosen, hash_key::known_to_all(), ten};
     std::vector<offered_series> offered{};
     std::vector<std::string> numbers{};
     std::vector<label_view> shown{};
@@ -34,7 +34,7 @@ struct gate : label_source {
     }
     histogram_family family(std::span<const label_view>) override { return {}; }
 
-    void send(talker_kind kind, std::uint64_t first, std::uint64_t count, time_point now) {
+    void send(series_event kind, std::uint64_t first, std::uint64_t count, time_point now) {
         offered.clear();
         numbers.clear();
         std::vector<std::uint32_t> entries;
@@ -45,52 +45,52 @@ struct gate : label_source {
         }
         all.note(kind, offered, entries, *this, {.address = "a"}, now);
     }
-    std::uint64_t total(talker_kind kind, talker_window window) { return all.tables(kind, window).total(); }
+    std::uint64_t total(series_event kind, cardinality_window window) { return all.tables(kind, window).total(); }
 };
 
 }  // namespace
 
 TEST_CASE("what is new and what is refused is counted apart, in the hour and in the day") {
     gate one;
-    one.send(talker_kind::arrived, 0, 100, ten);
-    one.send(talker_kind::refused, 100, 300, ten);
-    one.send(talker_kind::refused, 100, 300, ten);
+    one.send(series_event::newly_admitted, 0, 100, ten);
+    one.send(series_event::refused, 100, 300, ten);
+    one.send(series_event::refused, 100, 300, ten);
     CHECK(one.times_shown == 400);
-    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
-    CHECK(one.total(talker_kind::refused, talker_window::hourly) == 300);
-    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 100);
-    CHECK(one.total(talker_kind::refused, talker_window::daily) == 300);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::hourly) == 100);
+    CHECK(one.total(series_event::refused, cardinality_window::hourly) == 300);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 100);
+    CHECK(one.total(series_event::refused, cardinality_window::daily) == 300);
 }
 
 TEST_CASE("an hour that has ended is the day's, and a day ends") {
     gate one;
-    one.send(talker_kind::arrived, 0, 100, ten);
+    one.send(series_event::newly_admitted, 0, 100, ten);
     one.all.maintain(ten + std::chrono::minutes{59});
-    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::hourly) == 100);
     const time_point eleven = ten + std::chrono::hours{1};
     one.all.maintain(eleven);
-    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 0);
-    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 100);
-    one.send(talker_kind::arrived, 50, 100, eleven);
-    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
-    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 200);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::hourly) == 0);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 100);
+    one.send(series_event::newly_admitted, 50, 100, eleven);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::hourly) == 100);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 200);
     one.all.maintain(ten);  // a clock that goes back ends nothing
-    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 100);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::hourly) == 100);
     one.all.maintain(ten + std::chrono::hours{14});
-    CHECK(one.total(talker_kind::arrived, talker_window::hourly) == 0);
-    CHECK(one.total(talker_kind::arrived, talker_window::daily) == 0);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::hourly) == 0);
+    CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 0);
 }
 
 TEST_CASE("an hour that ends is in the day all the time") {
     gate one;
-    one.send(talker_kind::refused, 0, 3'000, ten);
+    one.send(series_event::refused, 0, 3'000, ten);
     std::atomic<bool> over = false;
     std::thread ends{[&] {
         for (int hour = 1; hour <= 5; ++hour) one.all.maintain(ten + std::chrono::hours{hour});
         over = true;
     }};
     std::uint64_t least = 3'000;
-    while (!over) least = std::min(least, one.total(talker_kind::refused, talker_window::daily));
+    while (!over) least = std::min(least, one.total(series_event::refused, cardinality_window::daily));
     ends.join();
     CHECK(least == 3'000);
 }
@@ -101,8 +101,8 @@ TEST_CASE("an hour that ends without memory loses no count, and ends at the next
     for (std::uint64_t after = 0; has_failed; ++after) {
         CAPTURE(after);
         gate one;
-        one.send(talker_kind::arrived, 0, 20, ten);
-        one.send(talker_kind::refused, 20, 30, ten);
+        one.send(series_event::newly_admitted, 0, 20, ten);
+        one.send(series_event::refused, 20, 30, ten);
         {
             testing::failing_allocation fails{after};
             try {
@@ -111,13 +111,13 @@ TEST_CASE("an hour that ends without memory loses no count, and ends at the next
             }
             has_failed = fails.has_failed();
         }
-        CHECK(one.total(talker_kind::arrived, talker_window::daily) == 20);
-        CHECK(one.total(talker_kind::refused, talker_window::daily) == 30);
-        one.send(talker_kind::arrived, 50, 5, eleven);
+        CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 20);
+        CHECK(one.total(series_event::refused, cardinality_window::daily) == 30);
+        one.send(series_event::newly_admitted, 50, 5, eleven);
         one.all.maintain(eleven);
-        CHECK(one.total(talker_kind::arrived, talker_window::daily) == 25);
-        CHECK(one.total(talker_kind::refused, talker_window::daily) == 30);
-        CHECK(one.total(talker_kind::refused, talker_window::hourly) == 0);
+        CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 25);
+        CHECK(one.total(series_event::refused, cardinality_window::daily) == 30);
+        CHECK(one.total(series_event::refused, cardinality_window::hourly) == 0);
         const auto hours = one.all.hours();
         REQUIRE(hours.size() == 2);
         CHECK(hours.front().refused == 30);
@@ -127,7 +127,7 @@ TEST_CASE("an hour that ends without memory loses no count, and ends at the next
 
 namespace {
 
-std::string saved(talkers& all) {
+std::string saved(cardinality_tracker& all) {
     std::string text;
     text_sink sink{text};
     state_encoder out{sink};
@@ -135,7 +135,7 @@ std::string saved(talkers& all) {
     return text;
 }
 
-bool loads(talkers& into, const std::string& text, time_point now) {
+bool loads(cardinality_tracker& into, const std::string& text, time_point now) {
     text_source source{text};
     state_decoder in{source};
     return into.load(in, now);
@@ -145,15 +145,15 @@ bool loads(talkers& into, const std::string& text, time_point now) {
 
 TEST_CASE("what was counted is there again after a restart, and counts once") {
     gate before;
-    before.send(talker_kind::arrived, 0, 100, ten);
-    before.send(talker_kind::refused, 100, 300, ten);
+    before.send(series_event::newly_admitted, 0, 100, ten);
+    before.send(series_event::refused, 100, 300, ten);
     const std::string text = saved(before.all);
     gate after;
     REQUIRE(loads(after.all, text, ten + std::chrono::minutes{30}));
-    CHECK(after.total(talker_kind::arrived, talker_window::hourly) == 100);
-    after.send(talker_kind::refused, 100, 400, ten + std::chrono::minutes{30});
-    CHECK(after.total(talker_kind::refused, talker_window::hourly) == 400);
-    const talker_tables tables = after.all.tables(talker_kind::refused, talker_window::hourly);
+    CHECK(after.total(series_event::newly_admitted, cardinality_window::hourly) == 100);
+    after.send(series_event::refused, 100, 400, ten + std::chrono::minutes{30});
+    CHECK(after.total(series_event::refused, cardinality_window::hourly) == 400);
+    const cardinality_tables tables = after.all.tables(series_event::refused, cardinality_window::hourly);
     REQUIRE(tables.watched().metrics().size() == 1);
     CHECK(tables.watched().watched(0).labels.size() == 2);
     CHECK(tables.metrics().in_all().all()[0].first_seen == ten);
@@ -161,41 +161,41 @@ TEST_CASE("what was counted is there again after a restart, and counts once") {
 
 TEST_CASE("hours and days that have ended meanwhile are the day's, or gone") {
     gate before;
-    before.send(talker_kind::refused, 0, 300, ten);
+    before.send(series_event::refused, 0, 300, ten);
     const std::string text = saved(before.all);
     gate later;
     REQUIRE(loads(later.all, text, ten + std::chrono::hours{2}));
-    CHECK(later.total(talker_kind::refused, talker_window::hourly) == 0);
-    CHECK(later.total(talker_kind::refused, talker_window::daily) == 300);
+    CHECK(later.total(series_event::refused, cardinality_window::hourly) == 0);
+    CHECK(later.total(series_event::refused, cardinality_window::daily) == 300);
     gate tomorrow;
     REQUIRE(loads(tomorrow.all, text, ten + std::chrono::hours{24}));
-    CHECK(tomorrow.total(talker_kind::refused, talker_window::daily) == 0);
+    CHECK(tomorrow.total(series_event::refused, cardinality_window::daily) == 0);
 }
 
 TEST_CASE("what is damaged, or of other labels, changes nothing") {
     gate before;
-    before.send(talker_kind::refused, 0, 300, ten);
+    before.send(series_event::refused, 0, 300, ten);
     const std::string text = saved(before.all);
     for (std::size_t size = 0; size < text.size(); size += std::max<std::size_t>(1, size / 7)) {
         gate after;
         CHECK_FALSE(loads(after.all, text.substr(0, size), ten));
-        CHECK(after.total(talker_kind::refused, talker_window::daily) == 0);
+        CHECK(after.total(series_event::refused, cardinality_window::daily) == 0);
     }
-    talkers other{std::vector<std::string>{"team"}, hash_key::known_to_all(), ten};
+    cardinality_tracker other{std::vector<std::string>{"team"}, hash_key::known_to_all(), ten};
     CHECK_FALSE(loads(other, text, ten));
 }
 
 TEST_CASE("any byte may be wrong: it is refused or taken, and never more than the tables hold") {
     gate before;
-    before.send(talker_kind::arrived, 0, 20, ten);
+    before.send(series_event::newly_admitted, 0, 20, ten);
     std::string text = saved(before.all);
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char kept = text[at];
         text[at] = static_cast<char>(kept ^ 0x41);
         gate after;
         if (loads(after.all, text, ten)) {
-            const auto tables = after.all.tables(talker_kind::arrived, talker_window::daily);
-            CHECK(tables.metrics().in_all().all().size() <= talker_tables::metrics_max);
+            const auto tables = after.all.tables(series_event::newly_admitted, cardinality_window::daily);
+            CHECK(tables.metrics().in_all().all().size() <= cardinality_tables::metrics_max);
         }
         text[at] = kept;
     }
@@ -203,35 +203,35 @@ TEST_CASE("any byte may be wrong: it is refused or taken, and never more than th
 
 TEST_CASE("what nobody could note makes every count less sure") {
     gate one;
-    one.send(talker_kind::refused, 0, 300, ten);
-    one.all.miss(talker_kind::refused, 50);
-    const talker_tables tables = one.all.tables(talker_kind::refused, talker_window::hourly);
+    one.send(series_event::refused, 0, 300, ten);
+    one.all.miss(series_event::refused, 50);
+    const cardinality_tables tables = one.all.tables(series_event::refused, cardinality_window::hourly);
     CHECK(tables.error_of(tables.metrics().in_all().all()[0]) == 50);
 }
 
 TEST_CASE("what a flood leaves out is known beforehand") {
     gate one;
-    CHECK_FALSE(one.all.leaves_out(talker_kind::refused, 0x1fff'ffff'ffff'ffff));
-    one.send(talker_kind::refused, 0, 3 * talkers::counted_max, ten);
-    CHECK_FALSE(one.all.leaves_out(talker_kind::refused, 0x1fff'ffff'ffff'ffff));
-    CHECK(one.all.leaves_out(talker_kind::refused, 0x8fff'ffff'ffff'ffff));
-    CHECK_FALSE(one.all.leaves_out(talker_kind::arrived, 0x8fff'ffff'ffff'ffff));
+    CHECK_FALSE(one.all.leaves_out(series_event::refused, 0x1fff'ffff'ffff'ffff));
+    one.send(series_event::refused, 0, 3 * cardinality_tracker::counted_max, ten);
+    CHECK_FALSE(one.all.leaves_out(series_event::refused, 0x1fff'ffff'ffff'ffff));
+    CHECK(one.all.leaves_out(series_event::refused, 0x8fff'ffff'ffff'ffff));
+    CHECK_FALSE(one.all.leaves_out(series_event::newly_admitted, 0x8fff'ffff'ffff'ffff));
     one.all.maintain(ten + std::chrono::hours{1});
-    CHECK_FALSE(one.all.leaves_out(talker_kind::refused, 0x8fff'ffff'ffff'ffff));
+    CHECK_FALSE(one.all.leaves_out(series_event::refused, 0x8fff'ffff'ffff'ffff));
 }
 
 TEST_CASE("the last hours are kept, and the one that is running is the last of them") {
     gate one;
-    one.send(talker_kind::arrived, 0, 100, ten);
-    one.send(talker_kind::refused, 100, 30, ten);
+    one.send(series_event::newly_admitted, 0, 100, ten);
+    one.send(series_event::refused, 100, 30, ten);
     const auto start = std::chrono::floor<std::chrono::seconds>(ten);
-    CHECK(one.all.hours() == std::vector<hour_counts>{{.start = start, .arrived = 100, .refused = 30}});
+    CHECK(one.all.hours() == std::vector<hour_counts>{{.start = start, .newly_admitted = 100, .refused = 30}});
     const time_point noon = ten + std::chrono::hours{2};
     one.all.maintain(noon);
-    one.send(talker_kind::refused, 100, 7, noon);
+    one.send(series_event::refused, 100, 7, noon);
     const std::vector<hour_counts> expected{
-        {.start = start, .arrived = 100, .refused = 30},
-        {.start = start + std::chrono::hours{2}, .arrived = 0, .refused = 7},
+        {.start = start, .newly_admitted = 100, .refused = 30},
+        {.start = start + std::chrono::hours{2}, .newly_admitted = 0, .refused = 7},
     };
     CHECK(one.all.hours() == expected);
     for (int hour = 3; hour < 60; ++hour) one.all.maintain(ten + std::chrono::hours{hour});
@@ -241,18 +241,18 @@ TEST_CASE("the last hours are kept, and the one that is running is the last of t
 
 TEST_CASE("hours survive a restart, and one that has ended meanwhile is among them") {
     gate one;
-    one.send(talker_kind::arrived, 0, 100, ten);
+    one.send(series_event::newly_admitted, 0, 100, ten);
     one.all.maintain(ten + std::chrono::hours{1});
-    one.send(talker_kind::refused, 0, 50, ten + std::chrono::hours{1});
+    one.send(series_event::refused, 0, 50, ten + std::chrono::hours{1});
     const std::string text = saved(one.all);
     const auto start = std::chrono::floor<std::chrono::seconds>(ten);
     const auto hours_after = [&](int hours) {
         const time_point now = ten + std::chrono::hours{hours};
-        talkers again{chosen, hash_key::known_to_all(), now};
+        cardinality_tracker again{chosen, hash_key::known_to_all(), now};
         CHECK(loads(again, text, now));
         return again.hours();
     };
-    const hour_counts first{.start = start, .arrived = 100};
+    const hour_counts first{.start = start, .newly_admitted = 100};
     const hour_counts second{.start = start + std::chrono::hours{1}, .refused = 50};
     CHECK(hours_after(1) == std::vector<hour_counts>{first, second});
     CHECK(hours_after(3) == std::vector<hour_counts>{first, second, {.start = start + std::chrono::hours{3}}});
@@ -261,8 +261,8 @@ TEST_CASE("hours survive a restart, and one that has ended meanwhile is among th
 
 TEST_CASE("hours that are none, or out of order, are damage") {
     past_hours some;
-    some.add({.start = std::chrono::sys_seconds{std::chrono::hours{7}}, .arrived = 1});
-    some.add({.start = std::chrono::sys_seconds{std::chrono::hours{8}}, .arrived = 2});
+    some.add({.start = std::chrono::sys_seconds{std::chrono::hours{7}}, .newly_admitted = 1});
+    some.add({.start = std::chrono::sys_seconds{std::chrono::hours{8}}, .newly_admitted = 2});
     std::string text;
     text_sink sink{text};
     state_encoder out{sink};

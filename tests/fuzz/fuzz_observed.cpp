@@ -34,7 +34,7 @@ time_point time_of(std::string_view input) {
     return time_point{std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, last)}} + 30min;
 }
 
-void note_some(talkers& who, time_point now) {
+void note_some(cardinality_tracker& tracker, time_point now) {
     one_job job;
     std::vector<offered_series> offered;
     std::vector<std::uint32_t> entries;
@@ -42,56 +42,57 @@ void note_some(talkers& who, time_point now) {
         offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15});
         entries.push_back(i);
     }
-    who.note(talker_kind::refused, offered, entries, job, {.tenant = "t", .address = "a"}, now);
+    tracker.note(series_event::refused, offered, entries, job, {.tenant = "t", .address = "a"}, now);
 }
 
-void ask(talkers& who) {
-    for (const talker_window window : {talker_window::hourly, talker_window::daily}) {
-        const talker_tables arrived = who.tables(talker_kind::arrived, window);
-        const talker_tables refused = who.tables(talker_kind::refused, window);
-        require(arrived.metrics().in_all().all().size() <= talker_tables::metrics_max, "too many metrics");
+void ask(cardinality_tracker& tracker) {
+    for (const cardinality_window window : {cardinality_window::hourly, cardinality_window::daily}) {
+        const cardinality_tables arrived = tracker.tables(series_event::newly_admitted, window);
+        const cardinality_tables refused = tracker.tables(series_event::refused, window);
+        require(arrived.metrics().in_all().all().size() <= cardinality_tables::metrics_max, "too many metrics");
         require(refused.watched().metrics().size() <= watched_metrics::metrics_max, "too many are watched");
         for (const finding& each :
-             find_explosions(arrived, refused, {.series_min = 1, .values_min = 1}, who.samples())) {
+             find_explosions(arrived, refused, {.series_min = 1, .values_min = 1}, tracker.samples())) {
             require(to_text(each).find('\n') == std::string::npos, "a finding of several lines");
-            const remedy stop = remedy_of(each, who.samples());
+            const remedy stop = remedy_of(each, tracker.samples());
             require(stop.relabel.empty() || stop.relabel.ends_with('\n'), "a remedy without a line's end");
         }
     }
 }
 
-std::string saved(talkers& who) {
+std::string saved(cardinality_tracker& tracker) {
     std::string text;
     text_sink sink{text};
     state_encoder out{sink};
-    who.save(out);
+    tracker.save(out);
     return text;
 }
 
-bool loads(talkers& who, std::string_view text, time_point now) {
+bool loads(cardinality_tracker& tracker, std::string_view text, time_point now) {
     text_source source{text};
     state_decoder in{source};
-    return who.load(in, now);
+    return tracker.load(in, now);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const time_point now = time_of(as_bytes(data, size));
-    talkers who{chosen, hash_key::known_to_all(), now};
-    if (!loads(who, as_bytes(data, size), now)) {
-        require(who.tables(talker_kind::refused, talker_window::daily).total() == 0, "what was refused left something");
+    cardinality_tracker tracker{chosen, hash_key::known_to_all(), now};
+    if (!loads(tracker, as_bytes(data, size), now)) {
+        require(tracker.tables(series_event::refused, cardinality_window::daily).total() == 0,
+                "what was refused left something");
         return 0;
     }
-    ask(who);
-    note_some(who, now);
-    ask(who);
-    const std::string text = saved(who);
-    talkers again{chosen, hash_key::known_to_all(), now};
+    ask(tracker);
+    note_some(tracker, now);
+    ask(tracker);
+    const std::string text = saved(tracker);
+    cardinality_tracker again{chosen, hash_key::known_to_all(), now};
     require(loads(again, text, now), "what was saved is refused");
     require(saved(again).size() == text.size(), "what was loaded saves in another way");
-    who.maintain(now + 1h);
-    ask(who);
-    who.maintain(now + 24h);
+    tracker.maintain(now + 1h);
+    ask(tracker);
+    tracker.maintain(now + 24h);
     return 0;
 }

@@ -51,7 +51,7 @@ struct gate {
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics.http};
     access_control access{settings.web};
-    culprits noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
+    shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
     serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
     serving_thread thread{shared, serving_thread::role::worker};
     const hash_key key = hash_key::known_to_all();
@@ -60,7 +60,7 @@ struct gate {
                                .write_metrics = [this](exposition& out) { write(out, metrics); },
                                .counts = [this] { return metrics.counts(); },
                                .catch_up = [this] { noted.noted.catch_up(); },
-                               .who = noted.who,
+                               .tracker = noted.tracker,
                                .refused = noted.refused,
                                .demand = noted.demand,
                                .key = key,

@@ -19,9 +19,9 @@ struct ingest_parts {
     ingest_metrics metrics;
     upstream_metrics upstream;
     shared_stores stores{settings.upstream, upstream, 1};
-    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
+    cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
     refused_ring refused{};
-    noted_series noted{who, refused, limiter};
+    series_sampler noted{tracker, refused, limiter};
     ingest_shared shared{.settings = settings,
                          .limiter = limiter,
                          .key = hash_key::known_to_all(),

@@ -30,9 +30,9 @@ void append_series(std::string& out, const std::vector<label_view>& labels) {
 /// Requests that a limiter decides about, with what is noted of them.
 struct scene {
     series_limiter limiter;
-    talkers who{std::vector<std::string>{"job"}, hash_key::known_to_all(), noon};
+    cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), noon};
     refused_ring refused{};
-    noted_series noted{who, refused, limiter};
+    series_sampler noted{tracker, refused, limiter};
     planner planning{hash_key::known_to_all()};
 
     explicit scene(std::uint64_t series_max = 0) : limiter({.global = {.hourly = series_max}}, noon) {}
@@ -42,8 +42,8 @@ struct scene {
         REQUIRE(decided.has_value());
         noted.take(*decided, planning, body, protocol::v1, {.address = "10.0.0.3", .agent = "vmagent"}, when);
     }
-    std::uint64_t total(talker_kind kind, talker_window window = talker_window::hourly) {
-        return who.tables(kind, window).total();
+    std::uint64_t total(series_event kind, cardinality_window window = cardinality_window::hourly) {
+        return tracker.tables(kind, window).total();
     }
 };
 
@@ -62,11 +62,11 @@ TEST_CASE("new and refused series are counted once somebody catches up") {
     scene at{300};
     at.send(numbered(0, 500));
     at.send(numbered(0, 500));
-    CHECK(at.total(talker_kind::arrived) == 0);
+    CHECK(at.total(series_event::newly_admitted) == 0);
     at.noted.catch_up();
-    CHECK(at.total(talker_kind::arrived) == 300);
-    CHECK(at.total(talker_kind::refused) == 200);
-    const talker_tables tables = at.who.tables(talker_kind::refused, talker_window::hourly);
+    CHECK(at.total(series_event::newly_admitted) == 300);
+    CHECK(at.total(series_event::refused) == 200);
+    const cardinality_tables tables = at.tracker.tables(series_event::refused, cardinality_window::hourly);
     CHECK(tables.values_of("job")->in_all().all()[0].value == "shop");
     CHECK(tables.senders().in_all().all()[0].detail == "vmagent");
     const auto last = at.refused.all();
@@ -81,9 +81,9 @@ TEST_CASE("what came in a new hour does not count in the one before, however lat
     scene at;
     for (int hour = 0; hour < 4; ++hour) at.send(numbered(100 * hour, 100), noon + std::chrono::hours{hour});
     at.noted.catch_up();
-    CHECK(at.total(talker_kind::arrived) == 100);
-    CHECK(at.total(talker_kind::arrived, talker_window::daily) == 400);
-    CHECK(at.who.hours().size() == 4);
+    CHECK(at.total(series_event::newly_admitted) == 100);
+    CHECK(at.total(series_event::newly_admitted, cardinality_window::daily) == 400);
+    CHECK(at.tracker.hours().size() == 4);
 }
 
 TEST_CASE("what waits when an hour ends counts in that hour") {
@@ -91,9 +91,9 @@ TEST_CASE("what waits when an hour ends counts in that hour") {
     at.send(numbered(0, 100), noon + std::chrono::minutes{59});
     at.limiter.maintain(noon + std::chrono::hours{1});
     at.noted.end_hours();
-    CHECK(at.total(talker_kind::arrived) == 0);
-    REQUIRE(at.who.hours().size() == 2);
-    CHECK(at.who.hours()[0].arrived == 100);
+    CHECK(at.total(series_event::newly_admitted) == 0);
+    REQUIRE(at.tracker.hours().size() == 2);
+    CHECK(at.tracker.hours()[0].newly_admitted == 100);
 }
 
 TEST_CASE("what came by a clock that is not believed ends no hour") {
@@ -103,7 +103,7 @@ TEST_CASE("what came by a clock that is not believed ends no hour") {
     CHECK(at.limiter.clock_in_doubt());
     at.send(numbered(200, 100), noon + std::chrono::minutes{1});
     at.noted.catch_up();
-    CHECK(at.total(talker_kind::arrived) == 300);
+    CHECK(at.total(series_event::newly_admitted) == 300);
 }
 
 TEST_CASE("whoever asks is not kept by a flood") {
@@ -122,7 +122,7 @@ TEST_CASE("whoever asks is not kept by a flood") {
     is_answered = true;
     flood.join();
     at.noted.catch_up();
-    CHECK(at.total(talker_kind::arrived) > 0);
+    CHECK(at.total(series_event::newly_admitted) > 0);
 }
 
 TEST_CASE("an entry with much besides its labels is noted by these") {
@@ -135,7 +135,7 @@ TEST_CASE("an entry with much besides its labels is noted by these") {
         body, {{"__name__", "giant"}, {"a", lasting}, {"b", lasting}, {"c", lasting}, {"d", lasting}, {"e", lasting}});
     at.send(body);
     at.noted.catch_up();
-    CHECK(at.total(talker_kind::arrived) == 2);
+    CHECK(at.total(series_event::newly_admitted) == 2);
 }
 
 TEST_CASE("when nobody has time to count, fewer are looked at and stand for the rest") {
@@ -151,8 +151,8 @@ TEST_CASE("when nobody has time to count, fewer are looked at and stand for the 
         at.send(body);
     }
     at.noted.catch_up();
-    const talker_tables tables = at.who.tables(talker_kind::arrived, talker_window::hourly);
-    const talker& one = tables.metrics().in_all().all()[0];
+    const cardinality_tables tables = at.tracker.tables(series_event::newly_admitted, cardinality_window::hourly);
+    const top_entry& one = tables.metrics().in_all().all()[0];
     CAPTURE(one.series, tables.error_of(one));
     CHECK(tables.error_of(one) > 0);
     CHECK(tables.error_of(one) < rounds * each);
@@ -189,7 +189,7 @@ TEST_CASE("long labels make nothing else less sure") {
     at.send(body);
     at.send(numbered(0, 10));
     at.noted.catch_up();
-    const talker_tables tables = at.who.tables(talker_kind::refused, talker_window::hourly);
+    const cardinality_tables tables = at.tracker.tables(series_event::refused, cardinality_window::hourly);
     CHECK(tables.total() == 1'009);
     CHECK(tables.error_of(tables.metrics().in_all().all()[0]) == 0);
     const auto last = at.refused.all();

@@ -38,10 +38,10 @@ TEST_CASE("two that explode at once are both said, each with what is its own") {
     std::map<std::string, std::uint64_t> told;
     std::map<std::string, std::uint64_t> lines;
     for (int second = 0; second < 3600; ++second)
-        for (const auto& [who, samples] : {std::pair{"a", 1000u}, std::pair{"b", 1u}}) {
-            const auto said = log.count("global", who, samples, start + std::chrono::seconds{second});
-            told[who] += line_of(said);
-            lines[who] += line_of(said) != 0 ? 1 : 0;
+        for (const auto& [tracker, samples] : {std::pair{"a", 1000u}, std::pair{"b", 1u}}) {
+            const auto said = log.count("global", tracker, samples, start + std::chrono::seconds{second});
+            told[tracker] += line_of(said);
+            lines[tracker] += line_of(said) != 0 ? 1 : 0;
             if (said.others) FAIL("nothing had to wait");
         }
     // What came after the last line is yet to be said.

@@ -110,10 +110,10 @@ tally forward_all(protocol version, compression coding, std::string (*generate)(
                 ++seen.spliced;
                 splice(body, made->removed, left);
                 codec.encode(coding, left, compressed);
-                const auto arrived = codec.decode(coding, compressed, 32 << 20, buffer);
-                REQUIRE(arrived.has_value());
+                const auto newly_admitted = codec.decode(coding, compressed, 32 << 20, buffer);
+                REQUIRE(newly_admitted.has_value());
                 Message message;
-                REQUIRE(message.ParseFromArray(arrived->data(), static_cast<int>(arrived->size())));
+                REQUIRE(message.ParseFromArray(newly_admitted->data(), static_cast<int>(newly_admitted->size())));
                 REQUIRE((message.SerializeAsString() == without_removed<Message>(body, made->removed, version)));
                 break;
             }

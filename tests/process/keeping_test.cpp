@@ -32,7 +32,7 @@ struct gate {
     const installation installed{settings};
     hash_key key{installed.secret};
     offering offers{settings.rules, wall_clock::now()};
-    culprits noted{settings, key, offers.limiter, wall_clock::now()};
+    shared_cardinality noted{settings, key, offers.limiter, wall_clock::now()};
     state_metrics metrics;
     keeping kept{{.settings = settings,
                   .in = installed,

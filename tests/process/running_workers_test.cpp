@@ -17,7 +17,7 @@ TEST_CASE("where there is no thread for a worker, those before it end") {
     series_limiter limiter{{}, wall_clock::now()};
     gate_metrics metrics;
     access_control access{settings.web};
-    culprits noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
+    shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
     serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
     const worker_threads workers = make_workers(shared, settings.server);
     REQUIRE(workers.size() == 2);

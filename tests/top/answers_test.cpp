@@ -100,17 +100,17 @@ TEST_CASE("talkers are read with what is said of their kind alone") {
         R"({"status":"success","data":[{"value":"v","series":5,"error":2,"lastSeen":"2026-01-01T10:04:07Z",
 "metric":"up","tenant":"a","distinctValues":4,"userAgent":"vmagent"}]})";
     figures read;
-    REQUIRE(take_talkers(read, one, "metric").empty());
-    CHECK(read.talkers[0].series == 5);
-    CHECK(read.talkers[0].error == 2);
-    CHECK(read.talkers[0].values == 0);
-    CHECK(read.talkers[0].detail.empty());
-    CHECK(read.talkers[0].last_seen == new_year + 10h + 4min + 7s);
-    REQUIRE(take_talkers(read, one, "sender").empty());
-    CHECK(read.talkers[0].detail == "vmagent");
-    REQUIRE(take_talkers(read, one, "label").empty());
-    CHECK(read.talkers[0].detail == "of up, tenant a");
-    CHECK(read.talkers[0].values == 4);
+    REQUIRE(take_top_entries(read, one, "metric").empty());
+    CHECK(read.cardinality_tracker[0].series == 5);
+    CHECK(read.cardinality_tracker[0].error == 2);
+    CHECK(read.cardinality_tracker[0].values == 0);
+    CHECK(read.cardinality_tracker[0].detail.empty());
+    CHECK(read.cardinality_tracker[0].last_seen == new_year + 10h + 4min + 7s);
+    REQUIRE(take_top_entries(read, one, "sender").empty());
+    CHECK(read.cardinality_tracker[0].detail == "vmagent");
+    REQUIRE(take_top_entries(read, one, "label").empty());
+    CHECK(read.cardinality_tracker[0].detail == "of up, tenant a");
+    CHECK(read.cardinality_tracker[0].values == 4);
 }
 
 TEST_CASE("refused series read as in PromQL") {
@@ -132,12 +132,12 @@ TEST_CASE("refused series read as in PromQL") {
 TEST_CASE("of a very long text both ends are kept, and no character is cut") {
     const auto talkers_of = [](const std::string& value) {
         figures read;
-        REQUIRE(take_talkers(
+        REQUIRE(take_top_entries(
                     read,
                     R"({"data":[{"value":")" + value + R"(","series":1,"error":0,"lastSeen":"2026-01-01T00:00:00Z"}]})",
                     "job")
                     .empty());
-        return read.talkers[0].value;
+        return read.cardinality_tracker[0].value;
     };
     const std::string longest(8192, 'a');
     CHECK(talkers_of(longest) == longest);
@@ -158,7 +158,7 @@ TEST_CASE("what is no answer of a gate is said so") {
         CAPTURE(wrong);
         CHECK(take_stats(read, wrong) == "/stats: the answer is not that of a seriesgate");
         CHECK(take_findings(read, wrong) == "/api/v1/findings: the answer is not that of a seriesgate");
-        CHECK(take_talkers(read, wrong, "metric") == "/api/v1/top: the answer is not that of a seriesgate");
+        CHECK(take_top_entries(read, wrong, "metric") == "/api/v1/top: the answer is not that of a seriesgate");
         CHECK(take_refused(read, wrong) == "/api/v1/refused: the answer is not that of a seriesgate");
     }
 }
