@@ -76,7 +76,7 @@ std::size_t resident_bytes() {
 /// A limiter in its second hour that knows `series_count` series, in every group and tenant that there is.
 struct populated {
     std::unique_ptr<series_limiter> limiter;
-    undecided scratch;
+    lookup_result scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     time_point now = noon;
@@ -133,7 +133,7 @@ void refused_series(benchmark::State& state, bool many) {
         settings.global.hourly = 1;
     }
     series_limiter limiter{settings, noon};
-    undecided scratch;
+    lookup_result scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     const auto offer = [&](std::uint64_t index) {
@@ -151,7 +151,7 @@ BENCHMARK_CAPTURE(refused_series, many, true);
 /// New series, each of which finds room: here the limits cost what they cost.
 void new_series(benchmark::State& state, bool many) {
     auto limiter = std::make_unique<series_limiter>(many ? with_budgets() : limit_rules{}, noon);
-    undecided scratch;
+    lookup_result scratch;
     std::vector<verdict> verdicts{batch};
     request next;
     std::uint64_t index = 0;

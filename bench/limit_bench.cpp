@@ -93,7 +93,7 @@ BENCHMARK(filter_hit_in_chain)->RangeMultiplier(10)->Range(100'000, 10'000'000);
 /// A limiter in its second hour with series 0 to n - 1 known, its memory sized by the first.
 struct warm_admission {
     series_limiter limiter;
-    undecided scratch;
+    lookup_result scratch;
     std::vector<offered_series> offered{batch};
     std::vector<verdict> verdicts{batch};
     time_point now = noon;

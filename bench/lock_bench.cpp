@@ -44,7 +44,7 @@ struct request : label_source {
     std::vector<label_view> shown;
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
-    undecided scratch;
+    lookup_result scratch;
 
     std::span<const label_view> labels(std::size_t) override { return shown; }
     histogram_family family(std::span<const label_view>) override { return {}; }

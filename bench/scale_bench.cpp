@@ -24,7 +24,7 @@ namespace {
 /// Requests of `batch` series, timed one by one.
 class timed_requests {
     series_limiter& limiter_;
-    undecided scratch_;
+    lookup_result scratch_;
     std::vector<offered_series> offered_{batch};
     std::vector<verdict> verdicts_{batch};
     std::vector<double> micros_;

@@ -25,7 +25,7 @@ namespace {
 /// Knows series 0 to n - 1 in its second hour, so in one segment each for the hour and the day.
 std::unique_ptr<series_limiter> filled(std::uint64_t n) {
     auto limiter = std::make_unique<series_limiter>(limit_rules{.incumbent_grace = std::chrono::seconds{0}}, noon);
-    undecided scratch;
+    lookup_result scratch;
     std::vector<offered_series> offered(batch);
     std::vector<verdict> verdicts(batch);
     for (std::uint64_t first = 0; first < n; first += batch) {
@@ -84,7 +84,7 @@ void decide_while_saving(benchmark::State& state, bool saving) {
             const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
             for (; !stop; ++saves) snapshots.save(*limiter);
         }};
-    undecided scratch;
+    lookup_result scratch;
     std::vector<offered_series> offered(batch);
     std::vector<verdict> verdicts(batch);
     std::vector<double> micros;

@@ -70,7 +70,7 @@ struct exploding_series {
     time_point since{};                            ///< when it began; if anything explodes
     bool is_certain = false;                       ///< that this is when
 };
-exploding_series sort_out(const finding& found, const sampled& all);
+exploding_series lookup_refused(const finding& found, const sampled& all);
 
 /// The value of a label; empty if there is none.
 std::string_view value_of(const sampled_series& series, std::string_view label);

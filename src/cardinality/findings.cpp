@@ -251,7 +251,7 @@ class search {
     /// What the sample says better than the tables: these begin anew with each hour, and know each metric's label
     /// alone.
     void look_closer(finding& of) const {
-        const exploding_series sorted = sort_out(of, all_);
+        const exploding_series sorted = lookup_refused(of, all_);
         if (sorted.exploding.empty()) return;
         if (sorted.is_certain) of.since = sorted.since;
         std::map<std::string_view, std::size_t> jobs;

@@ -263,7 +263,7 @@ class trial {
     remedy made_{};
 
   public:
-    trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(sort_out(found, all)) {}
+    trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(lookup_refused(found, all)) {}
 
     remedy take() {
         made_.remembered = sorted_.healthy.size();

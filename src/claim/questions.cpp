@@ -40,7 +40,7 @@ void questions::start() noexcept {
     unasked_count_ = 0;
 }
 
-void questions::ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
+void questions::ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
                     const std::function<bool(std::uint64_t)>& knows, const known_counts& counted,
                     const known_histograms& histograms) {
     assert(open.rules && open.selections.size() == open.pending.size());

@@ -66,7 +66,7 @@ class questions {
 
     request_budgets budgets_;
     std::span<const offered_series> offered_;
-    const undecided* open_ = nullptr;
+    const lookup_result* open_ = nullptr;
     std::vector<group> groups_;
     std::vector<group> late_groups_;  ///< of those in groups_ whose turn is the second: what is asked of them
     std::vector<refused_one> refused_;
@@ -99,7 +99,7 @@ class questions {
     /// about them. claim.lua would refuse them too, incumbents or not, for all series that fill the budget are known
     /// here. A budget that may have to share another one has a count of its own only when it has not.
     /// @param histograms where they are kept whole: what is known of them. Without it, all is asked at once.
-    void ask(std::span<const offered_series> offered, const undecided& open, std::string_view tenant,
+    void ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
              const std::function<bool(std::uint64_t)>& knows, const known_counts& counted = {},
              const known_histograms& histograms = {});
     /// When the claims are answered, or nobody answers: asks what depends on it. A refused bucket refuses the sum and

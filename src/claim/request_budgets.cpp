@@ -19,7 +19,7 @@ budget_role as_overflow(budget_role role) {
     return role;
 }
 
-/// Whether it shares the overflow budget however few there are, see budget_book::shares_overflow.
+/// Whether it shares the overflow budget however few there are, see budget_table::shares_overflow.
 bool always_shares(const compiled_rules& rules, const budget_role& role, std::optional<std::string_view> key) {
     if (!key || key->size() > group_key_bytes_max) return true;
     return role.kind == budget_kind::tenant ? *key == overflow_name : is_named_overflow(rules.limits[role.limit], *key);

@@ -22,7 +22,7 @@ class request_budgets {
     /// One of them and where the limiter has it.
     struct applying {
         std::uint32_t budget;  ///< in all()
-        std::uint32_t place;   ///< see budget_book::find
+        std::uint32_t place;   ///< see budget_table::find
 
         friend bool operator==(const applying&, const applying&) = default;
     };

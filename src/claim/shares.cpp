@@ -46,7 +46,7 @@ shares::entry shares::take(std::uint64_t fingerprint, std::span<const share_char
     return entry::added;
 }
 
-bool shares::has_room(const ledger& all, const share_charge& of) const {
+bool shares::has_room(const commit_state& all, const share_charge& of) const {
     const auto found = all.taken.find(of.id);
     const counts taken = found == all.taken.end() ? counts{} : found->second;
     if (of.maxima.hourly != 0 && (all.granted_hour != all.hour || taken.hourly >= share_of(of.maxima.hourly, reserve_)))
@@ -75,7 +75,7 @@ bool shares::has_share(std::int64_t hour) const {
 
 /// What is owed of an hour that has ended is told to nobody: it was in that hour's shares, and comes again as new. The
 /// day's share of it stays taken.
-void shares::begin_hour(ledger& all, std::int64_t hour) {
+void shares::begin_hour(commit_state& all, std::int64_t hour) {
     const bool same_day = day_of(hour) == day_of(all.hour);
     all.hour = hour;
     all.owed.clear();

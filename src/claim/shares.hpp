@@ -43,7 +43,7 @@ class shares {
         std::uint64_t hourly = 0;
         std::uint64_t daily = 0;
     };
-    struct ledger {
+    struct commit_state {
         std::int64_t hour = -1;          // of what follows
         std::int64_t granted_hour = -1;  // in which there is a share of the hour
         std::int64_t granted_day = -1;
@@ -51,7 +51,7 @@ class shares {
         std::unordered_set<std::uint64_t> owed{};
     };
 
-    mutable guarded<ledger, std::mutex> all_;
+    mutable guarded<commit_state, std::mutex> all_;
     std::atomic<std::size_t> owed_count_{0};
     const reserve_parts reserve_;
     const std::size_t series_max_;
@@ -87,8 +87,8 @@ class shares {
     [[nodiscard]] bool has_share(std::int64_t hour) const;
 
   private:
-    static void begin_hour(ledger& all, std::int64_t hour);
-    [[nodiscard]] bool has_room(const ledger& all, const share_charge& of) const;
+    static void begin_hour(commit_state& all, std::int64_t hour);
+    [[nodiscard]] bool has_room(const commit_state& all, const share_charge& of) const;
 };
 
 }  // namespace seriesgate

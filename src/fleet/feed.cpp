@@ -28,7 +28,7 @@ feed::feed(net::io_context& io, fleet_shared& shared, download by)
                 .gate = shared.gate,
                 .answers_within = shared.settings.store.timeout}) {}
 
-net::awaitable<void> feed::follow(series_limiter& limiter) {
+net::awaitable<void> feed::resolve_stale(series_limiter& limiter) {
     async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         client_.maintain();

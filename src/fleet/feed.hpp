@@ -45,7 +45,7 @@ class feed {
 
     /// Reads until the io_context stops; spawn it once.
     /// @param limiter of the scope fleet.
-    net::awaitable<void> follow(series_limiter& limiter);
+    net::awaitable<void> resolve_stale(series_limiter& limiter);
 
     /// See feed_reading. What comes of an answer is counted.
     void begin(std::int64_t hour) { reading_.begin(hour); }

@@ -105,7 +105,7 @@ void teller::forget(const untold& one) {
 bool teller::settle(untold& one, const told& said) {
     std::vector<verdict> verdicts(one.series.size());
     try {
-        undecided open = one.open;  // is used up
+        lookup_result open = one.open;  // is used up
         const request_origin origin{.tenant = one.tenant};
         (void)limiter_.settle(one.series, shared_.now(), verdicts, open, origin, &said);
     } catch (const std::bad_alloc&) {

@@ -36,7 +36,7 @@ bool enforces(const budget_pair* pair) {
     return pair == nullptr || pair->enforces();  // what is not there yet is not asked for if it only observes
 }
 
-/// Whether the sender is to be told of a refusal by the budget in this place, see budget_book::find.
+/// Whether the sender is to be told of a refusal by the budget in this place, see budget_table::find.
 bool tells(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
            std::size_t place) {
     if (is_limit_place(place, selection))

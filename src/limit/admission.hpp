@@ -76,7 +76,8 @@ class admission {
   public:
     /// @param held proof of the lock. All of these outlive the object.
     /// @param open buffers.
-    admission(ledger& held, limiter_state& state, const window_sets& sets, std::string_view tenant, undecided& open)
+    admission(commit_state& held, limiter_state& state, const window_sets& sets, std::string_view tenant,
+              lookup_result& open)
         : held_(held),
           state_(state),
           sets_(sets),
@@ -160,11 +161,11 @@ class admission {
     [[nodiscard]] bool may_be_taken_back(const newcomer& of) const;
     [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
 
-    ledger& held_;
+    commit_state& held_;
     limiter_state& state_;
     const window_sets& sets_;
     tenant_of_request tenant_;
-    std::vector<budget_pair*>& budgets_;  // that apply to the newcomer, by place: see budget_book::find
+    std::vector<budget_pair*>& budgets_;  // that apply to the newcomer, by place: see budget_table::find
     std::vector<spent_limit>& observing_;
 };
 

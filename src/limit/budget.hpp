@@ -82,7 +82,7 @@ class budget {
     void set_max(std::uint64_t series_max, std::uint64_t margin = 0) noexcept {
         max_ = series_max;
         margin_ = margin;
-        settle();
+        commit();
         const std::uint64_t room = limits() ? max_ - std::min(max_, current_) : beyond_;
         const std::uint64_t moved = std::min(room, beyond_);
         current_ += moved;
@@ -126,7 +126,7 @@ class budget {
     /// Keeps room for so many series of the previous hour, or all_room; 0 lets a reservation lapse.
     void reserve(std::uint64_t incumbents) noexcept {
         reserved_ = incumbents;
-        settle();
+        commit();
     }
 
     /// Adds what another budget counted; the maximum stays.
@@ -160,7 +160,7 @@ class budget {
     }
 
     /// There may be more room than before: it goes to the series over the maximum first.
-    void settle() noexcept {
+    void commit() noexcept {
         const std::uint64_t left = limits() ? max_ - std::min(max_, current_) : over_;
         const std::uint64_t room = limits() ? left - std::min(left, reserved_) : over_;
         const std::uint64_t moved = std::min(room, over_);

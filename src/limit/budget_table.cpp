@@ -15,7 +15,7 @@ constexpr std::size_t groups_expected_max = 16'384;
 
 }  // namespace
 
-budget_book::budget_book(std::shared_ptr<const compiled_rules> rules, hash_key key)
+budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key)
     : key_(std::move(key)), rules_(std::move(rules)), fixed_shelf_(key_), tenants_(key_) {
     budget_pair& global = *fixed_shelf_.all.emplace_back(std::make_unique<budget_pair>());
     global.hour = hour_;
@@ -25,12 +25,12 @@ budget_book::budget_book(std::shared_ptr<const compiled_rules> rules, hash_key k
     describe(shelf_rules_of(*rules_));
 }
 
-const budget_book::shelf& budget_book::shelf_at(std::size_t number) const noexcept {
+const budget_table::shelf& budget_table::shelf_at(std::size_t number) const noexcept {
     assert(number < shelf_count());
     return number == 0 ? fixed_shelf_ : number == 1 ? tenants_ : limits_[number - 2];
 }
 
-budget_book::shelf& budget_book::shelf_at(std::size_t number) noexcept {
+budget_table::shelf& budget_table::shelf_at(std::size_t number) noexcept {
     return const_cast<shelf&>(std::as_const(*this).shelf_at(number));
 }
 
@@ -46,8 +46,8 @@ budget_role role_of_group(std::size_t limit) {
 
 }  // namespace
 
-void budget_book::find(tenant_of_request& tenant, const rule_selections::one& selection,
-                       std::vector<budget_pair*>& found) {
+void budget_table::find(tenant_of_request& tenant, const rule_selections::one& selection,
+                        std::vector<budget_pair*>& found) {
     assert(!behind_);
     found.clear();
     if (!selection.is_apart()) {
@@ -63,8 +63,8 @@ void budget_book::find(tenant_of_request& tenant, const rule_selections::one& se
     if (snapshot_open_) save_before_change(found);
 }
 
-in_windows budget_book::spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
-                                            std::size_t place) const {
+in_windows budget_table::spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
+                                             std::size_t place) const {
     if (!reserving_) return {};
     const bool is_tenant = !is_limit_place(place, selection);
     const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
@@ -78,8 +78,8 @@ in_windows budget_book::spent_for_newcomers(const tenant_of_request& tenant, con
     return {.hour = rule.maxima.hourly != 0, .day = day_began_here_ && rule.maxima.daily != 0};
 }
 
-void budget_book::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
-                               std::vector<budget_pair*>& found) {
+void budget_table::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
+                                std::vector<budget_pair*>& found) {
     for (std::size_t place = 0; place < found.size(); ++place) {
         if (found[place] != nullptr) continue;  // as the global one is
         if (!is_limit_place(place, selection)) {
@@ -93,14 +93,14 @@ void budget_book::make_missing(tenant_of_request& tenant, const rule_selections:
     assert(std::ranges::count(found, nullptr) == 0);
 }
 
-budget_pair* budget_book::find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key) {
+budget_pair* budget_table::find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key) {
     if (key)
         if (const auto known = of.by_key.find(*key); known != of.by_key.end()) return known->second;
     if (of.overflow == nullptr || !shares_overflow(of, role, key)) return nullptr;
     return of.overflow;
 }
 
-budget_pair& budget_book::make_in(shelf& of, budget_role role, std::optional<std::string_view> key) {
+budget_pair& budget_table::make_in(shelf& of, budget_role role, std::optional<std::string_view> key) {
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
@@ -124,14 +124,15 @@ budget_pair& budget_book::make_in(shelf& of, budget_role role, std::optional<std
 }
 
 /// Incumbents of a budget that is not there yet.
-std::uint64_t budget_book::expects(const shelf& of, const budget_role& role) const noexcept {
+std::uint64_t budget_table::expects(const shelf& of, const budget_role& role) const noexcept {
     if (!reserving_) return 0;
     const bool may_have_shared = of.overflow_was_used && !role.overflow;
     return knows_incumbents(of) && !may_have_shared ? 0 : budget::all_room;
 }
 
 /// @param key nothing for one that is too long.
-bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std::optional<std::string_view> key) const {
+bool budget_table::shares_overflow(const shelf& of, const budget_role& role,
+                                   std::optional<std::string_view> key) const {
     if (!key || key->size() > group_key_bytes_max) return true;
     const bool is_tenant = role.kind == budget_kind::tenant;
     if (is_tenant ? *key == overflow_name : is_named_overflow(rules_->limits[role.limit], *key)) return true;
@@ -140,7 +141,7 @@ bool budget_book::shares_overflow(const shelf& of, const budget_role& role, std:
 }
 
 /// Maxima and mode as the rules have them.
-void budget_book::apply_rules(budget_pair& pair) const {
+void budget_table::apply_rules(budget_pair& pair) const {
     assert(pair.role.kind != budget_kind::group || pair.role.limit < rules_->limits.size());
     const ruling wanted = ruling_of(*rules_, pair.role, pair.key);
     const auto margin = [&](std::uint64_t maximum) {
@@ -154,7 +155,7 @@ void budget_book::apply_rules(budget_pair& pair) const {
 
 // --- all of them
 
-void budget_book::begin_hour(const new_hour& begun) {
+void budget_table::begin_hour(const new_hour& begun) {
     assert(!begun.in_grace || begun.follows);
     ended_.hour_ends(hour_, begun.ended_hour);
     if (begun.new_day) ended_.day_ends(day_, begun.ended_day);
@@ -166,12 +167,12 @@ void budget_book::begin_hour(const new_hour& begun) {
     note_change();
 }
 
-void budget_book::end_grace() {
+void budget_table::end_grace() {
     reserving_ = false;
     note_change();
 }
 
-void budget_book::note_change() noexcept {
+void budget_table::note_change() noexcept {
     ++change_;
     behind_ = true;
     told_ = begin();
@@ -179,8 +180,8 @@ void budget_book::note_change() noexcept {
     for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).bounded = 0;
 }
 
-std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const compiled_rules> rules,
-                                               std::span<const shelf_rules> described) {
+std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_rules> rules,
+                                                std::span<const shelf_rules> described) {
     const auto gone = std::make_shared<std::vector<shelf>>();  // memory first: from the swaps on nothing fails
     for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).whole_since = hour_ + 1;
     for (std::size_t i = 0; i < rules->limits.size(); ++i) {
@@ -201,7 +202,7 @@ std::shared_ptr<void> budget_book::reconfigure(std::shared_ptr<const compiled_ru
 }
 
 /// Notes by which rules series come to each shelf, and whether it has counted all of those since the hour began.
-void budget_book::describe(std::span<const shelf_rules> described) {
+void budget_table::describe(std::span<const shelf_rules> described) {
     assert(described.size() == shelf_count());
     for (std::size_t i = 0; i < shelf_count(); ++i) {
         shelf& of = shelf_at(i);
@@ -214,7 +215,7 @@ void budget_book::describe(std::span<const shelf_rules> described) {
     }
 }
 
-void budget_book::catch_up(std::size_t count) {
+void budget_table::catch_up(std::size_t count) {
     const auto counted = [](const budget& of) { return of.admitted() != 0; };
     for (; told_.shelf < shelf_count(); ++told_.shelf, told_.place = 0) {
         shelf& of = shelf_at(told_.shelf);
@@ -238,14 +239,14 @@ void budget_book::catch_up(std::size_t count) {
     assert(fixed_shelf_.all.size() == 1 && limits_.size() == rules_->limits.size());
 }
 
-void budget_book::note_ended(const budget_pair& pair) noexcept {
+void budget_table::note_ended(const budget_pair& pair) noexcept {
     const auto demand_of = [](const budget& of) { return of.current() + of.refused_series(); };
     std::optional<ended_budgets::numbered> day;
     if (pair.day != day_) day = ended_budgets::numbered{.number = pair.day, .series = demand_of(pair.daily)};
     ended_.add(rules_, pair.role, pair.key, {.number = pair.hour, .series = demand_of(pair.hourly)}, day);
 }
 
-void budget_book::drop(shelf& of, std::size_t place) {
+void budget_table::drop(shelf& of, std::size_t place) {
     assert(place < of.all.size());
     budget_pair* const dropped = of.all[place].get();
     if (dropped == of.overflow) {
@@ -259,7 +260,7 @@ void budget_book::drop(shelf& of, std::size_t place) {
 }
 
 /// What has happened since it was told last.
-void budget_book::tell(shelf& of, budget_pair& pair) const {
+void budget_table::tell(shelf& of, budget_pair& pair) const {
     if (pair.hour != hour_) {
         const std::uint64_t admitted = pair.hour + 1 == hour_ ? pair.hourly.admitted() : 0;
         if (pair.role.overflow) of.overflow_was_used = admitted != 0;

@@ -25,7 +25,7 @@ struct budget_pair {
     budget daily;
     budget_role role;
     limit_mode mode = limit_mode::enforce;
-    // See budget_book: the rules that it goes by, the hour and the day that it counts, the last snapshot that has it.
+    // See budget_table: the rules that it goes by, the hour and the day that it counts, the last snapshot that has it.
     std::uint64_t rules = 0;
     std::uint64_t hour = 0;
     std::uint64_t day = 0;
@@ -34,7 +34,7 @@ struct budget_pair {
     [[nodiscard]] bool enforces() const noexcept { return mode == limit_mode::enforce; }
 };
 
-/// Places in what budget_book::find fills: the global budget, the tenant's, and those of the limits in their order. Of
+/// Places in what budget_table::find fills: the global budget, the tenant's, and those of the limits in their order. Of
 /// what is apart there is only the one of its limit.
 inline constexpr std::size_t tenant_place = 1;
 inline constexpr std::size_t first_limit_place = 2;
@@ -70,10 +70,10 @@ struct tenant_of_request {
 /// may have shared the overflow budget) keeps all its room for incumbents until the grace is over.
 ///
 /// Threads: under the commit lock.
-class budget_book {
+class budget_table {
   public:
     /// @param key of this installation: else whoever chooses names could fill one bucket of a table.
-    budget_book(std::shared_ptr<const compiled_rules> rules, hash_key key);
+    budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
     [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_shelf_.all[0]; }

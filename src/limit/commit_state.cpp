@@ -23,12 +23,12 @@ late_keys::list late_keys::end() noexcept {
     return {.entries = std::exchange(entries_, {}), .complete = std::exchange(writing_, false)};
 }
 
-limit_number ledger::limit_at(std::size_t place, const rule_selections::one& selection) const {
+limit_number commit_state::limit_at(std::size_t place, const rule_selections::one& selection) const {
     if (!is_limit_place(place, selection)) return place == tenant_place ? tenant_limit : global_limit;
     return limit_numbers[selection.limit_index(selected_at(place, selection))];
 }
 
-void ledger::remember(std::uint64_t key, in_windows into) {
+void commit_state::remember(std::uint64_t key, in_windows into) {
     if (into.hour) hour->insert(key);
     if (into.day) day->insert(key);
     late.add(key, into);
@@ -36,7 +36,7 @@ void ledger::remember(std::uint64_t key, in_windows into) {
     assert(!into.day || day->contains(key));
 }
 
-void catch_up(guarded<ledger>& counts) {
+void catch_up(guarded<commit_state>& counts) {
     for (;;) {
         const auto held = counts.lock();
         if (!held->book.is_behind()) return;
@@ -96,7 +96,7 @@ bool window_sets::is_whole() const noexcept {
     return !in_grace() || (previous_hour && previous_day);
 }
 
-void sets_in_force::publish([[maybe_unused]] ledger& held, std::unique_ptr<const window_sets> next) {
+void sets_in_force::publish([[maybe_unused]] commit_state& held, std::unique_ptr<const window_sets> next) {
     assert(next->is_whole());
     assert(next->hour == held.hour && next->day == held.day);
     current_.publish(std::move(next));

@@ -92,8 +92,8 @@ class late_keys {
 };
 
 /// Who has it holds the lock: see guarded. All that is decided about new series is written here and nowhere else.
-struct ledger {
-    budget_book book;
+struct commit_state {
+    budget_table book;
     std::vector<limit_number> limit_numbers{};  ///< of the limits in book.rules(), in their order
     window_tally hourly;
     window_tally daily;
@@ -109,10 +109,10 @@ struct ledger {
     std::unique_ptr<admitted_set> next_day{};
     late_keys late{};
 
-    ledger(budget_book&& first, std::shared_ptr<admitted_set> hour_set, std::shared_ptr<day_set> the_day_set)
+    commit_state(budget_table&& first, std::shared_ptr<admitted_set> hour_set, std::shared_ptr<day_set> the_day_set)
         : book(std::move(first)), hour(std::move(hour_set)), day(std::move(the_day_set)) {}
 
-    /// Whose budget is in this place, see budget_book::find.
+    /// Whose budget is in this place, see budget_table::find.
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
     /// Whether so many keys fit into the sets. If not, they want another segment first.
     [[nodiscard]] bool have_room(std::uint64_t hour_keys, std::uint64_t day_keys) const noexcept {
@@ -123,12 +123,12 @@ struct ledger {
 };
 
 /// Tells the budgets what has happened to all of them, if they do not know yet, in pieces.
-void catch_up(guarded<ledger>& counts);
+void catch_up(guarded<commit_state>& counts);
 
 /// Budgets that are told in one piece: each takes up to a microsecond.
 inline constexpr std::size_t told_per_piece = 64;
 
-struct ledger;
+struct commit_state;
 
 /// A clock may be set back by this much without ending the running window.
 inline constexpr std::chrono::seconds step_back_max = std::chrono::hours{1};
@@ -186,8 +186,8 @@ class sets_in_force {
     explicit sets_in_force(std::unique_ptr<const window_sets> first) : current_(std::move(first)) {}
 
     [[nodiscard]] reader read() const noexcept { return current_.read(); }
-    void publish(ledger& held, std::unique_ptr<const window_sets> next);
-    [[nodiscard]] auto reclaim(ledger&) noexcept { return current_.reclaim(); }
+    void publish(commit_state& held, std::unique_ptr<const window_sets> next);
+    [[nodiscard]] auto reclaim(commit_state&) noexcept { return current_.reclaim(); }
 };
 
 /// What the first segment of a set for about so many series is sized for.

@@ -17,7 +17,7 @@ std::string_view key_at(std::size_t place, const rule_selections::one& selection
     return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
 }
 
-std::vector<spent_budget> explain_now(ledger& held, const window_sets& current, const offered_series& series,
+std::vector<spent_budget> explain_now(commit_state& held, const window_sets& current, const offered_series& series,
                                       std::string_view tenant, const rule_selections::one& selected) {
     std::vector<budget_pair*> budgets;
     std::vector<spent_budget> spent;
@@ -46,7 +46,7 @@ std::vector<spent_budget> explain_now(ledger& held, const window_sets& current, 
     return spent;
 }
 
-std::optional<budget_figures> budget_now(ledger& held, limit_number limit, std::string_view tenant,
+std::optional<budget_figures> budget_now(commit_state& held, limit_number limit, std::string_view tenant,
                                          const rule_selections::one& selection) {
     std::vector<budget_pair*> budgets;
     tenant_of_request sender{.name = tenant};
@@ -91,7 +91,7 @@ applying_budget missing_budget(const compiled_rules& rules, std::size_t place, i
     return made;
 }
 
-std::vector<applying_budget> applying_budgets(const ledger& held, const std::vector<budget_pair*>& budgets,
+std::vector<applying_budget> applying_budgets(const commit_state& held, const std::vector<budget_pair*>& budgets,
                                               const foreseen& what, const rule_selections::one& selection,
                                               std::string_view tenant) {
     const compiled_rules& rules = *held.book.rules();
@@ -122,11 +122,11 @@ explanation remembered_of(const limiter_state& state, const window_sets& current
     return made;
 }
 
-explanation explain_all(ledger& held, limiter_state& state, const offered_series& series,
+explanation explain_all(commit_state& held, limiter_state& state, const offered_series& series,
                         const histogram_family& family, std::string_view tenant, const rule_selections::one& selected) {
     const auto current = state.sets.read();
     const compiled_rules& rules = *held.book.rules();
-    undecided open;
+    lookup_result open;
     admission foreseeing{held, state, *current, tenant, open};
     explanation made = remembered_of(state, *current, series.fingerprint);
     made.exempt = selected.exempt();
@@ -159,7 +159,7 @@ enum class asked_about : std::uint8_t { series, ignored_value };
 template <class Ask>
 auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::string_view tenant, Ask ask,
                  asked_about what = asked_about::series)
-    -> decltype(ask(std::declval<ledger&>(), std::declval<const rule_selections::one&>())) {
+    -> decltype(ask(std::declval<commit_state&>(), std::declval<const rule_selections::one&>())) {
     rule_selections selections;
     for (;;) {
         catch_up(state.counts);
@@ -179,7 +179,7 @@ auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::
 
 std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number limit, std::span<const label_view> labels,
                                         std::string_view tenant) {
-    const auto ask = [&](ledger& held, const rule_selections::one& selection) {
+    const auto ask = [&](commit_state& held, const rule_selections::one& selection) {
         return budget_now(held, limit, tenant, selection);
     };
     return ask_limiter(limiter.state(), labels, tenant, ask,
@@ -189,7 +189,7 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
 std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant) {
     limiter_state& state = limiter.state();
-    return ask_limiter(state, labels, tenant, [&](ledger& held, const rule_selections::one& selection) {
+    return ask_limiter(state, labels, tenant, [&](commit_state& held, const rule_selections::one& selection) {
         return explain_now(held, *state.sets.read(), series, tenant, selection);
     });
 }
@@ -198,7 +198,7 @@ std::optional<explanation> explain_series(const series_limiter& limiter, const o
                                           const histogram_family& family, std::span<const label_view> labels,
                                           std::string_view tenant) {
     limiter_state& state = limiter.state();
-    return ask_limiter(state, labels, tenant, [&](ledger& held, const rule_selections::one& selection) {
+    return ask_limiter(state, labels, tenant, [&](commit_state& held, const rule_selections::one& selection) {
         return std::optional{explain_all(held, state, series, family, tenant, selection)};
     });
 }

@@ -83,7 +83,7 @@ std::string owner_text(const budget_name& name);
 std::string cut_group_text(const budget_name& name);
 
 /// The same, whole: two groups that differ never look the same. A group with a budget of its own is short
-/// (budget_book.cpp).
+/// (budget_table.cpp).
 std::string group_text(const budget_name& name);
 
 /// What has to be known of it beside its name: that many share it, and why. Empty for all others.

@@ -66,9 +66,9 @@ window_figures figures_of(const window_view& window, limit_mode mode) {
 }
 
 /// All but the tenants' and limits' budgets.
-limiter_figures figures_of_windows(const ledger& held, const limiter_state& state) {
+limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
     const auto current = state.sets.read();
-    const budget_book& book = held.book;
+    const budget_table& book = held.book;
     limiter_figures made;
     made.mode = book.rules()->mode;
     made.clock_in_doubt = current->leap.has_value();
@@ -90,7 +90,7 @@ limiter_figures figures_of_windows(const ledger& held, const limiter_state& stat
 }
 
 /// @return false if a new hour or other rules came in between.
-bool collect_budgets(limiter_state& state, budget_book::cursor at, std::vector<unnamed>& budgets) {
+bool collect_budgets(limiter_state& state, budget_table::cursor at, std::vector<unnamed>& budgets) {
     for (bool more = true; more;) {
         const auto held = state.counts.lock();
         if (!held->book.holds(at)) return false;
@@ -110,7 +110,7 @@ limiter_figures figures_of(const series_limiter& limiter) {
         catch_up(state.counts);
         limiter_figures made;
         std::shared_ptr<const compiled_rules> rules;
-        budget_book::cursor at;
+        budget_table::cursor at;
         {
             const auto held = state.counts.lock();
             if (held->book.is_behind()) continue;

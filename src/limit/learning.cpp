@@ -41,12 +41,12 @@ bool is_days_first(const window_sets& current) noexcept {
 }
 
 /// Of an hour that is in force, under the lock.
-sets_to_learn sets_of_hour(const ledger& held, const window_sets&) noexcept {
+sets_to_learn sets_of_hour(const commit_state& held, const window_sets&) noexcept {
     return {.hour = held.hour.get(), .day = held.day.get()};
 }
 
 /// Of the hour before that; what the gate has of its day is gone when the grace is over.
-sets_to_learn sets_of_hour_before(const ledger& held, const window_sets& current) noexcept {
+sets_to_learn sets_of_hour_before(const commit_state& held, const window_sets& current) noexcept {
     return {.hour = held.hour_before.get(), .day = (is_days_first(current) ? held.day_before : held.day).get()};
 }
 

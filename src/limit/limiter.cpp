@@ -23,13 +23,13 @@ series_limiter& series_limiter::operator=(series_limiter&&) noexcept = default;
 series_limiter::~series_limiter() = default;
 
 bool series_limiter::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                            undecided& open, const request_origin& origin) {
-    look_up(offered, now, verdicts, open);
-    return open.is_empty() || settle(offered, now, verdicts, open, origin);
+                            lookup_result& open, const request_origin& origin) {
+    lookup(offered, now, verdicts, open);
+    return open.is_empty() || commit(offered, now, verdicts, open, origin);
 }
 
-void series_limiter::look_up(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                             undecided& open) {
+void series_limiter::lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+                            lookup_result& open) {
     assert(offered.size() == verdicts.size());
     open.start();
     {
@@ -48,13 +48,13 @@ void series_limiter::look_up(std::span<const offered_series> offered, time_point
                 open.pending.push_back(static_cast<std::uint32_t>(i));
         }
     }
-    if (!open.pending.empty()) sort_out(offered, verdicts, open);
+    if (!open.pending.empty()) lookup_refused(offered, verdicts, open);
 }
 
 /// Of those that are not known: sets stale markers and exemplars apart, and decides about what was refused lately. Its
 /// samples are counted when all is settled: a request that asks for too much changes nothing.
-void series_limiter::sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                              undecided& open) const {
+void series_limiter::lookup_refused(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                                    lookup_result& open) const {
     const refused_cache& refused = state_->refused;
     const bool any_refused = !refused.is_empty();
     const std::span<std::uint32_t> unknown = open.pending;
@@ -84,7 +84,7 @@ void series_limiter::sort_out(std::span<const offered_series> offered, std::span
 }
 
 /// The hour has ended since the lookup: what was refused in it is asked again. What was known stays accepted.
-void series_limiter::reopen(std::span<const verdict> verdicts, undecided& open) const {
+void series_limiter::reopen(std::span<const verdict> verdicts, lookup_result& open) const {
     std::vector<std::uint32_t> all;
     auto pending = open.pending.cbegin();
     auto follower = open.followers.cbegin();
@@ -100,7 +100,8 @@ void series_limiter::reopen(std::span<const verdict> verdicts, undecided& open) 
     open.recalled_daily = 0;
 }
 
-bool series_limiter::select(std::span<const offered_series> offered, undecided& open, const request_origin& origin) {
+bool series_limiter::select(std::span<const offered_series> offered, lookup_result& open,
+                            const request_origin& origin) {
     if (!select_rules(*state_, open, origin)) return false;
     if (!open.rules->exempt.empty()) end_exemptions(offered, open, origin.tenant);
     return true;
@@ -108,7 +109,7 @@ bool series_limiter::select(std::span<const offered_series> offered, undecided& 
 
 /// Where another request takes the last room between this and settle(), the store has not been asked: what comes too
 /// late is refused, as without an answer of the store, and asked about when it comes again.
-void series_limiter::end_exemptions(std::span<const offered_series> offered, undecided& open,
+void series_limiter::end_exemptions(std::span<const offered_series> offered, lookup_result& open,
                                     std::string_view tenant) const {
     constexpr std::size_t series_per_piece = 128;
     for (std::size_t next = 0; next < open.pending.size();) {
@@ -127,8 +128,8 @@ void series_limiter::end_exemptions(std::span<const offered_series> offered, und
     }
 }
 
-void series_limiter::set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
-                               untold_series& all, untold& aside) const {
+void series_limiter::set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                               lookup_result& open, untold_series& all, untold& aside) const {
     assert(state_->is_shared() && open.selections.size() == open.pending.size());
     const auto current = state_->sets.read();
     if (current->hour_span != open.hour || !current->previous_hour) return;
@@ -164,23 +165,23 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
     aside.open.refused_by.resize(aside.series.size());
 }
 
-bool series_limiter::settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                            undecided& open, const request_origin& origin, const told* said) {
+bool series_limiter::commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+                            lookup_result& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
     // In a fleet nobody has been asked about what was refused: it is, when it comes the next time.
     if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
-    if (!open.pending.empty() && !settlement{*state_, *windows_, offered, verdicts, open, origin, said}.run())
+    if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, verdicts, open, origin, said}.run())
         return false;
     if (open.recalled_hourly != 0) state_->samples.add(refusing_window::hourly, open.recalled_hourly);
     if (open.recalled_daily != 0) state_->samples.add(refusing_window::daily, open.recalled_daily);
     // After the others: an exemplar may stand before the sample that admits its series.
-    if (!open.followers.empty()) follow(offered, verdicts, open, origin, said);
+    if (!open.followers.empty()) resolve_stale(offered, verdicts, open, origin, said);
     return true;
 }
 
 /// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
-void series_limiter::follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
-                            const request_origin& origin, const told* said) const {
+void series_limiter::resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                                   lookup_result& open, const request_origin& origin, const told* said) const {
     const auto current = state_->sets.read();
     std::size_t at = 0;
     std::erase_if(open.followers, [&](std::uint32_t i) {

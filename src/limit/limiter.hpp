@@ -52,18 +52,19 @@ class series_limiter {
     /// no allocation (once the buffers have grown), one cache line each.
     /// @param verdicts as many as `offered`.
     /// @param open gets the rest; empty if there is none.
-    void look_up(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open);
+    void lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+                lookup_result& open);
 
     /// In a fleet, between the two halves: which limits apply to what is pending, for who asks the shared store. It is
     /// asked about exempt series only where their limit, which each gate has for itself, has no room.
     /// @return as settle().
-    bool select(std::span<const offered_series> offered, undecided& open, const request_origin& origin);
+    bool select(std::span<const offered_series> offered, lookup_result& open, const request_origin& origin);
 
     /// In a fleet, behind select(): accepts pending series that this gate had in the hour before, if they may be told
     /// of afterwards. They are pending no longer.
     /// @param all says which may be.
     /// @param aside gets those that have to be told of; its tenant is the request's.
-    void set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
+    void set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, lookup_result& open,
                    untold_series& all, untold& aside) const;
 
     /// The second half: decides about the rest, in order, against all budgets. Any time may have passed between the
@@ -73,14 +74,14 @@ class series_limiter {
     /// limit may refuse.
     /// @return false if the request asks for more than rule_work_max or selection_bytes_max: then nothing has been
     /// decided or counted. (Unless other rules ask for more, which have come when part of it was admitted.)
-    bool settle(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open,
-                const request_origin& origin = {}, const told* said = nullptr);
+    bool commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+                lookup_result& open, const request_origin& origin = {}, const told* said = nullptr);
 
     /// Both halves.
-    bool decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts, undecided& open,
-                const request_origin& origin = {});
+    bool decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
+                lookup_result& open, const request_origin& origin = {});
 
-    /// Takes other rules. Counts and admitted sets are kept, see budget_book::reconfigure; a limit lowered below its
+    /// Takes other rules. Counts and admitted sets are kept, see budget_table::reconfigure; a limit lowered below its
     /// count refuses newcomers and keeps what is known. A new false-positive rate holds from the next window on.
     void reconfigure(const limit_rules& rules);
 
@@ -120,11 +121,12 @@ class series_limiter {
     [[nodiscard]] windows& time() const noexcept { return *windows_; }
 
   private:
-    void end_exemptions(std::span<const offered_series> offered, undecided& open, std::string_view tenant) const;
-    void sort_out(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open) const;
-    void reopen(std::span<const verdict> verdicts, undecided& open) const;
-    void follow(std::span<const offered_series> offered, std::span<verdict> verdicts, undecided& open,
-                const request_origin& origin, const told* said) const;
+    void end_exemptions(std::span<const offered_series> offered, lookup_result& open, std::string_view tenant) const;
+    void lookup_refused(std::span<const offered_series> offered, std::span<verdict> verdicts,
+                        lookup_result& open) const;
+    void reopen(std::span<const verdict> verdicts, lookup_result& open) const;
+    void resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts, lookup_result& open,
+                       const request_origin& origin, const told* said) const;
 
     std::unique_ptr<limiter_state> state_;
     std::unique_ptr<windows> windows_;

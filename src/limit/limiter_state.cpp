@@ -9,7 +9,7 @@ namespace {
 /// 2^19 series, 4 MiB: an explosion of that many distinct series is refused without the lock.
 constexpr unsigned refused_capacity_log2 = 19;
 
-std::unique_ptr<window_sets> first_sets(ledger& held, time_point now, limit_scope scope) {
+std::unique_ptr<window_sets> first_sets(commit_state& held, time_point now, limit_scope scope) {
     auto first = std::make_unique<window_sets>();
     first->hour_span = hour_of(now);
     first->day_span = day_of(now);
@@ -31,7 +31,7 @@ limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_p
     : key(installation),
       scope(of),
       refused(refused_capacity_log2),
-      counts(budget_book{rules, key}, make_set(0, capacities_of(*rules).hourly, rules->false_positive_rate),
+      counts(budget_table{rules, key}, make_set(0, capacities_of(*rules).hourly, rules->false_positive_rate),
              std::make_shared<day_set>(make_set(0, capacities_of(*rules).daily, rules->false_positive_rate))),
       sets(first_sets(*counts.lock(), now, of)) {
     assert(sets.read()->is_whole());

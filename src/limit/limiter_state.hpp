@@ -134,7 +134,7 @@ struct limiter_state {
     std::atomic<std::uint64_t> commits{0};   ///< requests that had something to settle
     std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would show it
     limit_names names;
-    guarded<ledger> counts;
+    guarded<commit_state> counts;
     sets_in_force sets;
 
     limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation,

@@ -9,7 +9,7 @@
 
 namespace seriesgate {
 
-void undecided::shrink() {
+void lookup_result::shrink() {
     give_back(pending);
     rules = nullptr;
     give_back(followers);
@@ -22,7 +22,7 @@ void undecided::shrink() {
     give_back(observing);
 }
 
-bool select_rules(const limiter_state& state, undecided& open, const request_origin& origin) {
+bool select_rules(const limiter_state& state, lookup_result& open, const request_origin& origin) {
     open.rules = state.sets.read()->rules;
     open.selections.clear();
     open.families.clear();

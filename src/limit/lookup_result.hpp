@@ -16,9 +16,9 @@ struct budget_pair;
 struct limiter_state;
 struct request_origin;
 
-/// Filled by series_limiter::look_up, used up by settle(): what may be new, and what it takes to decide about it. Lives
+/// Filled by series_limiter::lookup, used up by settle(): what may be new, and what it takes to decide about it. Lives
 /// with the request, so that others may be decided between the two. Its memory is used again for the next one.
-struct undecided {
+struct lookup_result {
     std::vector<std::uint32_t> pending;    ///< entries that may be new
     std::vector<std::uint32_t> followers;  ///< entries of stale markers and exemplars only
     std::uint64_t recalled_hourly = 0;     ///< samples of series that were refused lately
@@ -63,6 +63,6 @@ struct undecided {
 
 /// Evaluates the selectors for what is pending, in that order, without the lock.
 /// @return false if that asks for too much, see rule_selections.
-bool select_rules(const limiter_state& state, undecided& open, const request_origin& origin);
+bool select_rules(const limiter_state& state, lookup_result& open, const request_origin& origin);
 
 }  // namespace seriesgate

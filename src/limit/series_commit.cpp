@@ -14,14 +14,15 @@ constexpr std::size_t budgets_per_piece = 128;
 
 }  // namespace
 
-settlement::settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
-                       std::span<verdict> verdicts, undecided& open, const request_origin& origin, const told* said)
+series_commit::series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
+                             std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
+                             const told* said)
     : state_(state), windows_(sets), offered_(offered), verdicts_(verdicts), open_(open), origin_(origin), said_(said) {
     assert(offered.size() == verdicts.size());
     assert(said == nullptr || said->pending.size() == open.pending.size());
 }
 
-bool settlement::run() {
+bool series_commit::run() {
     if (said_ == nullptr && !select_rules(state_, open_, origin_)) return false;
     state_.commits.fetch_add(1, std::memory_order_relaxed);
     for (;;) {
@@ -45,7 +46,7 @@ bool settlement::run() {
 }
 
 /// As much as others can be asked to wait for.
-settlement::piece_end settlement::run_piece() {
+series_commit::piece_end series_commit::run_piece() {
     const auto held = state_.counts.lock();
     if (held->book.is_behind()) {
         held->book.catch_up(told_per_piece);
@@ -65,8 +66,8 @@ settlement::piece_end settlement::run_piece() {
     }
 }
 
-settlement::piece_end settlement::run_round(admission& one_by_one, const window_sets& current,
-                                            std::size_t& budgets_seen) {
+series_commit::piece_end series_commit::run_round(admission& one_by_one, const window_sets& current,
+                                                  std::size_t& budgets_seen) {
     for (std::size_t i = 0; i < admitted_set::prefetch_distance; ++i) prefetch(current, next_ + i);
     for (; next_ < open_.pending.size(); ++next_) {
         if (budgets_seen >= budgets_per_piece) return piece_end::not_finished;
@@ -95,13 +96,13 @@ settlement::piece_end settlement::run_round(admission& one_by_one, const window_
 }
 
 /// Of the hour and by the rules in which it would count here, and not for the sake of incumbents whose room has lapsed.
-bool settlement::is_told_of(const ledger& held, const window_sets& current) const noexcept {
+bool series_commit::is_told_of(const commit_state& held, const window_sets& current) const noexcept {
     return said_->hour == current.hour_span && held.book.rules() == open_.rules && (!said_->in_grace || current.lapse);
 }
 
 /// What was told in an hour or a grace that has ended, or by rules that have gone, decides this request and is
 /// remembered nowhere. Leaves what nobody was asked about.
-void settlement::repeat_told() {
+void series_commit::repeat_told() {
     std::size_t left = 0;
     for (std::size_t i = 0; i < open_.pending.size(); ++i) {
         const std::uint32_t entry = open_.pending[i];
@@ -120,7 +121,7 @@ void settlement::repeat_told() {
     said_ = nullptr;
 }
 
-void settlement::write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing) {
+void series_commit::write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing) {
     verdicts_[entry] = decided.how;
     if (decided.beyond_exemption) open_.beyond_exemption.add(entry, offered_[entry].samples);
     if (is_refused(decided.how)) {
@@ -133,7 +134,7 @@ void settlement::write(std::uint32_t entry, const decision& decided, std::span<c
 }
 
 /// Again: the lookups may have been two thousand series ago.
-void settlement::prefetch(const window_sets& current, std::size_t place) const {
+void series_commit::prefetch(const window_sets& current, std::size_t place) const {
     if (place >= open_.pending.size()) return;
     const std::uint64_t fingerprint = offered_[open_.pending[place]].fingerprint;
     current.hour->prefetch(fingerprint);
@@ -141,13 +142,13 @@ void settlement::prefetch(const window_sets& current, std::size_t place) const {
     if (current.in_grace()) current.previous_hour->prefetch(fingerprint);
 }
 
-bool settlement::is_decided(std::size_t place) const noexcept {
+bool series_commit::is_decided(std::size_t place) const noexcept {
     const bool is_total = keeps_histograms_whole() && open_.families[place].is_total;
     return is_total == totals_ ? place < next_ : totals_;
 }
 
 /// Other rules may make other rounds of what is left, so only that is left.
-void settlement::drop_decided() {
+void series_commit::drop_decided() {
     std::size_t i = 0;
     std::erase_if(open_.pending, [&](std::uint32_t) { return is_decided(i++); });
     totals_ = false;
@@ -155,7 +156,7 @@ void settlement::drop_decided() {
 }
 
 /// How the series is refused whose refusal this one shares.
-std::optional<refusal> settlement::refusal_like(const told_series& said) const noexcept {
+std::optional<refusal> series_commit::refusal_like(const told_series& said) const noexcept {
     if (!said.like) return std::nullopt;
     const std::uint32_t entry = open_.pending[*said.like];
     if (!is_refused(verdicts_[entry])) return std::nullopt;

@@ -20,12 +20,12 @@ struct decision;
 ///
 /// Where histograms are kept whole, sums and counts come after the buckets, wherever they stand: a limit by metric has
 /// its buckets' budget spent first, and must refuse the histogram before its sum has begun it.
-class settlement {
+class series_commit {
   public:
     /// All of these outlive the object.
     /// @param said in a fleet, see series_limiter::settle; then the rules have been selected.
-    settlement(limiter_state& state, windows& sets, std::span<const offered_series> offered,
-               std::span<verdict> verdicts, undecided& open, const request_origin& origin, const told* said);
+    series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
+                  std::span<verdict> verdicts, lookup_result& open, const request_origin& origin, const told* said);
 
     /// @return false if the request asks for more than rule_work_max or selection_bytes_max. Nothing has been decided
     /// then; unless other rules ask for more, which have come when part of it was admitted.
@@ -34,7 +34,7 @@ class settlement {
   private:
     enum class piece_end : std::uint8_t { finished, not_finished, other_rules, told_of_others, sets_full };
 
-    [[nodiscard]] bool is_told_of(const ledger& held, const window_sets& current) const noexcept;
+    [[nodiscard]] bool is_told_of(const commit_state& held, const window_sets& current) const noexcept;
     void repeat_told();
     piece_end run_piece();
     piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
@@ -49,7 +49,7 @@ class settlement {
     windows& windows_;
     std::span<const offered_series> offered_;
     std::span<verdict> verdicts_;
-    undecided& open_;
+    lookup_result& open_;
     const request_origin& origin_;
     const told* said_;
     bool totals_ = false;   // the second round, of sums and counts

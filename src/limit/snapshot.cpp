@@ -88,7 +88,7 @@ void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& lat
 }
 
 /// What is counted over all budgets, then what goes before them.
-std::string save_tallies(ledger& held, const refused_samples& samples) {
+std::string save_tallies(commit_state& held, const refused_samples& samples) {
     std::string counts;
     text_sink sink{counts};
     state_encoder out{sink};
@@ -193,7 +193,7 @@ void load_tallies(state_decoder& in, loaded_state& into) {
     into.daily.over_limit = in.number<std::uint64_t>();
 }
 
-void take_over(limiter_state& state, loaded_state&& loaded, budget_book&& book) {
+void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book) {
     auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // from here on nothing fails
     const auto held = state.counts.lock();
     held->book = std::move(book);
@@ -234,7 +234,7 @@ bool restore_snapshot(series_limiter& limiter, state_source& source, time_point 
     if (!load_sets(in, loaded)) return false;
     load_late_keys(in, loaded);
     load_tallies(in, loaded);
-    budget_book book{state.sets.read()->rules, state.key};
+    budget_table book{state.sets.read()->rules, state.key};
     book.load(in);
     if (!in.good() || !source.intact()) return false;
     take_over(state, std::move(loaded), std::move(book));
@@ -258,7 +258,7 @@ bool get_flag(state_decoder& in) {
 
 }  // namespace
 
-std::string budget_book::begin_snapshot() {
+std::string budget_table::begin_snapshot() {
     assert(!behind_);
     std::string text;
     text_sink sink{text};
@@ -291,7 +291,7 @@ std::string budget_book::begin_snapshot() {
     return text;
 }
 
-void budget_book::save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const {
+void budget_table::save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const {
     assert(shelf_number < shelf_count());
     if (pair.snapshot == snapshot_) return;
     pair.snapshot = snapshot_;
@@ -305,7 +305,7 @@ void budget_book::save_pair(std::size_t shelf_number, budget_pair& pair, std::st
     pair.daily.save(out);
 }
 
-void budget_book::save_before_change(std::span<budget_pair* const> found) {
+void budget_table::save_before_change(std::span<budget_pair* const> found) {
     for (budget_pair* const pair : found) {
         if (pair == nullptr || pair->snapshot == snapshot_) continue;
         const std::size_t number = pair->role.kind == budget_kind::group    ? 2 + pair->role.limit
@@ -315,7 +315,7 @@ void budget_book::save_before_change(std::span<budget_pair* const> found) {
     }
 }
 
-bool budget_book::save_some(std::size_t count, std::string& out) {
+bool budget_table::save_some(std::size_t count, std::string& out) {
     assert(snapshot_open_ && !behind_);
     out.append(std::exchange(saved_early_, {}));
     for (; saved_.shelf < shelf_count(); ++saved_.shelf, saved_.place = 0) {
@@ -330,19 +330,19 @@ bool budget_book::save_some(std::size_t count, std::string& out) {
     return false;
 }
 
-void budget_book::end_snapshot() noexcept {
+void budget_table::end_snapshot() noexcept {
     snapshot_open_ = false;
     saved_early_ = {};
 }
 
 /// Which shelf here is the saved one of that number, if any, and whether the same tenants or groups share there.
-struct budget_book::saved_shelf {
+struct budget_table::saved_shelf {
     std::optional<std::size_t> number;
     bool same_sharing = true;
     std::size_t parts = 0;  ///< of its keys; 0: any
 };
 
-void budget_book::load(state_decoder& in) {
+void budget_table::load(state_decoder& in) {
     hour_ = std::max<std::uint64_t>(in.count(hours_max), 2);
     day_ = in.count(hours_max);
     const bool reserving = get_flag(in);  // set at the end: what is made here has its reservation in the file
@@ -360,7 +360,7 @@ void budget_book::load(state_decoder& in) {
 }
 
 /// @param into nothing if the rules here have no such shelf. @return whether the same ones share the overflow budget.
-bool budget_book::load_shelf_rules(state_decoder& in, shelf* into) const {
+bool budget_table::load_shelf_rules(state_decoder& in, shelf* into) const {
     const auto whole_since = in.count(hours_max);
     const bool overflow_was_used = get_flag(in);
     const auto matching = in.number<std::uint64_t>();
@@ -371,7 +371,7 @@ bool budget_book::load_shelf_rules(state_decoder& in, shelf* into) const {
     return sharing == into->sharing;
 }
 
-std::vector<budget_book::saved_shelf> budget_book::load_shelves(state_decoder& in) {
+std::vector<budget_table::saved_shelf> budget_table::load_shelves(state_decoder& in) {
     load_shelf_rules(in, &fixed_shelf_);
     // Other series were exempt: what is now in the budgets was not counted by any.
     const bool others_exempt = fixed_shelf_.whole_since > hour_;
@@ -394,7 +394,7 @@ std::vector<budget_book::saved_shelf> budget_book::load_shelves(state_decoder& i
     return shelves;
 }
 
-void budget_book::load_pair(state_decoder& in, std::span<const saved_shelf> shelves) {
+void budget_table::load_pair(state_decoder& in, std::span<const saved_shelf> shelves) {
     const auto number = in.number<std::uint32_t>();
     const bool flag = get_flag(in);
     const std::string key = in.text();
@@ -416,7 +416,7 @@ void budget_book::load_pair(state_decoder& in, std::span<const saved_shelf> shel
 }
 
 /// @param flag as in the file.
-budget_pair& budget_book::pair_for(const saved_shelf& from, bool flag, const std::string& key) {
+budget_pair& budget_table::pair_for(const saved_shelf& from, bool flag, const std::string& key) {
     const std::size_t number = *from.number;
     assert(number < shelf_count());
     shelf& of = shelf_at(number);

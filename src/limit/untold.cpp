@@ -18,7 +18,8 @@ bool owes_any(const told& said) noexcept {
                                [](const told_series& each) { return each.outcome == told_outcome::owed; });
 }
 
-void set_aside_owed(std::span<const offered_series> offered, const undecided& open, const told& said, untold& aside) {
+void set_aside_owed(std::span<const offered_series> offered, const lookup_result& open, const told& said,
+                    untold& aside) {
     assert(said.pending.size() == open.pending.size());
     for (std::size_t at = 0; at < open.pending.size(); ++at) {
         if (said.pending[at].outcome != told_outcome::owed) continue;

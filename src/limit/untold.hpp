@@ -24,7 +24,7 @@ struct compiled_rules;
 struct untold {
     std::string tenant{};
     std::vector<offered_series> series{};  ///< without samples: these have been decided about
-    undecided open{};                      ///< all of them are pending
+    lookup_result open{};                  ///< all of them are pending
     bool owed = false;                     ///< no place is kept for them: they were let pass out of a share
 
     /// What is held for it.
@@ -37,7 +37,8 @@ struct untold {
 /// What a request's newcomers owe that were let pass although nobody has answered: told_outcome::owed.
 /// @param open what was selected, `said` is about; both are left as they are.
 /// @param aside gets them; its tenant is the request's.
-void set_aside_owed(std::span<const offered_series> offered, const undecided& open, const told& said, untold& aside);
+void set_aside_owed(std::span<const offered_series> offered, const lookup_result& open, const told& said,
+                    untold& aside);
 
 /// Those of all requests, by fingerprint: each is told once, however often it comes meanwhile. Bounded; of one hour, in
 /// which the store keeps a place for each of them.

@@ -174,7 +174,7 @@ enum class told_outcome : std::uint8_t {
 
 /// A budget as all gates together have filled it.
 struct heard_budget {
-    std::uint32_t place = 0;    ///< see budget_book::find
+    std::uint32_t place = 0;    ///< see budget_table::find
     std::uint64_t hourly = 0;   ///< series counted
     std::uint64_t daily = 0;    ///< the same
     std::uint64_t awaited = 0;  ///< incumbents that room is kept for, in the hour
@@ -185,7 +185,7 @@ struct heard_budget {
 struct told_series {
     told_outcome outcome = told_outcome::unasked;
     refusing_window window = refusing_window::hourly;  ///< of those refused
-    std::uint32_t place = 0;                           ///< of those refused: the budget, see budget_book::find
+    std::uint32_t place = 0;                           ///< of those refused: the budget, see budget_table::find
     std::span<const heard_budget> heard{};             ///< all shared budgets of the series
     in_windows completed{};                            ///< of those taken: had no room, and completes its histogram
     /// Of those refused with their histogram: the place in told::pending of that other series; nothing if this gate

@@ -36,7 +36,7 @@ sets_in_force::reader windows::in_force(time_point now) {
 
 // --- rules
 
-void bound_sets(ledger& held, const compiled_rules& rules) {
+void bound_sets(commit_state& held, const compiled_rules& rules) {
     const series_maxima capacities = capacities_of(rules);
     const auto bound = [](admitted_set& set, std::uint64_t series_max, const budget& global) {
         const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
@@ -96,7 +96,7 @@ bool windows::try_advance(time_point now) {
 }
 
 /// What is still reserved lapses: here, or in the store of a fleet.
-void windows::end_graces(ledger& held, window_sets& next, time_point now) {
+void windows::end_graces(commit_state& held, window_sets& next, time_point now) {
     if (next.lapse && now >= *next.lapse) next.lapse = std::nullopt;
     if (!next.in_grace() || now < next.grace_end) return;
     next.grace_end = next.hour_span.start;
@@ -128,18 +128,18 @@ void windows::resume(time_point now) {
     if (state_.sets.read()->leap) believe_leap(now);
 }
 
-void windows::roll_over(ledger& held, window_sets& next, time_point now) {
+void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     const window_span hour = hour_of(now);
     const window_span day = day_of(now);
     const bool follows = hour.start == next.hour_span.end;
     const bool new_day = day != next.day_span;
     const auto grace_end = hour.start + next.rules->incumbent_grace;
     const bool in_grace = follows && now < grace_end;
-    const budget_book::new_hour begun{.follows = follows,
-                                      .in_grace = in_grace,
-                                      .new_day = new_day,
-                                      .ended_hour = next.hour_span.start,
-                                      .ended_day = next.day_span.start};
+    const budget_table::new_hour begun{.follows = follows,
+                                       .in_grace = in_grace,
+                                       .new_day = new_day,
+                                       .ended_hour = next.hour_span.start,
+                                       .ended_day = next.day_span.start};
     assert(hour != next.hour_span && held.next_hour && (held.next_day || !new_day));
 
     const series_maxima capacities = capacities_of(*next.rules);
@@ -244,7 +244,7 @@ void windows::prepare_spares(time_point now) {
     const window_sets current = *state_.sets.read();
     const series_maxima capacities = capacities_of(*current.rules);
     const double rate = current.rules->false_positive_rate;
-    const auto prepare = [&](std::unique_ptr<admitted_set> ledger::*spare, const window_span& span,
+    const auto prepare = [&](std::unique_ptr<admitted_set> commit_state::*spare, const window_span& span,
                              const admitted_set& running, std::uint64_t capacity_max) {
         const std::uint64_t series_count = now >= span.end - spare_lead ? running.size() : 0;
         {
@@ -258,8 +258,8 @@ void windows::prepare_spares(time_point now) {
         const auto held = state_.counts.lock();
         ((*held).*spare).swap(made);
     };
-    prepare(&ledger::next_hour, current.hour_span, *current.hour, capacities.hourly);
-    prepare(&ledger::next_day, current.day_span, current.day->filter(), capacities.daily);
+    prepare(&commit_state::next_hour, current.hour_span, *current.hour, capacities.hourly);
+    prepare(&commit_state::next_day, current.day_span, current.day->filter(), capacities.daily);
 }
 
 }  // namespace seriesgate

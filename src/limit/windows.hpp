@@ -49,10 +49,10 @@ class windows {
   private:
     void advance(time_point now);
     bool try_advance(time_point now);
-    static void end_graces(ledger& held, window_sets& next, time_point now);
+    static void end_graces(commit_state& held, window_sets& next, time_point now);
     void believe_leap(time_point now);
     void forget_leap();
-    void roll_over(ledger& held, window_sets& next, time_point now);
+    void roll_over(commit_state& held, window_sets& next, time_point now);
     void prepare_spares(time_point now);
     void grow(const admitted_set& wanting, std::uint64_t series_count = 0);
     void grow_if_full(const admitted_set& set);
@@ -60,6 +60,6 @@ class windows {
 
 /// Says how many series may come at most into the running sets. They may hold what no limit counts: exempt series, and
 /// keys of histograms from before a reload.
-void bound_sets(ledger& held, const compiled_rules& rules);
+void bound_sets(commit_state& held, const compiled_rules& rules);
 
 }  // namespace seriesgate

@@ -162,7 +162,7 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
     assert(is_read_);
     verdicts_.resize(offered_.size());
     tell_values_apart(limiter, now, tenant);
-    limiter.look_up(offered_, now, verdicts_, scratch_);
+    limiter.lookup(offered_, now, verdicts_, scratch_);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
@@ -186,7 +186,7 @@ result<plan, wire_error> planner::hear(series_limiter& limiter, time_point now, 
     assert(is_read_ && verdicts_.size() == offered_.size());
     is_read_ = false;
     const request_origin origin{.tenant = tenant, .labels = this};
-    return collect_if(scratch_.is_empty() || limiter.settle(offered_, now, verdicts_, scratch_, origin, &said));
+    return collect_if(scratch_.is_empty() || limiter.commit(offered_, now, verdicts_, scratch_, origin, &said));
 }
 
 result<plan, wire_error> planner::collect_if(bool settled) {

@@ -73,7 +73,7 @@ class planner : public label_source {
     std::vector<value_place> value_places_;  // different ones, by value
     std::vector<offered_series> values_;     // the same, in the order of the body
     std::vector<verdict> value_verdicts_;
-    undecided value_scratch_;
+    lookup_result value_scratch_;
     entry_share beyond_values_;
     std::vector<left_out_entry> left_out_;
     entry_counts left_out_counts_;
@@ -84,7 +84,7 @@ class planner : public label_source {
     limit_shares observed_by_;
     std::vector<limit_share> beyond_;
     distinct_counter refused_series_;
-    undecided scratch_;
+    lookup_result scratch_;
 
     std::vector<label_view> labels_;  // of one entry
     hash_key key_;

@@ -57,7 +57,7 @@ void fleet_seat::stay(series_limiter& limiter) {
     const auto go_on = [this](auto make, const char* failed) { spawn_lasting(io_.get_executor(), make, failed); };
     go_on([this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
     go_on([this, &limiter] { return download_.run(limiter); }, "reading the fleet's series failed");
-    go_on([this, &limiter] { return feed_.follow(limiter); }, "reading what other gates take failed");
+    go_on([this, &limiter] { return feed_.resolve_stale(limiter); }, "reading what other gates take failed");
 }
 
 void fleet_seat::stop() {

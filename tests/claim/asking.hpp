@@ -19,7 +19,7 @@ struct asking {
     std::string tenant{"red"};
     std::vector<offered_series> offered{};
     std::vector<label_set> sets{};
-    undecided open{};
+    lookup_result open{};
     known_counts counted{};
 
     explicit asking(const limit_rules& settings, time_point now = at(10, 30))
@@ -46,7 +46,7 @@ struct asking {
         for (const label_set& each : sets) labels.entries.push_back(views_of(each));
         std::vector<verdict> verdicts(offered.size(), verdict::unknown);
         asked.start();
-        limiter.look_up(offered, now, verdicts, open);
+        limiter.lookup(offered, now, verdicts, open);
         if (!limiter.select(offered, open, {.tenant = tenant, .labels = &labels}))
             throw std::logic_error{"too much work"};
         const known_histograms histograms{

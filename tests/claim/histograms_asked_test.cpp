@@ -74,7 +74,7 @@ TEST_CASE("what was completed is counted also if it is known by the time of the 
     scene gate{whole(1)};
     gate.ask_about(part(latency(1), 0, 2));
     gate.answer({.outcome = claim_outcome::taken, .completed = {.hour = true, .day = true}});
-    const undecided open = gate.open;
+    const lookup_result open = gate.open;
     gate.settle(gate.asked.tell(gate.answers, told_outcome::withheld));
     gate.open = open;  // another request with the same, whose answer comes later
     gate.answer({.outcome = claim_outcome::taken, .completed = {.hour = true, .day = false}});

@@ -30,7 +30,7 @@ class simulated_asking {
     bool ask(simulated_request& request, time_point now) {
         start(request);
         series_limiter& limiter = *gate_.limiter;
-        limiter.look_up(request.offered, gate_.clock(now), request.verdicts, request.open);
+        limiter.lookup(request.offered, gate_.clock(now), request.verdicts, request.open);
         request.pending.clear();
         request.at_once.clear();
         request.aside.clear();
@@ -114,7 +114,7 @@ class simulated_asking {
             for (std::size_t i = 0; i < said.pending.size(); ++i)
                 telling.told_outcomes[telling.one.open.pending[i]] = said.pending[i].outcome;
             std::vector<verdict> verdicts(telling.one.series.size());
-            undecided open = telling.one.open;
+            lookup_result open = telling.one.open;
             gate_.limiter->settle(telling.one.series, gate_.clock(now), verdicts, open, {.tenant = telling.one.tenant},
                                   &said);
         }

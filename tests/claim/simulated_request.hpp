@@ -43,7 +43,7 @@ struct simulated_request : simulated_claims {
     std::size_t tenant = 0;
     std::vector<offered_series> offered{};
     std::vector<verdict> verdicts{};
-    undecided open{};
+    lookup_result open{};
     shown_labels labels{};
     int hours = 0;                              ///< it has been asked in
     std::vector<std::uint64_t> at_once{};       ///< series that were accepted without asking, when it was asked last

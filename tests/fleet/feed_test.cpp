@@ -227,8 +227,8 @@ TEST_CASE("an hour that the limiter has not begun yet is read when it has") {
     gate.limiter.maintain(gate.now + 1h);
     std::vector<verdict> verdicts(1);
     const offered_series any{.fingerprint = fingerprint_of(99), .samples = 1, .admits = true};
-    undecided open;
-    gate.limiter.look_up(std::span{&any, 1}, gate.now + 1h, verdicts, open);
+    lookup_result open;
+    gate.limiter.lookup(std::span{&any, 1}, gate.now + 1h, verdicts, open);
     REQUIRE(gate.take({next}, 2));
     CHECK(gate.knows(0));
     CHECK(gate.shared.feed.fresh_hour(gate.sent) == gate.number + 1);
@@ -256,7 +256,7 @@ TEST_CASE("what a real store has is read, and what is missing is downloaded once
         co_return true;
     };
     feed under_test{io, shared, download};
-    net::co_spawn(io, under_test.follow(limiter), net::detached);
+    net::co_spawn(io, under_test.resolve_stale(limiter), net::detached);
 
     claim_terms terms{.hour = std::chrono::floor<std::chrono::hours>(shared.now()).time_since_epoch().count(),
                       .gate = another_gate,

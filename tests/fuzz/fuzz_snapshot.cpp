@@ -27,7 +27,7 @@ struct one_job : label_source {
 
 void decide_some(series_limiter& limiter, time_point now) {
     one_job job;
-    undecided scratch;
+    lookup_result scratch;
     std::vector<offered_series> offered;
     for (std::uint64_t i = 0; i < 8; ++i)
         offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15, .samples = 1, .admits = i != 7});

@@ -59,7 +59,7 @@ TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
     std::vector<std::thread> threads;
     for (std::uint64_t sender = 0; sender < senders; ++sender)
         threads.emplace_back([&limiter, sender] {
-            undecided scratch;
+            lookup_result scratch;
             std::vector<verdict> verdicts(10'000);
             for (std::uint64_t i = 0; i < requests; ++i)
                 limiter.decide(series((sender * requests + i) * 10'000, 10'000), at(10), verdicts, scratch);
@@ -132,7 +132,7 @@ TEST_CASE("a long request lets others have their turn") {
     }};
     while (!begun) std::this_thread::yield();
     std::uint64_t turns = 0;
-    undecided scratch;
+    lookup_result scratch;
     std::vector<verdict> verdicts(1);
     for (std::uint64_t i = 0; !done; ++i) {
         gate.limiter.decide(series((std::uint64_t{1} << 40) + i, 1), at(10), verdicts, scratch);
@@ -153,7 +153,7 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
     std::thread reloading{[&] {
         for (bool is_whole = true; !done; is_whole = !is_whole) gate.limiter.reconfigure(is_whole ? whole : plain);
     }};
-    std::uint64_t undecided = 0;
+    std::uint64_t lookup_result = 0;
     for (std::uint64_t round = 0; round < 10; ++round) {
         // Sums and buckets in turn: where histograms are kept whole, the sums are for the second round.
         const batch sums{.labels = {{"__name__", "x_sum"}}, .first = round * count, .count = count};
@@ -162,11 +162,11 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
             gate.labels.entries[i] = {{"__name__", "x_bucket"}, {"le", "1"}};
         std::ranges::fill(gate.verdicts, verdict::unknown);
         gate.limiter.decide(gate.offered, at(10), gate.verdicts, gate.scratch, {.tenant = {}, .labels = &gate.labels});
-        undecided += static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::unknown));
+        lookup_result += static_cast<std::uint64_t>(std::ranges::count(gate.verdicts, verdict::unknown));
     }
     done = true;
     reloading.join();
-    CHECK(undecided == 0);
+    CHECK(lookup_result == 0);
 }
 
 }  // namespace arrival_patterns_test

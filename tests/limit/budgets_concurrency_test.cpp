@@ -40,7 +40,7 @@ using accepted_series = std::map<std::pair<std::string, std::string>, std::unord
 /// Sends random parts of what there is, and keeps what was accepted, by tenant and namespace.
 class sender {
     series_limiter& limiter_;
-    undecided scratch_;
+    lookup_result scratch_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;
     shown_labels labels_;

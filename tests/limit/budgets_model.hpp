@@ -56,7 +56,7 @@ class budgets_model {
                     verdicts[i] = admit(offered[i], tenant, labels.entries[i], recall(offered[i]), family);
             }
         for (std::size_t i = 0; i < offered.size(); ++i)
-            if (!offered[i].admits) verdicts[i] = follow(offered[i], tenant, labels.entries[i]);
+            if (!offered[i].admits) verdicts[i] = resolve_stale(offered[i], tenant, labels.entries[i]);
         return verdicts;
     }
 
@@ -246,7 +246,7 @@ class budgets_model {
         return first;
     }
 
-    verdict follow(const offered_series& series, std::string_view tenant, std::span<const label_view> labels) {
+    verdict resolve_stale(const offered_series& series, std::string_view tenant, std::span<const label_view> labels) {
         const auto fingerprint = series.fingerprint;
         const bool known = hour_.admitted.contains(fingerprint) || day_.admitted.contains(fingerprint) ||
                            previous_hour_.contains(fingerprint);

@@ -91,7 +91,7 @@ class life {
     time_point now_ = at(static_cast<int>(random_.below(24)));
     std::unique_ptr<series_limiter> gate_ = std::make_unique<series_limiter>(settings_, now_);
     budgets_model model_{settings_, now_};
-    undecided scratch_;
+    lookup_result scratch_;
     shown_labels labels_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;

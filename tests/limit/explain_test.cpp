@@ -218,7 +218,7 @@ TEST_CASE("what is foreseen is what is decided, under any rules and at any time"
     limit_rules settings = rules.first();
     time_point now = at(9);
     series_limiter limiter{settings, now};
-    undecided open;
+    lookup_result open;
     shown_labels labels;
     shown_labels shown;
     std::vector<offered_series> offered;

@@ -105,7 +105,7 @@ inline std::uint64_t fingerprint_in(const batch& of, std::uint64_t number) {
 /// A limiter for senders with tenants and labels.
 struct labelled_offering {
     series_limiter limiter;
-    undecided scratch;
+    lookup_result scratch;
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
     shown_labels labels;

@@ -45,18 +45,18 @@ bool learn_before(told_gate& gate, const window_span& hour, std::uint64_t first,
 TEST_CASE("what others have had counted is known, and nobody is asked about it") {
     told_gate gate{three_limits()};
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, 3)));
-    CHECK(gate.look_up(0, 4, at(10, 30)) == 1);
+    CHECK(gate.lookup(0, 4, at(10, 30)) == 1);
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, 4)));
-    CHECK(gate.look_up(0, 4, at(10, 30)) == 0);
+    CHECK(gate.lookup(0, 4, at(10, 30)) == 0);
     CHECK(gate.figures().hourly.series_current == 0);  // the store says how many there are
-    CHECK(gate.look_up(0, 4, at(11)) == 4);
+    CHECK(gate.lookup(0, 4, at(11)) == 4);
 }
 
 TEST_CASE("what was refused here, and admitted for another gate, flows here too") {
     told_gate gate{three_limits()};
     gate.offer(0, 2, at(10, 30), refused_by_budget(0, refusing_window::hourly));
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 1, 1)));
-    gate.look_up(0, 2, at(10, 31));
+    gate.lookup(0, 2, at(10, 31));
     CHECK(gate.verdicts == verdict_list{verdict::refused_hourly, verdict::known});
 }
 
@@ -65,14 +65,14 @@ TEST_CASE("what was counted in another hour is not known in this one") {
     gate.offer(0, 1, at(11, 30), outcome_of(told_outcome::taken));
     CHECK_FALSE(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 1, 3)));
     CHECK_FALSE(learn(gate.limiter, hour_of(at(12)), fingerprints(gate, 1, 3)));
-    CHECK(gate.look_up(0, 4, at(11, 30)) == 3);
+    CHECK(gate.lookup(0, 4, at(11, 30)) == 3);
 }
 
 TEST_CASE("a set that has no room for what is learnt gets it") {
     told_gate gate{{.global = {.hourly = 1}}};
     const auto many = fingerprints(gate, 0, 300'000);  // more than the first segment of a set holds
     CHECK(learn(gate.limiter, hour_of(at(10)), many));
-    CHECK(gate.look_up(0, 300'000, at(10, 30)) == 0);
+    CHECK(gate.lookup(0, 300'000, at(10, 30)) == 0);
 }
 
 TEST_CASE("a gate that was not there in the hour before knows its incumbents when it has learnt them") {
@@ -81,7 +81,7 @@ TEST_CASE("a gate that was not there in the hour before knows its incumbents whe
     CHECK(learn_before(gate, hour_of(at(10)), 0, 5));
     CHECK(incumbents(gate, 0, 8) == 5);
     CHECK(known_in_day(gate, 0, 8) == 5);
-    CHECK(gate.look_up(0, 8, at(10, 1)) == 8);  // in the hour itself they are yet to be counted
+    CHECK(gate.lookup(0, 8, at(10, 1)) == 8);  // in the hour itself they are yet to be counted
     CHECK(gate.figures().daily.series_current == 0);
 }
 
@@ -99,11 +99,11 @@ TEST_CASE("a gate that was there in the hour before learns those that came throu
     const int hour = GENERATE(10, 24);
     told_gate gate{three_limits(), at(hour - 1, 30)};
     gate.offer(0, 3, at(hour - 1, 59), outcome_of(told_outcome::taken));
-    gate.look_up(0, 1, at(hour, 1));
+    gate.lookup(0, 1, at(hour, 1));
     CHECK(incumbents(gate, 0, 8) == 3);
     CHECK(learn_before(gate, hour_of(at(hour)), 2, 4));
     CHECK(incumbents(gate, 0, 8) == 6);
-    gate.look_up(0, 1, at(hour, 10));  // the grace is over
+    gate.lookup(0, 1, at(hour, 10));  // the grace is over
     CHECK(incumbents(gate, 0, 8) == 6);
     CHECK(learn_before(gate, hour_of(at(hour)), 6, 1));
     CHECK(incumbents(gate, 0, 8) == 7);
@@ -117,7 +117,7 @@ TEST_CASE("incumbents of another hour are not learnt, nor those that nobody has 
     }
     CHECK_FALSE(learn_hour_before(gate.limiter, hour_of(at(11)), fingerprints(gate, 0, 3)));
     CHECK(learn_before(gate, hour_of(at(11)), 0, 3));
-    gate.look_up(0, 3, at(12));
+    gate.lookup(0, 3, at(12));
     CHECK(incumbents(gate, 0, 3) == 0);  // none has come in the hour that is the one before now
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("series that are expected come into one segment") {
     const std::size_t bytes = current->hour->bytes();
     CHECK(expect_series(gate.limiter, hour_of(at(10)), many));  // once
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, many)));
-    CHECK(gate.look_up(0, many, at(10, 30)) == 0);
+    CHECK(gate.lookup(0, many, at(10, 30)) == 0);
     CHECK(current->hour->bytes() == bytes);
 }
 

@@ -24,7 +24,7 @@ using series_set = std::unordered_set<std::uint64_t>;
 /// One sender: offers requests and keeps what was accepted.
 class sender {
     series_limiter& limiter_;
-    undecided scratch_;
+    lookup_result scratch_;
     std::vector<offered_series> offered_;
     std::vector<verdict> verdicts_;
 

@@ -86,7 +86,7 @@ struct tally {
 /// A limiter, and a caller with the buffers that one needs.
 struct offering {
     series_limiter limiter;
-    undecided scratch;
+    lookup_result scratch;
     std::vector<verdict> verdicts;  ///< of the last request
 
     offering(const limit_rules& settings, time_point now) : limiter{settings, now} {}

@@ -12,14 +12,14 @@ namespace {
 struct waiting {
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
-    undecided open;
+    lookup_result open;
 
     waiting(offering& gate, std::vector<offered_series> sent, time_point now)
         : offered(std::move(sent)), verdicts(offered.size(), verdict::unknown) {
-        gate.limiter.look_up(offered, now, verdicts, open);
+        gate.limiter.lookup(offered, now, verdicts, open);
     }
     std::vector<verdict> settled(offering& gate, time_point now, std::string_view tenant = {}) {
-        REQUIRE(gate.limiter.settle(offered, now, verdicts, open, {.tenant = tenant}));
+        REQUIRE(gate.limiter.commit(offered, now, verdicts, open, {.tenant = tenant}));
         return verdicts;
     }
 };

@@ -30,14 +30,14 @@ struct told_gate {
     batch sent{.tenant = "red", .labels = {{"job", "api"}}};
     std::vector<offered_series> offered{};
     std::vector<verdict> verdicts{};
-    undecided open{};
+    lookup_result open{};
     shown_labels labels{};
 
     explicit told_gate(const limit_rules& settings, time_point now = at(10, 30))
         : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet} {}
 
     /// @return how many series the store is to be asked about.
-    std::size_t look_up(std::uint64_t first, std::uint64_t count, time_point now, bool admits = true) {
+    std::size_t lookup(std::uint64_t first, std::uint64_t count, time_point now, bool admits = true) {
         sent.first = first;
         sent.count = count;
         offered.clear();
@@ -48,18 +48,18 @@ struct told_gate {
     std::size_t look_up_again(time_point now) {
         labels.entries.assign(offered.size(), views_of(sent.labels));
         verdicts.assign(offered.size(), verdict::unknown);
-        limiter.look_up(offered, now, verdicts, open);
+        limiter.lookup(offered, now, verdicts, open);
         REQUIRE(limiter.select(offered, open, origin()));
         return open.pending.size();
     }
-    std::vector<verdict> settle(const told& said, time_point now) {
-        REQUIRE(limiter.settle(offered, now, verdicts, open, origin(), &said));
+    std::vector<verdict> commit(const told& said, time_point now) {
+        REQUIRE(limiter.commit(offered, now, verdicts, open, origin(), &said));
         return verdicts;
     }
     /// Both, with a store that says the same of all series.
     std::vector<verdict> offer(std::uint64_t first, std::uint64_t count, time_point now, const told_series& each) {
-        look_up(first, count, now);
-        return settle(saying(each), now);
+        lookup(first, count, now);
+        return commit(saying(each), now);
     }
     [[nodiscard]] told saying(const told_series& each) const {
         return {.hour = open.hour,

@@ -12,9 +12,9 @@ TEST_CASE("what the store has counted is in the gate's hour, and nobody is asked
     CHECK(gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::known)) == verdict_list{verdict::known});
     CHECK(gate.offer(1, 2, at(10, 30), outcome_of(told_outcome::taken)) ==
           verdict_list{verdict::admitted, verdict::admitted});
-    CHECK(gate.look_up(0, 3, at(10, 59)) == 0);
+    CHECK(gate.lookup(0, 3, at(10, 59)) == 0);
     CHECK(gate.verdicts == verdict_list(3, verdict::known));
-    CHECK(gate.look_up(0, 3, at(11)) == 3);
+    CHECK(gate.lookup(0, 3, at(11)) == 3);
 }
 
 TEST_CASE("what the store says is admitted though this gate's own limits say no") {
@@ -22,7 +22,7 @@ TEST_CASE("what the store says is admitted though this gate's own limits say no"
     const std::vector<heard_budget> global{{.place = 0, .hourly = 4}};
     CHECK(gate.offer(0, 4, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
           verdict_list(4, verdict::admitted));
-    CHECK(gate.look_up(0, 4, at(10, 31)) == 0);
+    CHECK(gate.lookup(0, 4, at(10, 31)) == 0);
 }
 
 TEST_CASE("the budget that the store names has refused, in the window that it names") {
@@ -40,8 +40,8 @@ TEST_CASE("the budget that the store names has refused, in the window that it na
     CHECK(refusing.series_refused == 2);
     CHECK(refusing.samples_refused == 4);
     // It is remembered, with the samples that are refused again.
-    CHECK(gate.look_up(0, 2, at(10, 59)) == 0);
-    CHECK(gate.settle(gate.saying({}), at(10, 59)) == verdict_list(2, wanted));
+    CHECK(gate.lookup(0, 2, at(10, 59)) == 0);
+    CHECK(gate.commit(gate.saying({}), at(10, 59)) == verdict_list(2, wanted));
     const limiter_figures later = gate.figures();
     CHECK((window == refusing_window::hourly ? later.hourly : later.daily).samples_refused == 8);
 }
@@ -86,21 +86,21 @@ TEST_CASE("nothing is counted twice") {
     settings.global.daily = settings.tenants.fallback.daily = settings.limits[0].maxima.daily = 0;
     told_gate gate{settings};
     SECTION("a series that stands twice in a request") {
-        gate.look_up(0, 1, at(10, 30));
+        gate.lookup(0, 1, at(10, 30));
         gate.offered.push_back(gate.offered[0]);
         REQUIRE(gate.look_up_again(at(10, 30)) == 2);
         told said = gate.saying(outcome_of(told_outcome::taken));
         said.pending[1].outcome = told_outcome::known;
-        CHECK(gate.settle(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::known});
+        CHECK(gate.commit(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::known});
     }
     SECTION("two requests that were asked at once") {
         told_gate& first = gate;
-        first.look_up(0, 1, at(10, 30));
-        undecided open = first.open;
+        first.lookup(0, 1, at(10, 30));
+        lookup_result open = first.open;
         const told said = first.saying(outcome_of(told_outcome::taken));
         std::vector<verdict> others{verdict::unknown};
-        CHECK(first.settle(said, at(10, 30)) == verdict_list{verdict::admitted});
-        CHECK(first.limiter.settle(first.offered, at(10, 30), others, open, {.tenant = "red"}, &said));
+        CHECK(first.commit(said, at(10, 30)) == verdict_list{verdict::admitted});
+        CHECK(first.limiter.commit(first.offered, at(10, 30), others, open, {.tenant = "red"}, &said));
         CHECK(others == verdict_list{verdict::known});
     }
     CHECK(gate.figures().hourly.series_current == 7);  // as heard, once
@@ -116,7 +116,7 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
         CHECK(gate.offer(0, 3, at(10, 30), {}) == verdict_list(3, verdict::admitted));
         CHECK(gate.figures().exempt_hourly == 3);
         CHECK(gate.figures().hourly.series_current == 0);
-        CHECK(gate.look_up(0, 3, at(10, 30)) == 0);
+        CHECK(gate.lookup(0, 3, at(10, 30)) == 0);
     }
     SECTION("observed") {
         settings = three_limits();
@@ -147,12 +147,12 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
 TEST_CASE("a marker passes if this gate or another knows its series, and is dropped if nobody does") {
     told_gate gate{three_limits()};
     gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
-    gate.look_up(0, 3, at(11), false);
+    gate.lookup(0, 3, at(11), false);
     REQUIRE(gate.open.followers.size() == 3);
     told said = gate.saying({});
     said.known_followers = {false, true, false};
-    CHECK(gate.settle(said, at(11)) == verdict_list{verdict::known, verdict::known, verdict::unknown});
-    CHECK(gate.look_up(1, 1, at(11)) == 1);  // it was not admitted
+    CHECK(gate.commit(said, at(11)) == verdict_list{verdict::known, verdict::known, verdict::unknown});
+    CHECK(gate.lookup(1, 1, at(11)) == 1);  // it was not admitted
     CHECK(gate.figures().hourly.series_current == 0);
 }
 
@@ -162,44 +162,44 @@ TEST_CASE("a refusal by a budget that this gate has not seen yet is one, too") {
     CHECK(gate.offer(0, 1, at(10, 30), refused_by_budget(2)) == verdict_list{verdict::refused_hourly});
     CHECK(gate.refused_by(0) == "jobs");
     CHECK(gate.figures().limits.empty());  // a refusal leaves no budgets behind
-    CHECK(gate.look_up(0, 1, at(10, 31)) == 0);
+    CHECK(gate.lookup(0, 1, at(10, 31)) == 0);
 }
 
 TEST_CASE("a refusal is forgotten with the hour, and with the rules that it was by") {
     told_gate gate{three_limits()};
     gate.offer(0, 1, at(10, 30), refused_by_budget(0));
-    CHECK(gate.look_up(0, 1, at(10, 59, 59)) == 0);
+    CHECK(gate.lookup(0, 1, at(10, 59, 59)) == 0);
     SECTION("the hour") {
-        CHECK(gate.look_up(0, 1, at(11)) == 1);
+        CHECK(gate.lookup(0, 1, at(11)) == 1);
     }
     SECTION("the rules") {
         gate.limiter.reconfigure(three_limits());
-        CHECK(gate.look_up(0, 1, at(10, 59, 59)) == 1);
+        CHECK(gate.lookup(0, 1, at(10, 59, 59)) == 1);
     }
 }
 
 TEST_CASE("a refusal in the grace is forgotten with it, whether or not the gate has seen the hour before") {
     const bool was_there = GENERATE(true, false);
     told_gate gate{three_limits(), was_there ? at(10, 30) : at(11, 1)};
-    gate.look_up(0, 1, at(11, 2));
+    gate.lookup(0, 1, at(11, 2));
     told said = gate.saying(refused_by_budget(0));
     said.in_grace = true;
-    CHECK(gate.settle(said, at(11, 2)) == verdict_list{verdict::refused_hourly});
-    CHECK(gate.look_up(0, 1, at(11, 9, 59)) == 0);
-    CHECK(gate.look_up(0, 1, at(11, 10)) == 1);
-    gate.settle(gate.saying(refused_by_budget(0)), at(11, 10));
-    CHECK(gate.look_up(0, 1, at(11, 59)) == 0);
+    CHECK(gate.commit(said, at(11, 2)) == verdict_list{verdict::refused_hourly});
+    CHECK(gate.lookup(0, 1, at(11, 9, 59)) == 0);
+    CHECK(gate.lookup(0, 1, at(11, 10)) == 1);
+    gate.commit(gate.saying(refused_by_budget(0)), at(11, 10));
+    CHECK(gate.lookup(0, 1, at(11, 59)) == 0);
 }
 
 TEST_CASE("a refusal of the grace that comes after it decides its request and is not remembered") {
     told_gate gate{three_limits()};
-    gate.look_up(0, 1, at(11, 9, 59));
+    gate.lookup(0, 1, at(11, 9, 59));
     told said = gate.saying(refused_by_budget(1));
     said.in_grace = true;
     gate.limiter.maintain(at(11, 10));
-    CHECK(gate.settle(said, at(11, 10)) == verdict_list{verdict::refused_hourly});
+    CHECK(gate.commit(said, at(11, 10)) == verdict_list{verdict::refused_hourly});
     CHECK(gate.refused_by(0) == "__other__");
-    CHECK(gate.look_up(0, 1, at(11, 10)) == 1);
+    CHECK(gate.lookup(0, 1, at(11, 10)) == 1);
 }
 
 TEST_CASE("a grace that other rules make longer keeps its refusals to its new end") {
@@ -210,8 +210,8 @@ TEST_CASE("a grace that other rules make longer keeps its refusals to its new en
     settings.incumbent_grace = std::chrono::minutes{30};
     gate.limiter.reconfigure(settings);
     gate.offer(0, 1, at(11, 20), refused_by_budget(0));
-    CHECK(gate.look_up(0, 1, at(11, 29, 59)) == 0);
-    CHECK(gate.look_up(0, 1, at(11, 30)) == 1);
+    CHECK(gate.lookup(0, 1, at(11, 29, 59)) == 0);
+    CHECK(gate.lookup(0, 1, at(11, 30)) == 1);
 }
 
 TEST_CASE("what nobody has answered is refused or passes, and is asked again the next time") {
@@ -220,9 +220,9 @@ TEST_CASE("what nobody has answered is refused or passes, and is asked again the
           verdict_list(2, verdict::refused_hourly));
     CHECK(gate.refused_by(0) == "__unavailable__");
     CHECK(gate.figures().hourly == tally{.refused = 0, .samples_refused = 4});
-    CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
+    CHECK(gate.lookup(0, 2, at(10, 30)) == 2);
     CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::let_pass}) == verdict_list(2, verdict::admitted));
-    CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
+    CHECK(gate.lookup(0, 2, at(10, 30)) == 2);
     CHECK(gate.figures().hourly == tally{.current = 0, .samples_refused = 4});
 }
 
@@ -230,38 +230,38 @@ TEST_CASE("a series that a limit applies to and that nobody was asked about is w
     told_gate gate{three_limits()};
     CHECK(gate.offer(0, 1, at(10, 30), {.outcome = told_outcome::unasked}) == verdict_list{verdict::refused_hourly});
     CHECK(gate.refused_by(0) == "__unavailable__");
-    CHECK(gate.look_up(0, 1, at(10, 30)) == 1);
+    CHECK(gate.lookup(0, 1, at(10, 30)) == 1);
     SECTION("without a telling, too") {
-        CHECK(gate.limiter.settle(gate.offered, at(10, 30), gate.verdicts, gate.open, {.tenant = "red"}));
+        CHECK(gate.limiter.commit(gate.offered, at(10, 30), gate.verdicts, gate.open, {.tenant = "red"}));
         CHECK(gate.verdicts == verdict_list{verdict::refused_hourly});
-        CHECK(gate.look_up(0, 1, at(10, 30)) == 1);
+        CHECK(gate.lookup(0, 1, at(10, 30)) == 1);
     }
 }
 
 TEST_CASE("what was told of an hour that has ended decides its request and is inserted nowhere") {
     told_gate gate{three_limits()};
     gate.offer(9, 1, at(10, 30), outcome_of(told_outcome::taken));
-    gate.look_up(0, 4, at(10, 59, 59));
+    gate.lookup(0, 4, at(10, 59, 59));
     told said = gate.saying({});
     said.pending = {outcome_of(told_outcome::known), outcome_of(told_outcome::taken),
                     refused_by_budget(1, refusing_window::daily), outcome_of(told_outcome::withheld)};
-    CHECK(gate.settle(said, at(11)) ==
+    CHECK(gate.commit(said, at(11)) ==
           verdict_list{verdict::known, verdict::admitted, verdict::refused_daily, verdict::refused_hourly});
     CHECK(gate.refused_by(2) == "__other__");
     CHECK(gate.refused_by(3) == "__unavailable__");
-    CHECK(gate.look_up(0, 4, at(11)) == 4);
+    CHECK(gate.lookup(0, 4, at(11)) == 4);
     CHECK(gate.figures().hourly.series_current == 0);
     CHECK(gate.figures().daily.series_current == 9);  // as heard before
 }
 
 TEST_CASE("what was told by other rules decides its request and is inserted nowhere") {
     told_gate gate{three_limits()};
-    gate.look_up(0, 2, at(10, 30));
+    gate.lookup(0, 2, at(10, 30));
     told said = gate.saying(outcome_of(told_outcome::taken));
     said.pending[1] = refused_by_budget(2);
     gate.limiter.reconfigure({.global = {.hourly = 10}});
-    CHECK(gate.settle(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::refused_hourly});
-    CHECK(gate.look_up(0, 2, at(10, 30)) == 2);
+    CHECK(gate.commit(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::refused_hourly});
+    CHECK(gate.lookup(0, 2, at(10, 30)) == 2);
     CHECK(gate.figures().hourly.series_current == 0);
 }
 
@@ -269,15 +269,15 @@ TEST_CASE("what needed no telling is decided anew when the hour has ended or the
     limit_rules settings = three_limits();
     settings.exempt.push_back(selecting("{job=\"api\"}"));
     told_gate gate{settings};
-    gate.look_up(0, 1, at(10, 59, 59));
+    gate.lookup(0, 1, at(10, 59, 59));
     const told said = gate.saying({});
     SECTION("the hour") {
-        CHECK(gate.settle(said, at(11)) == verdict_list{verdict::admitted});
-        CHECK(gate.look_up(0, 1, at(11)) == 0);
+        CHECK(gate.commit(said, at(11)) == verdict_list{verdict::admitted});
+        CHECK(gate.lookup(0, 1, at(11)) == 0);
     }
     SECTION("the rules: now it would have to be asked") {
         gate.limiter.reconfigure(three_limits());
-        CHECK(gate.settle(said, at(10, 59, 59)) == verdict_list{verdict::refused_hourly});
+        CHECK(gate.commit(said, at(10, 59, 59)) == verdict_list{verdict::refused_hourly});
         CHECK(gate.refused_by(0) == "__unavailable__");
     }
 }
@@ -286,7 +286,7 @@ TEST_CASE("a gate of a fleet follows its store's clock at once") {
     told_gate gate{three_limits(), at(15, 20)};  // by its own clock
     gate.offer(0, 1, at(15, 20), outcome_of(told_outcome::taken));
     const auto hour = [&gate](time_point now) {
-        gate.look_up(0, 1, now);
+        gate.lookup(0, 1, now);
         CHECK_FALSE(gate.limiter.clock_in_doubt());
         return gate.open.hour;
     };

@@ -18,7 +18,7 @@ struct gate_of_fleet {
     untold_series all{100};
     std::vector<offered_series> offered;
     std::vector<verdict> verdicts;
-    undecided open;
+    lookup_result open;
     untold aside;
     shown_labels labels;
 
@@ -26,22 +26,22 @@ struct gate_of_fleet {
         : limiter{rules, now, hash_key::known_to_all(), limit_scope::fleet} {}
 
     /// Up to where the store would be asked.
-    void look_up(std::vector<offered_series> sent, time_point now, const label_set& labelled = {}) {
+    void lookup(std::vector<offered_series> sent, time_point now, const label_set& labelled = {}) {
         offered = std::move(sent);
         verdicts.assign(offered.size(), verdict::unknown);
         labels.entries.assign(offered.size(), views_of(labelled));
         aside = {};
-        limiter.look_up(offered, now, verdicts, open);
+        limiter.lookup(offered, now, verdicts, open);
         REQUIRE(limiter.select(offered, open, {.labels = &labels}));
         limiter.set_aside(offered, verdicts, open, all, aside);
     }
     /// Whatever is asked about is taken.
     void settle_taken(time_point now) {
         told said{.hour = open.hour, .pending = {open.pending.size(), {.outcome = told_outcome::taken}}};
-        REQUIRE(limiter.settle(offered, now, verdicts, open, {.labels = &labels}, &said));
+        REQUIRE(limiter.commit(offered, now, verdicts, open, {.labels = &labels}, &said));
     }
     void admit(std::vector<offered_series> sent, time_point now, const label_set& labelled = {}) {
-        look_up(std::move(sent), now, labelled);
+        lookup(std::move(sent), now, labelled);
         settle_taken(now);
     }
     void accept(time_point now) { all.accept(hour_of(now), limiter.rules()); }
@@ -49,7 +49,7 @@ struct gate_of_fleet {
     std::vector<verdict> tell(const told_series& each, time_point now) {
         std::vector<verdict> decided(aside.series.size());
         told said{.hour = aside.open.hour, .pending = {aside.series.size(), each}};
-        REQUIRE(limiter.settle(aside.series, now, decided, aside.open, {.tenant = aside.tenant}, &said));
+        REQUIRE(limiter.commit(aside.series, now, decided, aside.open, {.tenant = aside.tenant}, &said));
         all.remove(hour_of(now), aside.series);
         return decided;
     }
@@ -65,7 +65,7 @@ TEST_CASE("incumbents are accepted at once where that is allowed, and newcomers 
     gate_of_fleet gate{at_most(10), at(10)};
     gate.admit(series(0, 3), at(10));
     gate.accept(at(11));
-    gate.look_up(joined(series(100, 2), series(0, 3)), at(11));
+    gate.lookup(joined(series(100, 2), series(0, 3)), at(11));
     CHECK(gate.verdicts ==
           std::vector{verdict::unknown, verdict::unknown, verdict::known, verdict::known, verdict::known});
     CHECK(gate.open.pending == std::vector<std::uint32_t>{0, 1});
@@ -81,7 +81,7 @@ TEST_CASE("incumbents are accepted at once where that is allowed, and newcomers 
 TEST_CASE("incumbents wait where nobody has said that they need not") {
     gate_of_fleet gate{at_most(10), at(10)};
     gate.admit(series(0, 3), at(10));
-    gate.look_up(series(0, 3), at(11));
+    gate.lookup(series(0, 3), at(11));
     CHECK(gate.aside.series.empty());
     CHECK(gate.open.pending.size() == 3);
     SECTION("of another hour") {
@@ -95,7 +95,7 @@ TEST_CASE("incumbents wait where nobody has said that they need not") {
         gate.accept(at(11));
         gate.limiter.reconfigure(at_most(9));
     }
-    gate.look_up(series(0, 3), at(11));
+    gate.lookup(series(0, 3), at(11));
     CHECK(gate.aside.series.empty());
     CHECK(gate.open.pending.size() == 3);
     CHECK(gate.all.size() == 0);
@@ -105,10 +105,10 @@ TEST_CASE("what is untold is accepted again, and told once") {
     gate_of_fleet gate{at_most(10), at(10)};
     gate.admit(series(0, 3), at(10));
     gate.accept(at(11));
-    gate.look_up(series(0, 2), at(11));
+    gate.lookup(series(0, 2), at(11));
     CHECK(gate.aside.series.size() == 2);
     gate.all.stop();
-    gate.look_up(series(0, 3), at(11, 30));  // the grace is over, too
+    gate.lookup(series(0, 3), at(11, 30));  // the grace is over, too
     CHECK(gate.verdicts == std::vector{verdict::known, verdict::known, verdict::unknown});
     CHECK(gate.aside.series.empty());
     CHECK(gate.open.pending == std::vector<std::uint32_t>{2});
@@ -118,9 +118,9 @@ TEST_CASE("incumbents pass after the grace, too, while the gate cannot say that 
     gate_of_fleet gate{at_most(10), at(23)};
     gate.admit(series(0, 3), at(23));
     gate.accept(at(0, 0, 0, 1));
-    gate.look_up(series(0, 1), at(0, 0, 0, 1));
+    gate.lookup(series(0, 1), at(0, 0, 0, 1));
     CHECK(gate.aside.series.size() == 1);
-    gate.look_up(series(1, 2), at(0, 40, 0, 1));
+    gate.lookup(series(1, 2), at(0, 40, 0, 1));
     CHECK(gate.aside.series.size() == 2);
 }
 
@@ -130,19 +130,19 @@ TEST_CASE("what has been told is known, and what was refused then is refused fro
     gate.accept(at(11));
     const std::vector<heard_budget> heard{{.place = 0, .hourly = 7, .daily = 7, .awaited = 0}};
     SECTION("taken") {
-        gate.look_up(series(0, 3), at(11));
+        gate.lookup(series(0, 3), at(11));
         gate.tell({.outcome = told_outcome::taken, .heard = heard}, at(11));
-        gate.look_up(series(0, 3), at(11));
+        gate.lookup(series(0, 3), at(11));
         CHECK(gate.open.is_empty());
         CHECK(gate.verdicts == std::vector(3, verdict::known));
         CHECK(figures_of(gate.limiter).hourly.series_current == 7);
     }
     SECTION("refused") {
-        gate.look_up(series(0, 3), at(11));
+        gate.lookup(series(0, 3), at(11));
         CHECK(gate.tell({.outcome = told_outcome::refused, .heard = heard}, at(11)) ==
               std::vector(3, verdict::refused_hourly));
         CHECK(figures_of(gate.limiter).hourly.samples_refused == 0);  // they had passed
-        gate.look_up(series(0, 3), at(11));
+        gate.lookup(series(0, 3), at(11));
         CHECK(gate.open.pending.empty());
         CHECK(gate.verdicts == std::vector(3, verdict::refused_hourly));
     }
@@ -153,11 +153,11 @@ TEST_CASE("what was told of an hour that has ended is known in no other") {
     gate_of_fleet gate{at_most(10), at(10)};
     gate.admit(series(0, 3), at(10));
     gate.accept(at(11));
-    gate.look_up(series(0, 3), at(11));
+    gate.lookup(series(0, 3), at(11));
     gate.tell({.outcome = told_outcome::taken}, at(12));
     gate.accept(at(12));
     CHECK(gate.all.size() == 0);
-    gate.look_up(series(0, 3), at(12));
+    gate.lookup(series(0, 3), at(12));
     CHECK(gate.open.pending.size() == 3);  // nor was it in the hour before
 }
 
@@ -165,12 +165,12 @@ TEST_CASE("no more are accepted at once than can be remembered") {
     gate_of_fleet gate{at_most(1000), at(10)};
     gate.admit(series(0, 150), at(10));
     gate.accept(at(11));
-    gate.look_up(series(0, 150), at(11));
+    gate.lookup(series(0, 150), at(11));
     CHECK(gate.aside.series.size() == 100);
     CHECK(gate.open.pending.size() == 50);
     CHECK(gate.all.size() == 100);
     gate.tell({.outcome = told_outcome::taken}, at(11));
-    gate.look_up(series(0, 150), at(11));
+    gate.lookup(series(0, 150), at(11));
     CHECK(gate.aside.series.size() == 50);
 }
 
@@ -179,14 +179,14 @@ TEST_CASE("what no limit may refuse is told to nobody, and the groups of what is
     limit_rules rules;
     rules.limits = {per_job};
     gate_of_fleet gate{rules, at(10)};
-    gate.look_up(series(0, 2), at(10), {{"job", "free"}});
+    gate.lookup(series(0, 2), at(10), {{"job", "free"}});
     gate.settle_taken(at(10));
     gate.admit(series(10, 2), at(10), {{"job", "a"}});
     gate.accept(at(11));
-    gate.look_up(series(0, 2), at(11), {{"job", "free"}});
+    gate.lookup(series(0, 2), at(11), {{"job", "free"}});
     CHECK(gate.aside.series.empty());
     CHECK(gate.open.pending.size() == 2);
-    gate.look_up(series(10, 2), at(11), {{"job", "a"}});
+    gate.lookup(series(10, 2), at(11), {{"job", "a"}});
     REQUIRE(gate.aside.open.selections.size() == 2);
     CHECK(gate.open.selections.size() == 0);
     gate.labels.entries.clear();  // the request is gone
@@ -204,12 +204,12 @@ TEST_CASE("refused for the sake of incumbents after the grace is refused, and no
     gate.admit(series(0, 3), at(10));
     const std::uint64_t counted = GENERATE(7u, 10u);
     const std::vector<heard_budget> heard{{.place = 0, .hourly = counted, .daily = counted, .awaited = 3}};
-    gate.look_up(series(50, 1), at(11, 30));
+    gate.lookup(series(50, 1), at(11, 30));
     told said{.hour = gate.open.hour, .pending = {{.outcome = told_outcome::refused, .heard = heard}}};
-    REQUIRE(gate.limiter.settle(gate.offered, at(11, 30), gate.verdicts, gate.open, {}, &said));
+    REQUIRE(gate.limiter.commit(gate.offered, at(11, 30), gate.verdicts, gate.open, {}, &said));
     CHECK(gate.verdicts == std::vector{verdict::refused_hourly});
     CHECK(figures_of(gate.limiter).hourly.samples_refused == 1);
-    gate.look_up(series(50, 1), at(11, 30));
+    gate.lookup(series(50, 1), at(11, 30));
     CHECK(gate.open.pending.size() == (counted == 7 ? 1 : 0));
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("what another gate has told of is not told again") {
                                            {.fingerprint = 3, .samples = 1, .admits = true}};
     gate.admit(sent, at(10, 30));
     gate.accept(at(11));
-    gate.look_up(sent, at(11));
+    gate.lookup(sent, at(11));
     REQUIRE(gate.aside.open.pending.size() == 3);
     const std::vector<std::uint64_t> told{1, 3, 4};
     CHECK(gate.all.strike(hour_of(at(10)), told) == 0);

@@ -305,7 +305,7 @@ TEST_CASE("threads that bring parts of the same histograms admit them whole, and
     histogram_offering shared{settings, at(10)};
     std::vector<std::vector<std::uint64_t>> accepted(2, std::vector<std::uint64_t>(pods));
     const auto send = [&](std::size_t half) {
-        undecided scratch;
+        lookup_result scratch;
         shown_labels labels;
         for (int round = 0; round < 3; ++round)
             for (int pod = 0; pod < pods; ++pod) {

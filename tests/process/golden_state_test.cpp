@@ -85,7 +85,7 @@ std::uint64_t offer(series_limiter& limiter, request sent, time_point now) {
     for (std::size_t i = 0; i < sent.series.size(); ++i)
         offered.push_back({.fingerprint = sent.fingerprint(i), .samples = 1, .admits = true});
     std::vector<verdict> verdicts(offered.size());
-    undecided scratch;
+    lookup_result scratch;
     limiter.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &sent});
     return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
 }

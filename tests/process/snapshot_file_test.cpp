@@ -28,7 +28,7 @@ std::uint64_t offer(series_limiter& limiter, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i)
         offered.push_back({.fingerprint = fingerprint_of(i), .samples = 1, .admits = true});
     std::vector<verdict> verdicts(offered.size());
-    undecided scratch;
+    lookup_result scratch;
     limiter.decide(offered, noon, verdicts, scratch);
     return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
 }
@@ -37,7 +37,7 @@ std::uint64_t offer(series_limiter& limiter, std::uint64_t count) {
 bool offer_one(series_limiter& limiter, std::uint64_t number) {
     const std::vector<offered_series> offered{{.fingerprint = fingerprint_of(number), .samples = 1, .admits = true}};
     std::vector<verdict> verdicts(1);
-    undecided scratch;
+    lookup_result scratch;
     limiter.decide(offered, noon, verdicts, scratch);
     return is_accepted(verdicts[0]);
 }

@@ -45,7 +45,7 @@ struct scene {
     }
     void look(std::chrono::seconds later) { web.refresh(now += later); }
     /// Long enough for a file that names another.
-    void settle() {
+    void commit() {
         for (int i = 0; i < 6; ++i) look(1s);
     }
     [[nodiscard]] bool asks() const { return control.rules()->has_users(); }
@@ -73,7 +73,7 @@ TEST_CASE("a file that has changed since it was read is taken over when it has s
 
 TEST_CASE("who still writes is waited for") {
     scene at{std::string{alice}};
-    at.settle();
+    at.commit();
     write_file(at.file, both(ci, "auth_excl"));
     at.look(1s);
     at.look(1s);
@@ -82,7 +82,7 @@ TEST_CASE("who still writes is waited for") {
     at.look(1s);
     CHECK_FALSE(at.knows_token());
     CHECK(at.successful.value() == 1);  // nobody has read the half
-    at.settle();
+    at.commit();
     CHECK(at.knows_token());
 }
 
@@ -90,11 +90,11 @@ TEST_CASE("a token that comes after the file that names it is taken then") {
     scene at;
     remove(at.folder / "token");
     write_file(at.file, ci);
-    at.settle();
+    at.commit();
     CHECK(at.asks());
     CHECK(at.successful.value() == 0);
     write_file(at.folder / "token", "t0ken");
-    at.settle();
+    at.commit();
     CHECK(at.knows_token());
     CHECK(at.successful.value() == 1);
 }
@@ -102,14 +102,14 @@ TEST_CASE("a token that comes after the file that names it is taken then") {
 TEST_CASE("a token whose file is gone or empty is refused, and the rest is taken") {
     const bool is_gone = GENERATE(true, false);
     scene at{std::string{ci}};
-    at.settle();
+    at.commit();
     REQUIRE(at.knows_token());
     write_file(at.file, both(ci, "admin_users: []\n"));
     if (is_gone)
         remove(at.folder / "token");
     else
         write_file(at.folder / "token", "\n");
-    at.settle();
+    at.commit();
     CHECK(at.asks());
     CHECK_FALSE(at.knows_token());
     CHECK(at.control.decide({.path = "/", .authorization = "Bearer"}).is == access_verdict::unauthenticated);
@@ -128,7 +128,7 @@ TEST_CASE("what lasts is said again, and seldom") {
     for (int i = 0; i < 600; ++i) at.look(1s);
     CHECK(said.text() == line + line);
     write_file(at.file, ci);
-    at.settle();
+    at.commit();
     CHECK(said.text() == line + line + "level=info msg=\"web configuration reread\" changes=none\n");
 }
 
@@ -154,20 +154,20 @@ TEST_CASE("what asks less of senders is not taken without being told to") {
     }));
     CAPTURE(before, after);
     scene at{before};
-    at.settle();
+    at.commit();
     write_file(at.file, after);
-    at.settle();
+    at.commit();
     CHECK(at.web.changes(at.running).empty());
     CHECK(at.successful.value() == 0);
     write_file(at.file, before);
-    at.settle();
+    at.commit();
     CHECK(at.successful.value() == 1);
 }
 
 TEST_CASE("a user goes with its tenant, and a list may get shorter") {
     scene at{both(both(alice, ci), "tenants: {ci: x}\nadmin_users: [a, ci]\nauth_excluded_paths: [/]\n")};
     write_file(at.file, both(alice, "admin_users: []\n"));
-    at.settle();
+    at.commit();
     CHECK_FALSE(at.knows_token());
     CHECK(at.successful.value() == 1);
 }
