@@ -100,7 +100,7 @@ claim claim_of(std::uint64_t first, const mix& how, random_numbers& random) {
         if (place == asked.budgets.size())
             asked.budgets.push_back({.id = id,
                                      .maxima = {.hourly = 10'000'000, .daily = 10'000'000},
-                                     .shelf = 7,
+                                     .limit_budgets = 7,
                                      .places_max = 20'000,
                                      .overflow_id = 3,
                                      .overflow_maxima = {.hourly = 10'000'000, .daily = 10'000'000}});

@@ -181,17 +181,17 @@ std::string text_of(const page_key& key, const page_sources& from) {
 }
 
 /// So that no sort is held up by the readers of another.
-constexpr std::size_t shelves_count = 4;
-std::size_t shelf_of(const page_key& key) {
-    return key.is_part() ? shelves_count - 1 : static_cast<std::size_t>(key.kind);
+constexpr std::size_t limits_budgets_count = 4;
+std::size_t limit_budgets_of(const page_key& key) {
+    return key.is_part() ? limits_budgets_count - 1 : static_cast<std::size_t>(key.kind);
 }
 
 /// A text of the moment if the shelf has room for it, else the newest that is held.
-page_text find_page(const page_key& key, page_shelf& shelf, const page_sources& from) {
+page_text find_page(const page_key& key, page_shelf& limit_budgets, const page_sources& from) {
     const auto now = clock::now();
-    if (!shelf.has_room()) return shelf.newest(key, now);
+    if (!limit_budgets.has_room()) return limit_budgets.newest(key, now);
     auto text = std::make_shared<const std::string>(text_of(key, from));
-    shelf.put(key, text, now);
+    limit_budgets.put(key, text, now);
     return text;
 }
 
@@ -199,14 +199,14 @@ page_text find_page(const page_key& key, page_shelf& shelf, const page_sources& 
 
 net::awaitable<void> make_pages(page_desk& asked, const page_sources& from) {
     async_timer rest{co_await net::this_coro::executor};
-    std::array<page_shelf, shelves_count> shelves;
+    std::array<page_shelf, limits_budgets_count> limits_budgets;
     for (;;) {
         const auto order = co_await asked.take();
         const page_key& key = order.key;
-        page_shelf& shelf = shelves[shelf_of(key)];
+        page_shelf& limit_budgets = limits_budgets[limit_budgets_of(key)];
         const auto used = thread_cpu_clock::now();
         try {
-            order.give(find_page(key, shelf, from));
+            order.give(find_page(key, limit_budgets, from));
         } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
             log::error("figures could not be written", {{"err", error.what()}});
         }

@@ -24,7 +24,7 @@ struct claimed_budget {
     series_maxima maxima{};  ///< 0: not limited in that window
     /// Of tenants and groups without an override: beyond so many of one shelf in a day, they share its overflow
     /// budget. 0: this one has a place of its own whatever their number.
-    std::uint64_t shelf = 0;
+    std::uint64_t limit_budgets = 0;
     std::uint64_t places_max = 0;
     std::uint64_t overflow_id = 0;
     series_maxima overflow_maxima{};

@@ -12,7 +12,7 @@ namespace {
 /// What an id is made of besides the key.
 constexpr std::string_view own_place = "own";
 constexpr std::string_view overflow_place = "overflow";
-constexpr std::string_view shelf_name = "shelf";
+constexpr std::string_view limit_budgets_name = "shelf";
 
 budget_role as_overflow(budget_role role) {
     role.overflow = true;
@@ -65,7 +65,7 @@ std::optional<std::uint32_t> request_budgets::describe(const budget_role& role, 
     claimed_budget made{.id = id, .maxima = own.maxima};
     const bool is_bounded = role.kind != budget_kind::global && !role.overflow && !is_overridden(*rules_, role, *key);
     if (is_bounded) {
-        made.shelf = id_of(role, shelf_name, "");
+        made.limit_budgets = id_of(role, limit_budgets_name, "");
         made.places_max =
             role.kind == budget_kind::tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
         made.overflow_id = id_of(role, overflow_place, "");

@@ -33,8 +33,9 @@ class numbered {
     [[nodiscard]] const std::vector<T>& in_order() const { return in_order_; }
 };
 
-using kind_words = std::array<std::uint64_t, 3>;   // maxima, place of the shelf
-using shelf_words = std::array<std::uint64_t, 5>;  // id, budgets at most, place of the overflow budget, its maxima
+using kind_words = std::array<std::uint64_t, 3>;  // maxima, place of the shelf
+using limit_budgets_words =
+    std::array<std::uint64_t, 5>;  // id, budgets at most, place of the overflow budget, its maxima
 
 /// Each once, and which of them each series has.
 struct family_words {
@@ -50,21 +51,22 @@ struct family_words {
 /// Budgets of one limit are of one kind, unless one has maxima of its own; all of them are on one shelf.
 struct budget_kinds {
     numbered<std::uint64_t> overflow_ids;
-    numbered<shelf_words> shelves;
+    numbered<limit_budgets_words> limits_budgets;
     numbered<kind_words> kinds;
     std::string of_budgets;  // places of their kinds
 
     explicit budget_kinds(const std::vector<claimed_budget>& budgets) {
         for (const claimed_budget& budget : budgets)
-            of_budgets +=
-                static_cast<char>(kinds.place_of({budget.maxima.hourly, budget.maxima.daily, shelf_of(budget)}));
+            of_budgets += static_cast<char>(
+                kinds.place_of({budget.maxima.hourly, budget.maxima.daily, limit_budgets_of(budget)}));
     }
 
   private:
-    std::uint64_t shelf_of(const claimed_budget& budget) {
-        if (budget.shelf == 0) return 0;
-        return shelves.place_of({budget.shelf, budget.places_max, overflow_ids.place_of(budget.overflow_id),
-                                 budget.overflow_maxima.hourly, budget.overflow_maxima.daily});
+    std::uint64_t limit_budgets_of(const claimed_budget& budget) {
+        if (budget.limit_budgets == 0) return 0;
+        return limits_budgets.place_of({budget.limit_budgets, budget.places_max,
+                                        overflow_ids.place_of(budget.overflow_id), budget.overflow_maxima.hourly,
+                                        budget.overflow_maxima.daily});
     }
 };
 
@@ -130,7 +132,7 @@ std::string run_text(const claim_run& run) {
 void write_claim(claim_writer& to, const claim& asked, const family_words& families, const claim_terms& terms) {
     const budget_kinds said{asked.budgets};
     const auto runs = std::count_if(asked.runs.begin(), asked.runs.end(), [](auto& run) { return run.series != 0; });
-    to.numbers(asked.fingerprints.size(), runs, said.shelves.in_order().size(), said.kinds.in_order().size(),
+    to.numbers(asked.fingerprints.size(), runs, said.limits_budgets.in_order().size(), said.kinds.in_order().size(),
                asked.budgets.size(), said.overflow_ids.in_order().size());
     to.word(said.of_budgets);
     to.numbers(terms.all_rules, terms.owed ? 2 : terms.accepted ? 1 : 0, static_cast<std::int64_t>(terms.gate));
@@ -142,8 +144,8 @@ void write_claim(claim_writer& to, const claim& asked, const family_words& famil
     for (const claim_run& run : asked.runs)
         if (run.series != 0) to.word(run_text(run));
     for (const kind_words& kind : said.kinds.in_order()) to.numbers(kind[0], kind[1], kind[2]);
-    for (const shelf_words& shelf : said.shelves.in_order())
-        to.numbers(shelf[0], shelf[1], shelf[2], shelf[3], shelf[4]);
+    for (const limit_budgets_words& limit_budgets : said.limits_budgets.in_order())
+        to.numbers(limit_budgets[0], limit_budgets[1], limit_budgets[2], limit_budgets[3], limit_budgets[4]);
     if (families.all.in_order().empty()) return;
     to.numbers(terms.histogram_margin, terms.histogram_series_max);
     for (const std::uint64_t family : families.all.in_order()) to.word(member_text(family));

@@ -76,7 +76,7 @@ std::optional<told_outcome> claimer::out_of_share(std::uint64_t fingerprint,
     for (const claimed_budget* const each : budgets) {
         charges_.push_back({.id = each->id, .maxima = each->maxima});
         // As long as it is not known in which of the two the store would count it, both must have room.
-        if (each->shelf != 0 && !shared_.heard.has_place(each->id, hour))
+        if (each->limit_budgets != 0 && !shared_.heard.has_place(each->id, hour))
             charges_.push_back({.id = each->overflow_id, .maxima = each->overflow_maxima});
     }
     switch (shared_.own_shares.take(fingerprint, charges_, hour)) {

@@ -32,7 +32,7 @@ void heard_counts::hear(const claim& asked, const claim_terms& terms, const clai
         take({.id = is.shares ? budget.overflow_id : budget.id,
               .hourly = hourly,
               .daily = is.daily,
-              .shelf = is.shares ? 0 : budget.shelf});
+              .limit_budgets = is.shares ? 0 : budget.limit_budgets});
     }
 }
 
@@ -49,12 +49,13 @@ void heard_counts::begin_hour(std::int64_t hour) {
 void heard_counts::take(const offered_budget& counts) {
     entry& known = budgets_[counts.id];
     const bool is_more = counts.hourly > known.counts.hourly || counts.daily > known.counts.daily;
-    const bool has_its_place = counts.shelf == known.counts.shelf;  // the feed has none, and may come before an answer
+    const bool has_its_place =
+        counts.limit_budgets == known.counts.limit_budgets;  // the feed has none, and may come before an answer
     if (known.changed != 0 && !is_more && has_its_place) return;
     known = {.counts = {.id = counts.id,
                         .hourly = std::max(counts.hourly, known.counts.hourly),
                         .daily = std::max(counts.daily, known.counts.daily),
-                        .shelf = counts.shelf},
+                        .limit_budgets = counts.limit_budgets},
              .changed = ++revision_};
 }
 
@@ -79,7 +80,7 @@ void heard_counts::hear_counted(std::int64_t hour, std::span<const fed_count> ho
 void heard_counts::raise(offered_budget counts) {
     const auto known = budgets_.find(counts.id);
     if (known == budgets_.end() && budgets_.size() >= fed_max) return;
-    if (known != budgets_.end()) counts.shelf = known->second.counts.shelf;
+    if (known != budgets_.end()) counts.limit_budgets = known->second.counts.limit_budgets;
     take(counts);
 }
 

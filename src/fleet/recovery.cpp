@@ -49,7 +49,7 @@ std::vector<std::string> words_of(const recovery_words& said, const count_offer&
         number(each.id);
         number(each.hourly);
         number(each.daily);
-        number(each.shelf);
+        number(each.limit_budgets);
     }
     words.emplace_back();
     return words;

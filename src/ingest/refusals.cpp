@@ -53,7 +53,7 @@ share_line line_of(const refusing_request& of, const limit_share& share, std::ui
             .group = cut_group_text(shown.name),
             .window = window,
             .figures = window == refusing_window::hourly ? shown.hourly : shown.daily,
-            .example = to_text(telling_first(of.planning, first.entry))};
+            .example = to_text(distinguishing_first(of.planning, first.entry))};
 }
 
 /// They point at the line.

@@ -49,7 +49,7 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
         for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
             const std::string budget = to_text(spent);
             if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
-            if (example.empty()) example = to_text(telling_first(planning, refused.entry), example_bytes_max);
+            if (example.empty()) example = to_text(distinguishing_first(planning, refused.entry), example_bytes_max);
             text.append(text.empty() ? "" : "\n").append(budget).append(", for example ").append(example);
         }
     }

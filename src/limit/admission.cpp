@@ -42,7 +42,7 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
     if (is_limit_place(place, selection))
         if (const auto& own = rules.limits[selection.limit_index(selected_at(place, selection))].answer)
             return *own == limit_answer::reject;
-    return telling_of(rules, tenant) == telling::told;
+    return sender_notice_of(rules, tenant) == sender_notice::reported;
 }
 
 }  // namespace
@@ -62,9 +62,9 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
 bool admission::is_beyond_exemption(const offered_series& series, const rule_selections::one& selection) {
     assert(selection.exempt());
     held_.book.find(tenant_, selection, budgets_);
-    const newcomer one = look_at(series, no_family, selection, unasked);
+    const candidate one = look_at(series, no_family, selection, unasked);
     if (spent(one).in_any.any()) return true;
-    if (state_.is_shared() || one.before == standing::newcomer ||
+    if (state_.is_shared() || one.before == standing::new_series ||
         !sets_.previous_hour->contains(beyond_exemption_key(series.fingerprint)))
         return false;
     // Unless the filter is wrong about that.
@@ -85,10 +85,10 @@ void admission::note_exempt_demand(const offered_series& series, const rule_sele
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
                                              const rule_selections::one& selection, const told_series& said) {
     if (is_unanswered(said, selection))
-        return repeat(said, state_, series, telling_of(*held_.book.rules(), tenant_.name));
+        return repeat(said, state_, series, sender_notice_of(*held_.book.rules(), tenant_.name));
     held_.book.find(tenant_, selection, budgets_);
     observing_.clear();
-    const newcomer one = look_at(series, family, selection, said);
+    const candidate one = look_at(series, family, selection, said);
     hear(one);
     // Every budget must have room before any is touched.
     const spent_windows without_room = spent(one);
@@ -99,11 +99,11 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
                               .day = in_enforcing.day && !over_limit.day};
     const demand found = without_room.in_any.any() ? note_demand(refusing, one) : demand{};
     const bool begins = one.in_histogram && !one.begun.hour;
-    if (begins && one.before == standing::newcomer && !is_told)
+    if (begins && one.before == standing::new_series && !is_told)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
     if (!refusing.any()) {
         const auto how = said.outcome == told_outcome::known ? verdict::known : verdict::admitted;
-        const bool is_arrival = how == verdict::admitted && one.new_in_day && one.before == standing::newcomer;
+        const bool is_arrival = how == verdict::admitted && one.new_in_day && one.before == standing::new_series;
         return take(one, over_limit) ? std::optional{decision{.how = how, .is_arrival = is_arrival}} : std::nullopt;
     }
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
@@ -125,7 +125,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
 foreseen admission::foresee(const offered_series& series, const histogram_family& family,
                             const rule_selections::one& selection) {
     held_.book.find(tenant_, selection, budgets_);
-    const newcomer one = look_at(series, family, selection, unasked);
+    const candidate one = look_at(series, family, selection, unasked);
     const spent_windows without_room = spent(one);
     const in_windows& spent_in = without_room.in_enforcing;
     const completion over_limit = completing(without_room, one);
@@ -142,9 +142,9 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
         const in_windows asked = asked_at(place, refusing, one);
         if (made.refused || !asked.any() || !enforces(budgets_[place]) || asked.hour != refusing.hour) continue;
         const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
-        made.refused = {.how = refused_by(window, telling::silent), .by = held_.limit_at(place, selection)};
+        made.refused = {.how = refused_by(window, sender_notice::silent), .by = held_.limit_at(place, selection)};
     }
-    if (one.in_histogram && !one.begun.hour && one.before == standing::newcomer) {
+    if (one.in_histogram && !one.begun.hour && one.before == standing::new_series) {
         const auto remembered = state_.refused.lookup(family.fingerprint);
         made.with_histogram = remembered.has_value();
         if (remembered) made.refused = remembered;
@@ -155,14 +155,14 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
 decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
                                           const std::optional<refusal>& like, const told_series& said) {
     if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!like) return repeat(said, state_, series, telling_of(*held_.book.rules(), tenant_.name));
+    if (!like) return repeat(said, state_, series, sender_notice_of(*held_.book.rules(), tenant_.name));
     // That other one is asked again when it comes again, so this is, too.
     state_.samples.add(window_of(like->how), series.samples);
     return {.how = like->how, .by = like->by};
 }
 
-admission::newcomer admission::look_at(const offered_series& series, const histogram_family& family,
-                                       const rule_selections::one& selection, const told_series& said) const {
+admission::candidate admission::look_at(const offered_series& series, const histogram_family& family,
+                                        const rule_selections::one& selection, const told_series& said) const {
     const bool in_day = sets_.day->contains(series.fingerprint);
     const bool in_histogram = family && !selection.is_apart();
     return {.series = series,
@@ -177,7 +177,7 @@ admission::newcomer admission::look_at(const offered_series& series, const histo
 }
 
 /// Where the budget in this place has no room for the newcomer.
-in_windows admission::spent_at(std::size_t place, const newcomer& of) const {
+in_windows admission::spent_at(std::size_t place, const candidate& of) const {
     if (of.said.at(place) != nullptr) {
         const bool here = of.said.outcome == told_outcome::refused && of.said.place == place;
         return {.hour = here && of.said.window == refusing_window::hourly,
@@ -186,14 +186,14 @@ in_windows admission::spent_at(std::size_t place, const newcomer& of) const {
     in_windows none_left;
     if (const budget_pair* const pair = budgets_[place]) {
         none_left = {.hour = !pair->hourly.has_room(of.before), .day = !pair->daily.has_room(of.before)};
-    } else if (of.before == standing::newcomer) {
-        none_left = held_.book.spent_for_newcomers(tenant_, of.selection, place);
+    } else if (of.before == standing::new_series) {
+        none_left = held_.book.spent_for_new_series(tenant_, of.selection, place);
     }
     none_left.day &= of.new_in_day;
     return none_left;
 }
 
-admission::spent_windows admission::spent(const newcomer& of) const {
+admission::spent_windows admission::spent(const candidate& of) const {
     spent_windows none_left;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         const in_windows here = spent_at(place, of);
@@ -207,7 +207,7 @@ admission::spent_windows admission::spent(const newcomer& of) const {
     return none_left;
 }
 
-admission::completion admission::completing(const spent_windows& spent, const newcomer& of) const {
+admission::completion admission::completing(const spent_windows& spent, const candidate& of) const {
     const std::uint64_t series_max = held_.book.rules()->histogram_series_max;
     completion keys;
     if (spent.in_enforcing.hour && of.begun.hour && !spent.without_margin.hour)
@@ -218,13 +218,13 @@ admission::completion admission::completing(const spent_windows& spent, const ne
 }
 
 /// A histogram that has begun is not whole: a bound of what completes it has been reached.
-void admission::note_cut(in_windows refusing, const newcomer& of) {
+void admission::note_cut(in_windows refusing, const candidate& of) {
     if (refusing.hour && of.begun.hour) held_.hourly.cut_series.insert(of.series.fingerprint);
     if (refusing.day && of.begun.day) held_.daily.cut_series.insert(of.series.fingerprint);
 }
 
 /// Where the budget in this place says no to a newcomer that is refused there, or would if it did not only observe.
-in_windows admission::asked_at(std::size_t place, in_windows refusing, const newcomer& of) const {
+in_windows admission::asked_at(std::size_t place, in_windows refusing, const candidate& of) const {
     in_windows here = spent_at(place, of);
     here.hour &= refusing.hour || !enforces(budgets_[place]);
     here.day &= refusing.day || !enforces(budgets_[place]);
@@ -232,7 +232,7 @@ in_windows admission::asked_at(std::size_t place, in_windows refusing, const new
 }
 
 /// All budgets are asked, so that each that is spent knows of the demand.
-admission::demand admission::note_demand(in_windows refusing, const newcomer& of) {
+admission::demand admission::note_demand(in_windows refusing, const candidate& of) {
     demand found;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         budget_pair* const pair = budgets_[place];
@@ -247,13 +247,13 @@ admission::demand admission::note_demand(in_windows refusing, const newcomer& of
         }
         if (found.refusing == unknown_limit && here.hour == refusing.hour)
             found.refusing = held_.limit_at(place, of.selection);
-        if (tells(*held_.book.rules(), tenant_.name, of.selection, place)) found.to_sender = telling::told;
+        if (tells(*held_.book.rules(), tenant_.name, of.selection, place)) found.to_sender = sender_notice::reported;
     }
     return found;
 }
 
 /// What all gates have counted, for who looks.
-void admission::hear(const newcomer& of) {
+void admission::hear(const candidate& of) {
     const bool is_days_first = sets_.hour_span.start == sets_.day_span.start;
     for (const heard_budget& each : of.said.heard) {
         budget_pair* const pair = budgets_[each.place];
@@ -270,7 +270,7 @@ void admission::hear(const newcomer& of) {
 
 /// Whether the store has refused it for the sake of incumbents although the grace is over: another gate has yet to tell
 /// of some. When it has, there may be room, and nobody says so: it is asked again.
-bool admission::may_be_taken_back(const newcomer& of) const {
+bool admission::may_be_taken_back(const candidate& of) const {
     if (of.said.outcome != told_outcome::refused || sets_.lapse) return false;
     const heard_budget* const by = of.said.at(of.said.place);
     const budget_pair* const pair = budgets_[of.said.place];
@@ -288,11 +288,11 @@ bool admission::is_unanswered(const told_series& said, const rule_selections::on
     return is_limited(*held_.book.rules(), tenant_.name, selection);
 }
 
-telling telling_of(const limit_rules& rules, std::string_view tenant) {
-    return answer_of(rules, tenant) == limit_answer::reject ? telling::told : telling::silent;
+sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant) {
+    return answer_of(rules, tenant) == limit_answer::reject ? sender_notice::reported : sender_notice::silent;
 }
 
-decision repeat(const told_series& said, limiter_state& state, const offered_series& series, telling to_sender) {
+decision repeat(const told_series& said, limiter_state& state, const offered_series& series, sender_notice to_sender) {
     switch (said.outcome) {
         case told_outcome::known:
             return {.how = verdict::known};
@@ -319,11 +319,12 @@ decision admission::refuse(const offered_series& series, refusal said) {
     const refusing_window window = window_of(first.how);
     (window == refusing_window::hourly ? held_.hourly : held_.daily).refused_series.insert(series.fingerprint);
     state_.samples.add(window, series.samples);
-    return {.how = refused_by(window, is_told(said.how) ? telling::told : telling::silent), .by = first.by};
+    return {.how = refused_by(window, is_told(said.how) ? sender_notice::reported : sender_notice::silent),
+            .by = first.by};
 }
 
 /// @return false if there is no room in the sets.
-bool admission::take(const newcomer& of, const completion& over_limit) {
+bool admission::take(const candidate& of, const completion& over_limit) {
     const std::uint64_t family_keys = of.in_histogram ? 1 : 0;
     const std::uint64_t exemption_keys = of.selection.is_beyond_exemption() ? 1 : 0;
     if (!held_.have_room(1 + family_keys + exemption_keys + (over_limit.hour ? 1 : 0),

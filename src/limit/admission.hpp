@@ -56,7 +56,7 @@ struct foreseen {
     std::optional<refusal> refused;  ///< nothing: it would be admitted
     bool with_histogram = false;     ///< refused because its histogram was
     in_windows completing;           ///< where it would be admitted without room, since its histogram has begun
-    standing before = standing::newcomer;
+    standing before = standing::new_series;
     bool in_histogram = false;  ///< one that is kept whole
     in_windows begun;           ///< where that histogram has begun
     /// Where the budgets that apply have no room, by place.
@@ -117,7 +117,7 @@ class admission {
 
   private:
     /// A series at the gate, and what is known of it.
-    struct newcomer {
+    struct candidate {
         const offered_series& series;
         const histogram_family& family;
         const rule_selections::one& selection;
@@ -136,29 +136,29 @@ class admission {
     std::optional<decision> decide_by(const offered_series& series, const histogram_family& family,
                                       const rule_selections::one& selection, const told_series& said);
     void note_exempt_demand(const offered_series& series, const rule_selections::one& selection);
-    [[nodiscard]] newcomer look_at(const offered_series& series, const histogram_family& family,
-                                   const rule_selections::one& selection, const told_series& said) const;
-    [[nodiscard]] in_windows spent_at(std::size_t place, const newcomer& of) const;
+    [[nodiscard]] candidate look_at(const offered_series& series, const histogram_family& family,
+                                    const rule_selections::one& selection, const told_series& said) const;
+    [[nodiscard]] in_windows spent_at(std::size_t place, const candidate& of) const;
     /// Where there is no room.
     struct spent_windows {
         in_windows in_any;          ///< budget
         in_windows in_enforcing;    ///< budget: that refuses
         in_windows without_margin;  ///< one that refuses also what completes a histogram
     };
-    [[nodiscard]] spent_windows spent(const newcomer& of) const;
-    [[nodiscard]] in_windows asked_at(std::size_t place, in_windows refusing, const newcomer& of) const;
-    [[nodiscard]] completion completing(const spent_windows& spent, const newcomer& of) const;
+    [[nodiscard]] spent_windows spent(const candidate& of) const;
+    [[nodiscard]] in_windows asked_at(std::size_t place, in_windows refusing, const candidate& of) const;
+    [[nodiscard]] completion completing(const spent_windows& spent, const candidate& of) const;
     /// What the budgets without room say.
     struct demand {
-        telling to_sender = telling::silent;    ///< if one of those that refuse wants it
-        limit_number refusing = unknown_limit;  ///< the first that refuses
+        sender_notice to_sender = sender_notice::silent;  ///< if one of those that refuse wants it
+        limit_number refusing = unknown_limit;            ///< the first that refuses
     };
-    demand note_demand(in_windows refusing, const newcomer& of);
-    void note_cut(in_windows refusing, const newcomer& of);
+    demand note_demand(in_windows refusing, const candidate& of);
+    void note_cut(in_windows refusing, const candidate& of);
     decision refuse(const offered_series& series, refusal said);
-    bool take(const newcomer& of, const completion& over_limit);
-    void hear(const newcomer& of);
-    [[nodiscard]] bool may_be_taken_back(const newcomer& of) const;
+    bool take(const candidate& of, const completion& over_limit);
+    void hear(const candidate& of);
+    [[nodiscard]] bool may_be_taken_back(const candidate& of) const;
     [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
 
     commit_state& held_;
@@ -170,10 +170,10 @@ class admission {
 };
 
 /// Whether senders of a tenant hear of refusals by its own limit, by the global one, and for want of an answer.
-telling telling_of(const limit_rules& rules, std::string_view tenant);
+sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant);
 
 /// What is decided by a telling that cannot be remembered: of another hour, by other rules, or none at all.
 /// @param to_sender whether the sender hears of a refusal.
-decision repeat(const told_series& said, limiter_state& state, const offered_series& series, telling to_sender);
+decision repeat(const told_series& said, limiter_state& state, const offered_series& series, sender_notice to_sender);
 
 }  // namespace seriesgate

@@ -101,8 +101,8 @@ class text_identity {
 
 }  // namespace
 
-std::vector<shelf_rules> shelf_rules_of(const compiled_rules& rules) {
-    std::vector<shelf_rules> all;
+std::vector<limit_budgets_rules> limit_budgets_rules_of(const compiled_rules& rules) {
+    std::vector<limit_budgets_rules> all;
     const auto add = [&all](const text_identity& matching, const text_identity& sharing) {
         all.push_back({.matching = matching.value(), .sharing = sharing.value()});
     };

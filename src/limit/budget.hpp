@@ -207,13 +207,13 @@ bool same_groups(const label_limit& one, const label_limit& other);
 
 /// By which rules series come to the budgets of one kind, as numbers that differ when the rules do; the same in every
 /// process. Never 0.
-struct shelf_rules {
+struct limit_budgets_rules {
     std::uint64_t matching;  ///< which series
     std::uint64_t sharing;   ///< which of them share the overflow budget
 };
 
 /// Of all kinds: the global budget (what is exempt from it), the tenants, then each limit.
-std::vector<shelf_rules> shelf_rules_of(const compiled_rules& rules);
+std::vector<limit_budgets_rules> limit_budgets_rules_of(const compiled_rules& rules);
 
 // --- What budgets had come to when their windows ended.
 

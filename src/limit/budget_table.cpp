@@ -16,22 +16,22 @@ constexpr std::size_t groups_expected_max = 16'384;
 }  // namespace
 
 budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key)
-    : key_(std::move(key)), rules_(std::move(rules)), fixed_shelf_(key_), tenants_(key_) {
-    budget_pair& global = *fixed_shelf_.all.emplace_back(std::make_unique<budget_pair>());
+    : key_(std::move(key)), rules_(std::move(rules)), fixed_budgets_(key_), tenants_(key_) {
+    budget_pair& global = *fixed_budgets_.all.emplace_back(std::make_unique<budget_pair>());
     global.hour = hour_;
     global.day = day_;
     apply_rules(global);
     for (std::size_t i = 0; i < rules_->limits.size(); ++i) limits_.emplace_back(key_);
-    describe(shelf_rules_of(*rules_));
+    describe(limit_budgets_rules_of(*rules_));
 }
 
-const budget_table::shelf& budget_table::shelf_at(std::size_t number) const noexcept {
-    assert(number < shelf_count());
-    return number == 0 ? fixed_shelf_ : number == 1 ? tenants_ : limits_[number - 2];
+const budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) const noexcept {
+    assert(number < limit_budgets_count());
+    return number == 0 ? fixed_budgets_ : number == 1 ? tenants_ : limits_[number - 2];
 }
 
-budget_table::shelf& budget_table::shelf_at(std::size_t number) noexcept {
-    return const_cast<shelf&>(std::as_const(*this).shelf_at(number));
+budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) noexcept {
+    return const_cast<limit_budgets&>(std::as_const(*this).limit_budgets_at(number));
 }
 
 // --- one series
@@ -51,7 +51,7 @@ void budget_table::find(tenant_of_request& tenant, const rule_selections::one& s
     assert(!behind_);
     found.clear();
     if (!selection.is_apart()) {
-        found.push_back(fixed_shelf_.all[0].get());
+        found.push_back(fixed_budgets_.all[0].get());
         if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
         found.push_back(tenant.budget);
     }
@@ -63,14 +63,14 @@ void budget_table::find(tenant_of_request& tenant, const rule_selections::one& s
     if (snapshot_open_) save_before_change(found);
 }
 
-in_windows budget_table::spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
-                                             std::size_t place) const {
+in_windows budget_table::spent_for_new_series(const tenant_of_request& tenant, const rule_selections::one& selection,
+                                              std::size_t place) const {
     if (!reserving_) return {};
     const bool is_tenant = !is_limit_place(place, selection);
     const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
     budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
     const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
-    const shelf& of = is_tenant ? tenants_ : limits_[role.limit];
+    const limit_budgets& of = is_tenant ? tenants_ : limits_[role.limit];
     role.overflow = shares_overflow(of, role, key);
     if (expects(of, role) == 0) return {};
     const ruling rule = ruling_of(*rules_, role, key.value_or(""));
@@ -93,14 +93,14 @@ void budget_table::make_missing(tenant_of_request& tenant, const rule_selections
     assert(std::ranges::count(found, nullptr) == 0);
 }
 
-budget_pair* budget_table::find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key) {
+budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key) {
     if (key)
         if (const auto known = of.by_key.find(*key); known != of.by_key.end()) return known->second;
     if (of.overflow == nullptr || !shares_overflow(of, role, key)) return nullptr;
     return of.overflow;
 }
 
-budget_pair& budget_table::make_in(shelf& of, budget_role role, std::optional<std::string_view> key) {
+budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key) {
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
@@ -124,14 +124,14 @@ budget_pair& budget_table::make_in(shelf& of, budget_role role, std::optional<st
 }
 
 /// Incumbents of a budget that is not there yet.
-std::uint64_t budget_table::expects(const shelf& of, const budget_role& role) const noexcept {
+std::uint64_t budget_table::expects(const limit_budgets& of, const budget_role& role) const noexcept {
     if (!reserving_) return 0;
     const bool may_have_shared = of.overflow_was_used && !role.overflow;
     return knows_incumbents(of) && !may_have_shared ? 0 : budget::all_room;
 }
 
 /// @param key nothing for one that is too long.
-bool budget_table::shares_overflow(const shelf& of, const budget_role& role,
+bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& role,
                                    std::optional<std::string_view> key) const {
     if (!key || key->size() > group_key_bytes_max) return true;
     const bool is_tenant = role.kind == budget_kind::tenant;
@@ -163,7 +163,7 @@ void budget_table::begin_hour(const new_hour& begun) {
     day_ += begun.new_day ? 1 : 0;
     reserving_ = begun.follows && begun.in_grace;
     day_began_here_ = begun.new_day;
-    for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).overflow_was_used = false;
+    for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).overflow_was_used = false;
     note_change();
 }
 
@@ -177,12 +177,12 @@ void budget_table::note_change() noexcept {
     behind_ = true;
     told_ = begin();
     snapshot_open_ = false;
-    for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).bounded = 0;
+    for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).bounded = 0;
 }
 
 std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_rules> rules,
-                                                std::span<const shelf_rules> described) {
-    const auto gone = std::make_shared<std::vector<shelf>>();  // memory first: from the swaps on nothing fails
+                                                std::span<const limit_budgets_rules> described) {
+    const auto gone = std::make_shared<std::vector<limit_budgets>>();  // memory first: from the swaps on nothing fails
     for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).whole_since = hour_ + 1;
     for (std::size_t i = 0; i < rules->limits.size(); ++i) {
         const auto same = std::ranges::find_if(
@@ -193,20 +193,20 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
     limits_.swap(*gone);
     rules_ = std::move(rules);
     ++rules_number_;
-    const std::uint64_t exempted = fixed_shelf_.matching;
+    const std::uint64_t exempted = fixed_budgets_.matching;
     describe(described);
-    if (fixed_shelf_.matching != exempted)  // series that no budget has counted so far are now theirs
-        for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).whole_since = hour_ + 1;
+    if (fixed_budgets_.matching != exempted)  // series that no budget has counted so far are now theirs
+        for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).whole_since = hour_ + 1;
     note_change();
     return gone;
 }
 
 /// Notes by which rules series come to each shelf, and whether it has counted all of those since the hour began.
-void budget_table::describe(std::span<const shelf_rules> described) {
-    assert(described.size() == shelf_count());
-    for (std::size_t i = 0; i < shelf_count(); ++i) {
-        shelf& of = shelf_at(i);
-        const shelf_rules& now = described[i];
+void budget_table::describe(std::span<const limit_budgets_rules> described) {
+    assert(described.size() == limit_budgets_count());
+    for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
+        limit_budgets& of = limit_budgets_at(i);
+        const limit_budgets_rules& now = described[i];
         assert(now.matching != 0 && now.sharing != 0);
         const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
         if (of.matching != 0 && (now.matching != of.matching || shares)) of.whole_since = hour_ + 1;
@@ -217,26 +217,27 @@ void budget_table::describe(std::span<const shelf_rules> described) {
 
 void budget_table::catch_up(std::size_t count) {
     const auto counted = [](const budget& of) { return of.admitted() != 0; };
-    for (; told_.shelf < shelf_count(); ++told_.shelf, told_.place = 0) {
-        shelf& of = shelf_at(told_.shelf);
+    for (; told_.limit_budgets < limit_budgets_count(); ++told_.limit_budgets, told_.place = 0) {
+        limit_budgets& of = limit_budgets_at(told_.limit_budgets);
         while (told_.place < of.all.size()) {
             if (count-- == 0) return;
             budget_pair& pair = *of.all[told_.place];
             const bool hour_ended = pair.hour != hour_;
             const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily));
-            if (told_.shelf >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.shelf - 2);
+            if (told_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.limit_budgets - 2);
             if (hour_ended) note_ended(pair);
-            if (hour_ended && !is_used && told_.shelf != 0) {
+            if (hour_ended && !is_used && told_.limit_budgets != 0) {
                 drop(of, told_.place);
                 continue;
             }
             tell(of, pair);
-            if (told_.shelf != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key)) ++of.bounded;
+            if (told_.limit_budgets != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
+                ++of.bounded;
             ++told_.place;
         }
     }
     behind_ = false;
-    assert(fixed_shelf_.all.size() == 1 && limits_.size() == rules_->limits.size());
+    assert(fixed_budgets_.all.size() == 1 && limits_.size() == rules_->limits.size());
 }
 
 void budget_table::note_ended(const budget_pair& pair) noexcept {
@@ -246,7 +247,7 @@ void budget_table::note_ended(const budget_pair& pair) noexcept {
     ended_.add(rules_, pair.role, pair.key, {.number = pair.hour, .series = demand_of(pair.hourly)}, day);
 }
 
-void budget_table::drop(shelf& of, std::size_t place) {
+void budget_table::drop(limit_budgets& of, std::size_t place) {
     assert(place < of.all.size());
     budget_pair* const dropped = of.all[place].get();
     if (dropped == of.overflow) {
@@ -260,7 +261,7 @@ void budget_table::drop(shelf& of, std::size_t place) {
 }
 
 /// What has happened since it was told last.
-void budget_table::tell(shelf& of, budget_pair& pair) const {
+void budget_table::tell(limit_budgets& of, budget_pair& pair) const {
     if (pair.hour != hour_) {
         const std::uint64_t admitted = pair.hour + 1 == hour_ ? pair.hourly.admitted() : 0;
         if (pair.role.overflow) of.overflow_was_used = admitted != 0;

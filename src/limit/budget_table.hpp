@@ -76,15 +76,15 @@ class budget_table {
     budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
-    [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_shelf_.all[0]; }
+    [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_budgets_.all[0]; }
 
     /// Fills `found` with the budgets that apply to a series. A null pointer stands for one that is not there yet,
-    /// which has room (but see spent_for_newcomers): a series that is refused must not leave budgets behind.
+    /// which has room (but see spent_for_new_series): a series that is refused must not leave budgets behind.
     void find(tenant_of_request& tenant, const rule_selections::one& selection, std::vector<budget_pair*>& found);
     /// In which windows a budget that find() did not find would have no room for a newcomer: those where it may have
     /// incumbents that it cannot know of. @param place in what find() filled.
-    [[nodiscard]] in_windows spent_for_newcomers(const tenant_of_request& tenant, const rule_selections::one& selection,
-                                                 std::size_t place) const;
+    [[nodiscard]] in_windows spent_for_new_series(const tenant_of_request& tenant,
+                                                  const rule_selections::one& selection, std::size_t place) const;
     /// Makes those that find() did not find. Nothing else may have been made since.
     void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                       std::vector<budget_pair*>& found);
@@ -103,10 +103,10 @@ class budget_table {
     /// The grace is over: what is still reserved lapses.
     void end_grace();
     /// Takes other rules: budgets of limits that are still there keep their counts, those of others go.
-    /// @param described shelf_rules_of them, which takes a while for many overrides.
+    /// @param described limit_budgets_rules_of them, which takes a while for many overrides.
     /// @return what is left of them, for the caller to destroy without the lock.
     [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const compiled_rules> rules,
-                                                    std::span<const shelf_rules> described);
+                                                    std::span<const limit_budgets_rules> described);
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
     /// Tells the next `count` budgets what has happened, and drops those that counted nothing in the hour that ended
@@ -119,19 +119,19 @@ class budget_table {
 
     /// Where somebody who looks at all budgets has come to.
     struct cursor {
-        std::size_t shelf = 0;
+        std::size_t limit_budgets = 0;
         std::size_t place = 0;
         std::uint64_t change = 0;
     };
-    [[nodiscard]] cursor begin() const noexcept { return {.shelf = 0, .place = 0, .change = change_}; }
+    [[nodiscard]] cursor begin() const noexcept { return {.limit_budgets = 0, .place = 0, .change = change_}; }
     /// Whether nothing has been moved since the cursor was made.
     [[nodiscard]] bool holds(const cursor& at) const noexcept { return at.change == change_; }
     /// @param visit called with the next `count` budgets.
     /// @return whether there are more. Precondition: holds(at).
     template <class Visit>
     bool visit_some(cursor& at, std::size_t count, Visit visit) const {
-        for (; at.shelf < shelf_count(); ++at.shelf, at.place = 0) {
-            const entries& all = shelf_at(at.shelf).all;
+        for (; at.limit_budgets < limit_budgets_count(); ++at.limit_budgets, at.place = 0) {
+            const entries& all = limit_budgets_at(at.limit_budgets).all;
             for (; at.place < all.size(); ++at.place) {
                 if (count-- == 0) return true;
                 visit(std::as_const(*all[at.place]));
@@ -161,7 +161,7 @@ class budget_table {
     using index = std::unordered_map<std::string_view, budget_pair*, hash_key>;
 
     /// The budgets of one label limit, or of the tenants, or the global one, which is always there.
-    struct shelf {
+    struct limit_budgets {
         entries all;  ///< the overflow budget among them, which is in no index
         index by_key;
         budget_pair* overflow = nullptr;
@@ -171,39 +171,39 @@ class budget_table {
         std::uint64_t matching = 0;      ///< tells apart by which rules series are its own
         std::uint64_t sharing = 0;       ///< tells apart by which rules they share the overflow budget
 
-        explicit shelf(const hash_key& key) : by_key(0, key) {}
+        explicit limit_budgets(const hash_key& key) : by_key(0, key) {}
     };
 
-    [[nodiscard]] std::size_t shelf_count() const noexcept { return 2 + limits_.size(); }
-    [[nodiscard]] const shelf& shelf_at(std::size_t number) const noexcept;
-    [[nodiscard]] shelf& shelf_at(std::size_t number) noexcept;
+    [[nodiscard]] std::size_t limit_budgets_count() const noexcept { return 2 + limits_.size(); }
+    [[nodiscard]] const limit_budgets& limit_budgets_at(std::size_t number) const noexcept;
+    [[nodiscard]] limit_budgets& limit_budgets_at(std::size_t number) noexcept;
 
-    [[nodiscard]] budget_pair* find_in(shelf& of, const budget_role& role, std::optional<std::string_view> key);
-    budget_pair& make_in(shelf& of, budget_role role, std::optional<std::string_view> key);
-    [[nodiscard]] bool shares_overflow(const shelf& of, const budget_role& role,
+    [[nodiscard]] budget_pair* find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key);
+    budget_pair& make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key);
+    [[nodiscard]] bool shares_overflow(const limit_budgets& of, const budget_role& role,
                                        std::optional<std::string_view> key) const;
-    [[nodiscard]] std::uint64_t expects(const shelf& of, const budget_role& role) const noexcept;
-    [[nodiscard]] bool knows_incumbents(const shelf& of) const noexcept { return of.whole_since < hour_; }
-    void tell(shelf& of, budget_pair& pair) const;
+    [[nodiscard]] std::uint64_t expects(const limit_budgets& of, const budget_role& role) const noexcept;
+    [[nodiscard]] bool knows_incumbents(const limit_budgets& of) const noexcept { return of.whole_since < hour_; }
+    void tell(limit_budgets& of, budget_pair& pair) const;
     void apply_rules(budget_pair& pair) const;
     void note_change() noexcept;
     void note_ended(const budget_pair& pair) noexcept;
-    static void drop(shelf& of, std::size_t place);
-    void describe(std::span<const shelf_rules> described);
+    static void drop(limit_budgets& of, std::size_t place);
+    void describe(std::span<const limit_budgets_rules> described);
     void save_before_change(std::span<budget_pair* const> found);
-    void save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const;
+    void save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const;
 
-    struct saved_shelf;
-    bool load_shelf_rules(state_decoder& in, shelf* into) const;
-    std::vector<saved_shelf> load_shelves(state_decoder& in);
-    void load_pair(state_decoder& in, std::span<const saved_shelf> shelves);
-    budget_pair& pair_for(const saved_shelf& from, bool flag, const std::string& key);
+    struct saved_limit_budgets;
+    bool load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const;
+    std::vector<saved_limit_budgets> load_all_limit_budgets(state_decoder& in);
+    void load_pair(state_decoder& in, std::span<const saved_limit_budgets> limits_budgets);
+    budget_pair& pair_for(const saved_limit_budgets& from, bool flag, const std::string& key);
 
     hash_key key_;
     std::shared_ptr<const compiled_rules> rules_;
-    shelf fixed_shelf_;  // global
-    shelf tenants_;
-    std::vector<shelf> limits_;  // as rules_->limits
+    limit_budgets fixed_budgets_;  // global
+    limit_budgets tenants_;
+    std::vector<limit_budgets> limits_;  // as rules_->limits
 
     // Rules, hours and days are numbered: the next one has the next number, unless hours were skipped.
     std::uint64_t rules_number_ = 1;

@@ -73,9 +73,9 @@ bool window_sets::cover(time_point now) const noexcept {
 /// so a newcomer that false positives take for an incumbent, and that would take a true incumbent's slot, is as rare as
 /// p^2.
 standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const noexcept {
-    if (!in_grace() || !previous_hour->contains(fingerprint)) return standing::newcomer;
+    if (!in_grace() || !previous_hour->contains(fingerprint)) return standing::new_series;
     const bool in_its_day = previous_day == day ? in_day : previous_day->contains(fingerprint);
-    return in_its_day ? standing::incumbent : standing::newcomer;
+    return in_its_day ? standing::incumbent : standing::new_series;
 }
 
 /// As standing_of, but that at the day's first hour the day before is gone when the grace is over.

@@ -94,7 +94,7 @@ class refused_cache {
     static constexpr unsigned mark_bits = 2 + limit_number_bits;
     static constexpr std::uint64_t mark_max = (std::uint64_t{1} << mark_bits) - 1;
     static constexpr auto first_how = static_cast<std::uint64_t>(verdict::refused_hourly);
-    static_assert(static_cast<std::uint64_t>(verdict::refused_daily_told) == first_how + hows - 1);
+    static_assert(static_cast<std::uint64_t>(verdict::refused_daily_reported) == first_how + hows - 1);
     static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7000;  // leaves the marks alone
     static_assert((salt_step & mark_max) == 0);
 

@@ -111,7 +111,8 @@ void series_commit::repeat_told() {
         if (said.outcome == told_outcome::unasked) {
             open_.pending[left++] = entry;
         } else {
-            const decision repeated = repeat(said, state_, offered_[entry], telling_of(*open_.rules, origin_.tenant));
+            const decision repeated =
+                repeat(said, state_, offered_[entry], sender_notice_of(*open_.rules, origin_.tenant));
             write(entry, repeated, {});
         }
     }

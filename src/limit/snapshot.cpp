@@ -267,14 +267,14 @@ std::string budget_table::begin_snapshot() {
     out.number(day_);
     put_flag(out, reserving_);
     put_flag(out, day_began_here_);
-    const auto put_shelf = [&out](const shelf& of) {
+    const auto put_limit_budgets = [&out](const limit_budgets& of) {
         out.number(of.whole_since);
         put_flag(out, of.overflow_was_used);
         out.number(of.matching);
         out.number(of.sharing);
     };
-    put_shelf(fixed_shelf_);
-    put_shelf(tenants_);
+    put_limit_budgets(fixed_budgets_);
+    put_limit_budgets(tenants_);
     out.number(static_cast<std::uint64_t>(limits_.size()));
     for (std::size_t i = 0; i < limits_.size(); ++i) {
         const label_limit& rule = rules_->limits[i];
@@ -282,7 +282,7 @@ std::string budget_table::begin_snapshot() {
         put_flag(out, rule.per_tenant);
         out.number(static_cast<std::uint64_t>(rule.each.size()));
         for (const std::string& label : rule.each) out.text(label);
-        put_shelf(limits_[i]);
+        put_limit_budgets(limits_[i]);
     }
     ++snapshot_;
     snapshot_open_ = true;
@@ -291,14 +291,14 @@ std::string budget_table::begin_snapshot() {
     return text;
 }
 
-void budget_table::save_pair(std::size_t shelf_number, budget_pair& pair, std::string& into) const {
-    assert(shelf_number < shelf_count());
+void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const {
+    assert(limit_budgets_number < limit_budgets_count());
     if (pair.snapshot == snapshot_) return;
     pair.snapshot = snapshot_;
     text_sink sink{into};
     state_encoder out{sink};
     out.number(std::uint8_t{1});
-    out.number(static_cast<std::uint32_t>(shelf_number));
+    out.number(static_cast<std::uint32_t>(limit_budgets_number));
     put_flag(out, pair.role.overflow);
     out.text(pair.key);
     pair.hourly.save(out);
@@ -318,11 +318,11 @@ void budget_table::save_before_change(std::span<budget_pair* const> found) {
 bool budget_table::save_some(std::size_t count, std::string& out) {
     assert(snapshot_open_ && !behind_);
     out.append(std::exchange(saved_early_, {}));
-    for (; saved_.shelf < shelf_count(); ++saved_.shelf, saved_.place = 0) {
-        const entries& all = shelf_at(saved_.shelf).all;
+    for (; saved_.limit_budgets < limit_budgets_count(); ++saved_.limit_budgets, saved_.place = 0) {
+        const entries& all = limit_budgets_at(saved_.limit_budgets).all;
         for (; saved_.place < all.size(); ++saved_.place) {
             if (count-- == 0) return true;
-            save_pair(saved_.shelf, *all[saved_.place], out);
+            save_pair(saved_.limit_budgets, *all[saved_.place], out);
         }
     }
     out.push_back('\0');
@@ -336,7 +336,7 @@ void budget_table::end_snapshot() noexcept {
 }
 
 /// Which shelf here is the saved one of that number, if any, and whether the same tenants or groups share there.
-struct budget_table::saved_shelf {
+struct budget_table::saved_limit_budgets {
     std::optional<std::size_t> number;
     bool same_sharing = true;
     std::size_t parts = 0;  ///< of its keys; 0: any
@@ -347,10 +347,10 @@ void budget_table::load(state_decoder& in) {
     day_ = in.count(hours_max);
     const bool reserving = get_flag(in);  // set at the end: what is made here has its reservation in the file
     day_began_here_ = get_flag(in);
-    const std::vector<saved_shelf> shelves = load_shelves(in);
-    while (in.good() && get_flag(in)) load_pair(in, shelves);
+    const std::vector<saved_limit_budgets> limits_budgets = load_all_limit_budgets(in);
+    while (in.good() && get_flag(in)) load_pair(in, limits_budgets);
     if (!in.good()) return;
-    for (const auto& always_there : fixed_shelf_.all) {
+    for (const auto& always_there : fixed_budgets_.all) {
         always_there->hour = hour_;
         always_there->day = day_;
     }
@@ -360,7 +360,7 @@ void budget_table::load(state_decoder& in) {
 }
 
 /// @param into nothing if the rules here have no such shelf. @return whether the same ones share the overflow budget.
-bool budget_table::load_shelf_rules(state_decoder& in, shelf* into) const {
+bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const {
     const auto whole_since = in.count(hours_max);
     const bool overflow_was_used = get_flag(in);
     const auto matching = in.number<std::uint64_t>();
@@ -371,42 +371,43 @@ bool budget_table::load_shelf_rules(state_decoder& in, shelf* into) const {
     return sharing == into->sharing;
 }
 
-std::vector<budget_table::saved_shelf> budget_table::load_shelves(state_decoder& in) {
-    load_shelf_rules(in, &fixed_shelf_);
+std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budgets(state_decoder& in) {
+    load_limit_budgets_rules(in, &fixed_budgets_);
     // Other series were exempt: what is now in the budgets was not counted by any.
-    const bool others_exempt = fixed_shelf_.whole_since > hour_;
-    std::vector<saved_shelf> shelves{{.number = 0}, {.number = 1, .same_sharing = load_shelf_rules(in, &tenants_)}};
-    for (shelf& of : limits_) of.whole_since = hour_ + 1;
+    const bool others_exempt = fixed_budgets_.whole_since > hour_;
+    std::vector<saved_limit_budgets> limits_budgets{
+        {.number = 0}, {.number = 1, .same_sharing = load_limit_budgets_rules(in, &tenants_)}};
+    for (limit_budgets& of : limits_) of.whole_since = hour_ + 1;
     for (std::uint64_t left = in.count(limits_max); left > 0 && in.good(); --left) {
         label_limit saved;
         saved.name = in.text();
         saved.per_tenant = get_flag(in);
         for (std::uint64_t labels = in.count(limits_max); labels > 0 && in.good(); --labels)
             saved.each.push_back(in.text());
-        saved_shelf& of = shelves.emplace_back();
+        saved_limit_budgets& of = limits_budgets.emplace_back();
         of.parts = saved.each.size() + (saved.per_tenant ? 1 : 0);
         for (std::size_t i = 0; i < limits_.size(); ++i)
             if (same_groups(rules_->limits[i], saved)) of.number = 2 + i;
-        of.same_sharing = load_shelf_rules(in, of.number ? &shelf_at(*of.number) : nullptr);
+        of.same_sharing = load_limit_budgets_rules(in, of.number ? &limit_budgets_at(*of.number) : nullptr);
     }
     if (others_exempt)
-        for (std::size_t i = 0; i < shelf_count(); ++i) shelf_at(i).whole_since = hour_ + 1;
-    return shelves;
+        for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).whole_since = hour_ + 1;
+    return limits_budgets;
 }
 
-void budget_table::load_pair(state_decoder& in, std::span<const saved_shelf> shelves) {
+void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budgets> limits_budgets) {
     const auto number = in.number<std::uint32_t>();
     const bool flag = get_flag(in);
     const std::string key = in.text();
-    if (number >= shelves.size()) return in.fail();
-    const saved_shelf& from = shelves[number];
+    if (number >= limits_budgets.size()) return in.fail();
+    const saved_limit_budgets& from = limits_budgets[number];
     if (number >= 2 && !flag && split_key(key).size() != from.parts) return in.fail();
     budget hourly;
     budget daily;
     hourly.load(in);
     daily.load(in);
     if (!in.good() || !from.number || (number == 0 && flag)) return;
-    if (number != 0 && !flag && shelf_at(*from.number).by_key.contains(key)) return in.fail();  // twice
+    if (number != 0 && !flag && limit_budgets_at(*from.number).by_key.contains(key)) return in.fail();  // twice
     budget_pair& into = pair_for(from, flag, key);
     // Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
     into.hourly.absorb(hourly);
@@ -416,10 +417,10 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_shelf> she
 }
 
 /// @param flag as in the file.
-budget_pair& budget_table::pair_for(const saved_shelf& from, bool flag, const std::string& key) {
+budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, const std::string& key) {
     const std::size_t number = *from.number;
-    assert(number < shelf_count());
-    shelf& of = shelf_at(number);
+    assert(number < limit_budgets_count());
+    limit_budgets& of = limit_budgets_at(number);
     if (number == 0) return *of.all[0];
     const bool is_tenant = number == 1;
     const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,

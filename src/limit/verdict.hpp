@@ -26,8 +26,8 @@ enum class verdict : std::uint8_t {
     unknown,             ///< dropped: a stale marker or exemplar of a series that nobody admitted
     refused_hourly = 4,  ///< new, and a budget of the hour is spent
     refused_daily,       ///< new in the day, and a budget of the day is spent
-    refused_hourly_told,
-    refused_daily_told,
+    refused_hourly_reported,
+    refused_daily_reported,
 };
 
 constexpr unsigned verdict_number(verdict of) noexcept {
@@ -44,22 +44,24 @@ constexpr bool is_refused(verdict of) noexcept {
 }
 
 constexpr bool is_told(verdict of) noexcept {
-    return of == verdict::refused_hourly_told || of == verdict::refused_daily_told;
+    return of == verdict::refused_hourly_reported || of == verdict::refused_daily_reported;
 }
 
 /// Whether senders hear of a refusal.
-enum class telling : std::uint8_t { silent, told };
+enum class sender_notice : std::uint8_t { silent, reported };
 
-constexpr verdict refused_by(refusing_window window, telling to_sender) noexcept {
+constexpr verdict refused_by(refusing_window window, sender_notice to_sender) noexcept {
     const bool by_hour = window == refusing_window::hourly;
-    if (to_sender == telling::told) return by_hour ? verdict::refused_hourly_told : verdict::refused_daily_told;
+    if (to_sender == sender_notice::reported)
+        return by_hour ? verdict::refused_hourly_reported : verdict::refused_daily_reported;
     return by_hour ? verdict::refused_hourly : verdict::refused_daily;
 }
 
 /// @param of is_refused.
 constexpr refusing_window window_of(verdict of) noexcept {
     assert(is_refused(of));
-    static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_told)) & 1) == 0);
+    static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_reported)) & 1) ==
+                  0);
     return (verdict_number(of) & 1) == 0 ? refusing_window::hourly : refusing_window::daily;
 }
 

@@ -28,7 +28,7 @@ inline window_span day_of(time_point now) {
 
 /// What a series was in the hour before.
 enum class standing : std::uint8_t {
-    newcomer,
+    new_series,
     incumbent,  ///< admitted then: room is kept for it
 };
 

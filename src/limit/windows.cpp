@@ -47,7 +47,7 @@ void bound_sets(commit_state& held, const compiled_rules& rules) {
 }
 
 void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
-    const auto described = shelf_rules_of(*rules);
+    const auto described = limit_budgets_rules_of(*rules);
     auto numbers = state_.names.numbers_of(limit_names_of(*rules));
     std::shared_ptr<void> gone;  // destroyed without the lock
     {

@@ -55,7 +55,7 @@ class comparison {
         }
     }
 
-    [[nodiscard]] std::vector<label_view> telling_first() const {
+    [[nodiscard]] std::vector<label_view> distinguishing_first() const {
         std::vector<std::uint32_t> order(labels_.size());
         std::iota(order.begin(), order.end(), 0u);
         std::ranges::stable_sort(order, std::ranges::greater{}, [this](std::uint32_t i) {
@@ -83,7 +83,7 @@ std::vector<std::size_t> neighbours_of(const planner& decided, std::size_t entry
 
 }  // namespace
 
-std::vector<label_view> telling_first(planner& decided, std::size_t entry) {
+std::vector<label_view> distinguishing_first(planner& decided, std::size_t entry) {
     const auto shown = decided.labels(entry);
     const std::vector<label_view> labels{shown.begin(), shown.end()};
     if (decided.record_of(entry).size > record_bytes_max || is_giant(labels)) return labels;
@@ -101,7 +101,7 @@ std::vector<label_view> telling_first(planner& decided, std::size_t entry) {
         any_kin |= is_kin;
         (is_kin ? kin : strangers).add(other, is_known);
     }
-    return (any_kin ? kin : strangers).telling_first();
+    return (any_kin ? kin : strangers).distinguishing_first();
 }
 
 }  // namespace seriesgate

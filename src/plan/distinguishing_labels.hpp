@@ -17,6 +17,6 @@ class planner;
 /// sender may cause many.
 /// @param decided the planner of the request; its labels() is used.
 /// @param entry of a series that was refused, or let through by a limit that only observes.
-std::vector<label_view> telling_first(planner& decided, std::size_t entry);
+std::vector<label_view> distinguishing_first(planner& decided, std::size_t entry);
 
 }  // namespace seriesgate

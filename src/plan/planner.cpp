@@ -307,7 +307,7 @@ void planner::remove_left_out() {
 /// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
 void planner::note_observed() {
     for (const observed_share& each : scratch_.observed.all()) {
-        const refusal by{.how = refused_by(each.by.window, telling::silent), .by = each.by.by};
+        const refusal by{.how = refused_by(each.by.window, sender_notice::silent), .by = each.by.by};
         observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }

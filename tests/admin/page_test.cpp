@@ -22,47 +22,47 @@ page_text text_of(std::size_t bytes) {
 }  // namespace
 
 TEST_CASE("a shelf has room until those who read hold too much, and again when they let go") {
-    page_shelf shelf;
+    page_shelf limit_budgets;
     std::vector<page_text> held;
-    while (shelf.has_room()) {
+    while (limit_budgets.has_room()) {
         REQUIRE(held.size() < 40);
         held.push_back(text_of(1 << 20));
-        shelf.put(whole, held.back(), start);
+        limit_budgets.put(whole, held.back(), start);
     }
     CHECK(held.size() == 32);
     held.pop_back();
-    CHECK(shelf.has_room());
+    CHECK(limit_budgets.has_room());
     held.clear();
-    shelf.put(whole, text_of(100 << 20), start);  // held by nobody
-    CHECK(shelf.has_room());
+    limit_budgets.put(whole, text_of(100 << 20), start);  // held by nobody
+    CHECK(limit_budgets.has_room());
 }
 
 TEST_CASE("one text larger than all that may be held is made, but not a second") {
-    page_shelf shelf;
-    CHECK(shelf.has_room());
+    page_shelf limit_budgets;
+    CHECK(limit_budgets.has_room());
     const page_text large = text_of(40 << 20);
-    shelf.put(whole, large, start);
-    CHECK_FALSE(shelf.has_room());
-    CHECK(shelf.newest(whole, start + 1s) == large);
+    limit_budgets.put(whole, large, start);
+    CHECK_FALSE(limit_budgets.has_room());
+    CHECK(limit_budgets.newest(whole, start + 1s) == large);
 }
 
 TEST_CASE("the newest text with the same key is shared, if it is young enough and still held") {
-    page_shelf shelf;
+    page_shelf limit_budgets;
     const page_text first = text_of(1);
     page_text second = text_of(1);
     const page_text other = text_of(1);
-    shelf.put(whole, first, start);
-    shelf.put(whole, second, start + 10s);
-    shelf.put(cut, other, start + 11s);
-    CHECK(shelf.newest(whole, start + 12s) == second);
-    CHECK(shelf.newest(cut, start + 12s) == other);
-    CHECK(shelf.newest({.kind = page_kind::stats, .shown = {.shown_max = 6}}, start + 12s) == nullptr);
-    CHECK(shelf.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
+    limit_budgets.put(whole, first, start);
+    limit_budgets.put(whole, second, start + 10s);
+    limit_budgets.put(cut, other, start + 11s);
+    CHECK(limit_budgets.newest(whole, start + 12s) == second);
+    CHECK(limit_budgets.newest(cut, start + 12s) == other);
+    CHECK(limit_budgets.newest({.kind = page_kind::stats, .shown = {.shown_max = 6}}, start + 12s) == nullptr);
+    CHECK(limit_budgets.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
     second = nullptr;
-    CHECK(shelf.newest(whole, start + 12s) == first);
-    CHECK(shelf.newest(whole, start + page_shelf::age_max) == first);
-    CHECK(shelf.newest(whole, start + page_shelf::age_max + 1ns) == nullptr);
-    CHECK(shelf.newest(cut, start + page_shelf::age_max + 1s) == other);
+    CHECK(limit_budgets.newest(whole, start + 12s) == first);
+    CHECK(limit_budgets.newest(whole, start + page_shelf::age_max) == first);
+    CHECK(limit_budgets.newest(whole, start + page_shelf::age_max + 1ns) == nullptr);
+    CHECK(limit_budgets.newest(cut, start + page_shelf::age_max + 1s) == other);
 }
 
 TEST_CASE("a part is another page than the whole, and than other parts") {
@@ -77,13 +77,13 @@ TEST_CASE("a part is another page than the whole, and than other parts") {
 }
 
 TEST_CASE("a name that is asked for takes its share of what may be held") {
-    page_shelf shelf;
+    page_shelf limit_budgets;
     std::vector<page_text> held;
     const page_key long_name{.kind = page_kind::stats, .shown = {.tenant = std::string(4096, 'x')}};
-    while (shelf.has_room()) {
+    while (limit_budgets.has_room()) {
         REQUIRE(held.size() < 10'000);
         held.push_back(text_of(1));
-        shelf.put(long_name, held.back(), start);
+        limit_budgets.put(long_name, held.back(), start);
     }
     CHECK(held.size() > 7'000);  // 32 MiB of names
 }

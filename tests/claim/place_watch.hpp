@@ -32,8 +32,8 @@ class place_watch {
         const std::int64_t window = terms.with_day ? hour / 24 : hour;
         for (const claimed_budget& each : asked.budgets) {
             const simulated_world::known_budget& known = world_->budgets.at(each.id);
-            if (known.shelf == 0 || store.hour().count(each.id) == 0) continue;
-            auto& [budgets, opened] = all_[{window, known.shelf}];
+            if (known.limit_budgets == 0 || store.hour().count(each.id) == 0) continue;
+            auto& [budgets, opened] = all_[{window, known.limit_budgets}];
             const bool had_place =
                 (store.before() && store.before()->count(each.id) != 0) || store.carried(each.id) != 0;
             if (budgets.insert(each.id).second && !had_place) ++opened;

@@ -138,8 +138,8 @@ TEST_CASE("groups that share the overflow budget whatever their number name it o
     REQUIRE(claims.size() == 1);
     CHECK(claims[0].runs ==
           std::vector<claim_run>{{.series = 3, .budgets = places{0, 1}}, {.series = 1, .budgets = places{0, 2}}});
-    CHECK(claims[0].budgets[1].shelf == 0);
-    CHECK(claims[0].budgets[2].shelf != 0);
+    CHECK(claims[0].budgets[1].limit_budgets == 0);
+    CHECK(claims[0].budgets[2].limit_budgets != 0);
     CHECK(claims[0].budgets[2].overflow_id == claims[0].budgets[1].id);
     CHECK(claims[0].budgets[2].overflow_maxima == series_maxima{.hourly = 10});
 }

@@ -59,15 +59,15 @@ TEST_CASE("a series has the global budget, its tenant's, and those of its groups
     REQUIRE(all.places == place_list{0, 1, 2});
     const auto& [global, tenant, team] = std::tie(all.budgets[0], all.budgets[1], all.budgets[2]);
     CHECK(global.maxima == series_maxima{.hourly = 100, .daily = 200});
-    CHECK(global.shelf == 0);
+    CHECK(global.limit_budgets == 0);
     CHECK(global.places_max == 0);
     CHECK(tenant.maxima == series_maxima{.hourly = 50, .daily = 60});
     CHECK(tenant.places_max == 7);
     CHECK(tenant.overflow_maxima == tenant.maxima);
     CHECK(team.maxima == series_maxima{.hourly = 10});
     CHECK(team.places_max == 4);
-    const std::set<std::uint64_t> ids{global.id, tenant.id,  tenant.shelf,    tenant.overflow_id,
-                                      team.id,   team.shelf, team.overflow_id};
+    const std::set<std::uint64_t> ids{global.id, tenant.id,          tenant.limit_budgets, tenant.overflow_id,
+                                      team.id,   team.limit_budgets, team.overflow_id};
     CHECK(ids.size() == 7);
     CHECK_FALSE(ids.contains(0));
 }
@@ -78,7 +78,7 @@ TEST_CASE("gates with the same key name a budget alike, others do not") {
     CHECK(describe(all_limits(), "red", labels).budgets == one.budgets);
     const described other = describe(all_limits(), "red", labels, key_of('b'));
     for (std::size_t i = 0; i < 3; ++i) CHECK(other.budgets[i].id != one.budgets[i].id);
-    CHECK(other.budgets[1].shelf != one.budgets[1].shelf);
+    CHECK(other.budgets[1].limit_budgets != one.budgets[1].limit_budgets);
     CHECK(other.budgets[1].overflow_id != one.budgets[1].overflow_id);
 }
 
@@ -105,21 +105,21 @@ TEST_CASE("ids depend on names, not on maxima or on the order of limits") {
         const described other = describe(settings, "red", labels);
         CHECK(other.budgets[1] == one.budgets[1]);
         CHECK(other.budgets[2].id != one.budgets[2].id);
-        CHECK(other.budgets[2].shelf != one.budgets[2].shelf);
+        CHECK(other.budgets[2].limit_budgets != one.budgets[2].limit_budgets);
         CHECK(other.budgets[2].overflow_id != one.budgets[2].overflow_id);
     }
     SECTION("another tenant") {
         const described other = describe(settings, "blue", labels);
         CHECK(other.budgets[0] == one.budgets[0]);
         CHECK(other.budgets[1].id != one.budgets[1].id);
-        CHECK(other.budgets[1].shelf == one.budgets[1].shelf);
+        CHECK(other.budgets[1].limit_budgets == one.budgets[1].limit_budgets);
         CHECK(other.budgets[1].overflow_id == one.budgets[1].overflow_id);
         CHECK(other.budgets[2] == one.budgets[2]);
     }
     SECTION("another group") {
         const described other = describe(settings, "red", {{"team", "bees"}});
         CHECK(other.budgets[2].id != one.budgets[2].id);
-        CHECK(other.budgets[2].shelf == one.budgets[2].shelf);
+        CHECK(other.budgets[2].limit_budgets == one.budgets[2].limit_budgets);
     }
     SECTION("groups of each tenant") {
         settings.limits[0].per_tenant = true;
@@ -138,7 +138,7 @@ TEST_CASE("who has maxima of its own has a place of its own") {
     const described before = describe(all_limits(), "red", {{"team", "ants"}});
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
         CHECK(all.budgets[i].id == before.budgets[i].id);
-        CHECK(all.budgets[i].shelf == 0);
+        CHECK(all.budgets[i].limit_budgets == 0);
         CHECK(all.budgets[i].places_max == 0);
         CHECK(all.budgets[i].overflow_id == 0);
         CHECK(all.budgets[i].overflow_maxima == series_maxima{});
@@ -194,7 +194,7 @@ TEST_CASE("a tenant or group that is called __overflow__, or has too long a name
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
         CHECK(all.budgets[i].id == other.budgets[i].overflow_id);
         CHECK(all.budgets[i].maxima == other.budgets[i].overflow_maxima);
-        CHECK(all.budgets[i].shelf == 0);
+        CHECK(all.budgets[i].limit_budgets == 0);
     }
 }
 

@@ -37,7 +37,7 @@ inline std::optional<told_outcome> out_of_share(simulated_gate& gate, const unan
     std::vector<share_charge> charges;
     for (const claimed_budget* const each : of.budgets) {
         charges.push_back({.id = each->id, .maxima = each->maxima});
-        if (each->shelf != 0 && !gate.heard.has_place(each->id, of.hour))
+        if (each->limit_budgets != 0 && !gate.heard.has_place(each->id, of.hour))
             charges.push_back({.id = each->overflow_id, .maxima = each->overflow_maxima});
     }
     if (gate.wrong().shares_of_heard_counts) return out_of_what_is_left(gate, charges, of.hour);

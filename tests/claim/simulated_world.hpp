@@ -31,7 +31,7 @@ class simulated_world {
     /// A budget of the store, over all rules that gates may have.
     struct known_budget {
         series_maxima maxima{};  ///< the largest
-        std::uint64_t shelf = 0;
+        std::uint64_t limit_budgets = 0;
         std::uint64_t places_max = 0;
         /// All rules count the same series in it.
         bool is_steady = true;
@@ -178,9 +178,9 @@ class simulated_world {
 
     void note(const claimed_budget& of) {
         raise(budgets[of.id], of.maxima);
-        budgets[of.id].shelf = of.shelf;
+        budgets[of.id].limit_budgets = of.limit_budgets;
         budgets[of.id].places_max = std::max(budgets[of.id].places_max, of.places_max);
-        if (of.shelf != 0) raise(budgets[of.overflow_id], of.overflow_maxima);
+        if (of.limit_budgets != 0) raise(budgets[of.overflow_id], of.overflow_maxima);
     }
 
     static void raise(known_budget& of, const series_maxima& to) {
@@ -193,7 +193,7 @@ class simulated_world {
             std::set<std::uint64_t> found;
             for (const auto& [fingerprint, all] : by_series)
                 for (const claimed_budget& each : all)
-                    if (each.id == id || (each.shelf != 0 && each.overflow_id == id)) found.insert(fingerprint);
+                    if (each.id == id || (each.limit_budgets != 0 && each.overflow_id == id)) found.insert(fingerprint);
             return found;
         };
         return std::ranges::all_of(budgets_, [&](const auto& each) { return members(each) == members(budgets_[0]); });

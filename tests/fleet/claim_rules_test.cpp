@@ -281,7 +281,7 @@ namespace {
 claimed_budget group(std::uint64_t number) {
     return {.id = 100 + number,
             .maxima = {.hourly = 2},
-            .shelf = 7,
+            .limit_budgets = 7,
             .places_max = 2,
             .overflow_id = 9,
             .overflow_maxima = {.hourly = 3}};

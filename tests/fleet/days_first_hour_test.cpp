@@ -36,7 +36,7 @@ claimed_budget everything() {
 claimed_budget group(std::uint64_t number) {
     return {.id = 100 + number,
             .maxima = {.daily = 5},
-            .shelf = 7,
+            .limit_budgets = 7,
             .places_max = 1,
             .overflow_id = 9,
             .overflow_maxima = {.daily = 3}};

@@ -82,13 +82,13 @@ TEST_CASE("what other gates have taken is known, and how full their budgets are"
 
 TEST_CASE("fed counts are offered, of budgets that the gate has asked about on their shelf") {
     reader gate;
-    const claim asked{.budgets = {{.id = budget, .maxima = {.hourly = 10}, .shelf = 3, .places_max = 9}}};
+    const claim asked{.budgets = {{.id = budget, .maxima = {.hourly = 10}, .limit_budgets = 3, .places_max = 9}}};
     claim_answer said{.windows = {.hour = gate.number}, .budgets = {{.hourly = 1, .daily = 200}}};
     gate.shared.heard.hear(asked, {.rules = 1}, said);
     fed_claim other = gate.claim_of(0, 4);
     REQUIRE(gate.take({other}, 4));
     CHECK(gate.shared.heard.grown_since(0).budgets ==
-          std::vector<offered_budget>{{.id = budget, .hourly = 4, .daily = 200, .shelf = 3}});
+          std::vector<offered_budget>{{.id = budget, .hourly = 4, .daily = 200, .limit_budgets = 3}});
     CHECK(gate.shared.heard.grown_since(0).rules == 1);
     other = gate.claim_of(4, 5);
     other.hourly = {{.id = budget + 1, .series = 9}};

@@ -136,14 +136,14 @@ class random_gates {
         for (std::uint64_t i = 0; i < groups; ++i)
             all.push_back({.id = fingerprint_of(200 + i),
                            .maxima = {.hourly = limit(3), .daily = limit(5)},
-                           .shelf = 7,
+                           .limit_budgets = 7,
                            .places_max = scene_.places_for_all ? 100 : limit(6),
                            .overflow_id = 9,
                            .overflow_maxima = {.hourly = limit(4), .daily = limit(6)}});
         for (std::uint64_t i = 0; i < 4; ++i)
             all.push_back({.id = fingerprint_of(300 + i),
                            .maxima = {.hourly = limit(7), .daily = limit(0)},
-                           .shelf = i == 0 ? 0u : 8u,
+                           .limit_budgets = i == 0 ? 0u : 8u,
                            .places_max = scene_.places_for_all ? 100u : 1u,
                            .overflow_id = 10,
                            .overflow_maxima = {.hourly = limit(9), .daily = limit(11)}});

@@ -303,7 +303,7 @@ TEST_CASE("a group has its place again whoever tells of it first: a gate that ha
                      .runs = {{.series = 1, .budgets = {0}}},
                      .budgets = {{.id = group,
                                   .maxima = {.hourly = 9, .daily = 9},
-                                  .shelf = 7,
+                                  .limit_budgets = 7,
                                   .places_max = 2,
                                   .overflow_id = 99,
                                   .overflow_maxima = {.hourly = 9, .daily = 9}}}};

@@ -18,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::int64_t hour = 490'000;
-constexpr std::uint64_t budget = 7, overflow = 8, shelf = 9;
+constexpr std::uint64_t budget = 7, overflow = 8, limit_budgets = 9;
 constexpr std::uint64_t maximum = 5;
 
 /// The moment so long after the hour's beginning.
@@ -191,11 +191,12 @@ TEST_CASE("in the hour after a loss room is kept for those that the store can te
 
 TEST_CASE("the largest counts that were heard are offered, of the open hour and its day") {
     heard_counts heard;
-    const claim asked{
-        .fingerprints = {},
-        .runs = {},
-        .budgets = {
-            {.id = 1}, {.id = 2, .shelf = shelf}, {.id = 3, .shelf = shelf, .overflow_id = overflow}, {.id = 4}}};
+    const claim asked{.fingerprints = {},
+                      .runs = {},
+                      .budgets = {{.id = 1},
+                                  {.id = 2, .limit_budgets = limit_budgets},
+                                  {.id = 3, .limit_budgets = limit_budgets, .overflow_id = overflow},
+                                  {.id = 4}}};
     const auto hear = [&](std::int64_t of, std::vector<budget_answer> budgets) {
         heard.hear(asked, {.hour = of, .rules = 5},
                    {.windows = {.hour = of, .buckets = {.hour = 4, .day = 8}}, .budgets = std::move(budgets)});
@@ -208,7 +209,7 @@ TEST_CASE("the largest counts that were heard are offered, of the open hour and 
     using budgets = std::vector<offered_budget>;
     CHECK(offered().empty());
     hear(24, {{.hourly = 10, .daily = 20}, {.hourly = 2}, {.shares = true, .hourly = 3, .daily = 6}, {}});
-    const budgets first{{1, 10, 20, 0}, {2, 2, 0, shelf}, {overflow, 3, 6, 0}};
+    const budgets first{{1, 10, 20, 0}, {2, 2, 0, limit_budgets}, {overflow, 3, 6, 0}};
     CHECK(offered() == first);
     const std::uint64_t then = heard.grown_since(0).revision;
     hear(24, {{.hourly = 9, .daily = 21}, {.hourly = 2}, {.shares = true, .hourly = 3, .daily = 6}, {}});
@@ -229,19 +230,19 @@ TEST_CASE("the day's count is heard of an answer that comes when the feed has be
     const auto day = static_cast<std::int64_t>(24) * 20'000;
     heard.hear_counted(day + 1, std::vector<fed_count>{{.id = budget, .series = 1}}, {});
     claim asked = claim_of({1, 2, 3});
-    asked.budgets[0].shelf = shelf;
+    asked.budgets[0].limit_budgets = limit_budgets;
     claim_answer said{.status = claim_status::decided, .budgets = {{.hourly = 3, .daily = 4}}};
     said.windows.hour = day;
     heard.hear(asked, {.hour = day, .rules = 1}, said);
     CHECK(heard.grown_since(0).hour == day + 1);
-    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 4, shelf}});
+    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 4, limit_budgets}});
     heard.hear_counted(day, std::vector<fed_count>{{.id = budget, .series = 9}},
                        std::vector<fed_count>{{.id = budget, .series = 5}});
-    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 5, shelf}});
+    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 5, limit_budgets}});
     said.windows.hour = day - 1;
     said.budgets = {{.hourly = 9, .daily = 9}};
     heard.hear(asked, {.hour = day - 1, .rules = 1}, said);
-    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 5, shelf}});
+    CHECK(heard.grown_since(0).budgets == std::vector<offered_budget>{{budget, 1, 5, limit_budgets}});
 }
 
 TEST_CASE("the place of a budget is known also where the feed has told its count before the answer") {
@@ -249,12 +250,12 @@ TEST_CASE("the place of a budget is known also where the feed has told its count
     const std::vector<fed_count> fed{{.id = budget, .series = 3}};
     heard.hear_counted(hour, fed, {});
     claim asked = claim_of({1, 2, 3});
-    asked.budgets[0].shelf = shelf;
+    asked.budgets[0].limit_budgets = limit_budgets;
     claim_answer said{.status = claim_status::decided, .budgets = {{.hourly = 3}}};
     said.windows.hour = hour;
     heard.hear(asked, {.hour = hour, .rules = 1}, said);
     REQUIRE(heard.grown_since(0).budgets.size() == 1);
-    CHECK(heard.grown_since(0).budgets[0].shelf == shelf);
+    CHECK(heard.grown_since(0).budgets[0].limit_budgets == limit_budgets);
     CHECK(heard.grown_since(0).budgets[0].hourly == 3);
 }
 

@@ -133,8 +133,8 @@ class store_and_model {
         if (!window.over.empty()) fields["over"] = "1";
         for (const auto& [id, count] : window.over) fields[std::to_string(id) + "o"] = std::to_string(count);
         for (const std::uint64_t id : window.placeless) fields[std::to_string(id) + "f"] = "1";
-        for (const auto& [shelf, count] : window.places)
-            fields[std::string{"p"} + std::to_string(shelf)] = std::to_string(count);
+        for (const auto& [limit_budgets, count] : window.places)
+            fields[std::string{"p"} + std::to_string(limit_budgets)] = std::to_string(count);
         return fields;
     }
 

@@ -286,8 +286,9 @@ class store_model {
             if (more_hourly || more_daily) is_not_whole(now);
             if (more_daily) day_->counted[each.id] = each.daily;
             const bool is_new = hourly + before + daily == 0 && (more_hourly || more_daily);
-            if (each.shelf == 0 && is_new) at.placeless.insert(each.id);
-            if (each.shelf != 0 && (at.placeless.erase(each.id) != 0 || is_new)) ++at.places[each.shelf];
+            if (each.limit_budgets == 0 && is_new) at.placeless.insert(each.id);
+            if (each.limit_budgets != 0 && (at.placeless.erase(each.id) != 0 || is_new))
+                ++at.places[each.limit_budgets];
         }
     }
 
@@ -410,7 +411,7 @@ class store_model {
         if (!is_uncounted(terms) || is_day_full(terms) || broken_.nothing_carried) return;
         for (const claimed_budget& each : asked.budgets) {
             carry(each.id);
-            if (each.shelf != 0) carry(each.overflow_id);
+            if (each.limit_budgets != 0) carry(each.overflow_id);
         }
     }
     void carry(std::uint64_t budget) {
@@ -539,7 +540,7 @@ class store_model {
         if (how.day_counts) day_->series.insert(series);
         for (const std::uint8_t place : run.budgets) {
             asked_budget& budget = resolved_.at(place);
-            if (std::exchange(budget.opens, false)) ++shelves(terms)[shelf_of_.at(place)];
+            if (std::exchange(budget.opens, false)) ++limits_budgets(terms)[shelf_of_.at(place)];
             hour_.shared |= budget.shares;
             ++hour_.counted[budget.id];
             if (how.incumbent) ++hour_.returned[budget.id];
@@ -551,7 +552,7 @@ class store_model {
 
     std::map<std::size_t, std::uint64_t> shelf_of_;
 
-    std::map<std::uint64_t, std::uint64_t>& shelves(const claim_terms& terms) {
+    std::map<std::uint64_t, std::uint64_t>& limits_budgets(const claim_terms& terms) {
         return terms.with_day ? day_->places : hour_.places;
     }
 
@@ -562,11 +563,11 @@ class store_model {
         const claimed_budget& budget = asked.budgets[place];
         asked_budget& as = at->second;
         as = {.id = budget.id, .maxima = claimed(budget.maxima, terms)};
-        shelf_of_[place] = budget.shelf;
-        if (budget.shelf == 0) return as;
+        shelf_of_[place] = budget.limit_budgets;
+        if (budget.limit_budgets == 0) return as;
         const bool had_place = before_ && before_->count(budget.id) != 0;
         if (!had_place && hour_.count(budget.id) == 0 && !(terms.with_day && day_->count(budget.id) != 0)) {
-            if (window::found(shelves(terms), budget.shelf) >= budget.places_max) {
+            if (window::found(limits_budgets(terms), budget.limit_budgets) >= budget.places_max) {
                 as = {.id = budget.overflow_id, .maxima = claimed(budget.overflow_maxima, terms), .shares = true};
                 return as;
             }

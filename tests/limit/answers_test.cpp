@@ -30,7 +30,7 @@ std::vector<verdict> verdicts_of_two(labelled_offering& gate, const std::string&
 TEST_CASE("a tenant's senders are told, if that is its answer") {
     labelled_offering gate{one_each(), at(10)};
     CHECK(verdicts_of_two(gate, "quiet", "batch") == std::vector{verdict::admitted, verdict::refused_hourly});
-    CHECK(verdicts_of_two(gate, "told", "batch") == std::vector{verdict::admitted, verdict::refused_hourly_told});
+    CHECK(verdicts_of_two(gate, "told", "batch") == std::vector{verdict::admitted, verdict::refused_hourly_reported});
     CHECK(is_told(gate.verdicts[1]));
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("a label limit's own answer goes before the tenant's, and one that tel
     SECTION("it tells") {
         settings.limits[0].answer = limit_answer::reject;
         labelled_offering gate{settings, at(10)};
-        CHECK(verdicts_of_two(gate, "quiet", "web") == std::vector{verdict::admitted, verdict::refused_daily_told});
+        CHECK(verdicts_of_two(gate, "quiet", "web") == std::vector{verdict::admitted, verdict::refused_daily_reported});
     }
     SECTION("it does not") {
         settings.limits[0].answer = limit_answer::drop;
@@ -51,7 +51,7 @@ TEST_CASE("a label limit's own answer goes before the tenant's, and one that tel
         settings.limits[0].answer = limit_answer::drop;
         settings.tenants.fallback = {.hourly = 1, .daily = 0};
         labelled_offering gate{settings, at(10)};
-        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::admitted, verdict::refused_hourly_told});
+        CHECK(verdicts_of_two(gate, "told", "web") == std::vector{verdict::admitted, verdict::refused_hourly_reported});
     }
     SECTION("a limit that observes tells nobody") {
         settings.limits[0].answer = limit_answer::reject;
@@ -65,7 +65,7 @@ TEST_CASE("what was told once is told again without the lock, until a reload say
     limit_rules settings = one_each();
     labelled_offering gate{settings, at(10)};
     const batch sent{.tenant = "told", .labels = {{"job", "batch"}}, .first = 0, .count = 3};
-    std::vector<verdict> told{verdict::admitted, verdict::refused_hourly_told, verdict::refused_hourly_told};
+    std::vector<verdict> told{verdict::admitted, verdict::refused_hourly_reported, verdict::refused_hourly_reported};
     gate.offer(sent, at(10));
     CHECK(gate.verdicts == told);
     const auto commits = figures_of(gate.limiter).commits;

@@ -17,7 +17,7 @@ std::uint64_t take(budget& counted, std::uint64_t count, standing of) {
     return taken;
 }
 
-constexpr auto newcomer = standing::newcomer;
+constexpr auto candidate = standing::new_series;
 constexpr auto incumbent = standing::incumbent;
 
 }  // namespace
@@ -26,7 +26,7 @@ TEST_CASE("a budget has room for exactly its maximum") {
     const auto max = GENERATE(std::uint64_t{1}, 2, 1'000);
     budget counted{max};
     CHECK(counted.limits());
-    CHECK(take(counted, 5'000, newcomer) == max);
+    CHECK(take(counted, 5'000, candidate) == max);
     CHECK(counted.current() == max);
     CHECK_FALSE(counted.has_room(incumbent));
 }
@@ -35,7 +35,7 @@ TEST_CASE("a maximum of zero counts without limiting") {
     budget counted{0};
     CHECK_FALSE(counted.limits());
     counted.reserve(10);
-    CHECK(take(counted, 5'000, newcomer) == 5'000);
+    CHECK(take(counted, 5'000, candidate) == 5'000);
     CHECK(take(counted, 5'000, incumbent) == 5'000);
     CHECK(counted.current() == 10'000);
 }
@@ -44,57 +44,57 @@ TEST_CASE("newcomers get what the incumbents leave") {
     budget counted{100};
     counted.reserve(70);
     SECTION("newcomers first") {
-        CHECK(take(counted, 1'000, newcomer) == 30);
+        CHECK(take(counted, 1'000, candidate) == 30);
         CHECK(take(counted, 1'000, incumbent) == 70);
         CHECK(counted.current() == 100);
     }
     SECTION("incumbents first") {
         CHECK(take(counted, 70, incumbent) == 70);
-        CHECK(take(counted, 1'000, newcomer) == 30);
+        CHECK(take(counted, 1'000, candidate) == 30);
     }
     SECTION("an incumbent that returns changes nothing for newcomers") {
-        CHECK(take(counted, 10, newcomer) == 10);
+        CHECK(take(counted, 10, candidate) == 10);
         for (int returned = 0; returned < 70; ++returned) {
             REQUIRE(counted.has_room(incumbent));
             counted.take(incumbent, limit_mode::observe);
-            CHECK(counted.has_room(newcomer));
+            CHECK(counted.has_room(candidate));
         }
-        CHECK(take(counted, 1'000, newcomer) == 20);
+        CHECK(take(counted, 1'000, candidate) == 20);
     }
     SECTION("a lapsed reservation is room for all") {
         CHECK(take(counted, 20, incumbent) == 20);
-        CHECK(take(counted, 1'000, newcomer) == 30);
+        CHECK(take(counted, 1'000, candidate) == 30);
         counted.reserve(0);
-        CHECK(take(counted, 1'000, newcomer) == 50);
+        CHECK(take(counted, 1'000, candidate) == 50);
     }
 }
 
 TEST_CASE("a spent budget with as many incumbents has no room for any newcomer") {
     budget counted{100};
     counted.reserve(100);
-    CHECK_FALSE(counted.has_room(newcomer));
+    CHECK_FALSE(counted.has_room(candidate));
     CHECK(take(counted, 1'000, incumbent) == 100);
 }
 
 TEST_CASE("more incumbents than the maximum leave nothing, and no number wraps") {
     budget counted{100};
     counted.reserve(1'000);
-    CHECK_FALSE(counted.has_room(newcomer));
+    CHECK_FALSE(counted.has_room(candidate));
     CHECK(take(counted, 1'000, incumbent) == 100);
-    CHECK_FALSE(counted.has_room(newcomer));
+    CHECK_FALSE(counted.has_room(candidate));
 }
 
 TEST_CASE("more may return than were expected") {
     budget counted{100};
     counted.reserve(10);
     CHECK(take(counted, 15, incumbent) == 15);
-    CHECK(take(counted, 1'000, newcomer) == 85);
+    CHECK(take(counted, 1'000, candidate) == 85);
     CHECK(counted.current() == 100);
 }
 
 TEST_CASE("a new window begins with nothing counted") {
     budget counted{100};
-    take(counted, 100, newcomer);
+    take(counted, 100, candidate);
     counted.refuse(fingerprint_of(1));
     counted.refuse(fingerprint_of(2));
     counted.refuse(fingerprint_of(2));
@@ -104,23 +104,23 @@ TEST_CASE("a new window begins with nothing counted") {
     CHECK(counted.current() == 0);
     CHECK(counted.refused_series() == 0);
     CHECK(counted.max() == 100);
-    CHECK(take(counted, 1'000, newcomer) == 100);
+    CHECK(take(counted, 1'000, candidate) == 100);
 }
 
 TEST_CASE("a budget that only observes keeps apart what was admitted beyond its maximum") {
     budget counted{10};
-    for (int i = 0; i < 25; ++i) counted.take(newcomer, limit_mode::observe);
+    for (int i = 0; i < 25; ++i) counted.take(candidate, limit_mode::observe);
     CHECK(counted.current() == 10);
     CHECK(counted.beyond() == 15);
     SECTION("a larger maximum counts them first") {
         counted.set_max(20);
         CHECK(counted.current() == 20);
         CHECK(counted.beyond() == 5);
-        CHECK_FALSE(counted.has_room(newcomer));
+        CHECK_FALSE(counted.has_room(candidate));
         counted.set_max(100);
         CHECK(counted.current() == 25);
         CHECK(counted.beyond() == 0);
-        CHECK(counted.has_room(newcomer));
+        CHECK(counted.has_room(candidate));
     }
     SECTION("without a maximum all are counted") {
         counted.set_max(0);
@@ -131,16 +131,16 @@ TEST_CASE("a budget that only observes keeps apart what was admitted beyond its 
         counted.set_max(5);
         CHECK(counted.current() == 10);
         CHECK(counted.beyond() == 15);
-        CHECK_FALSE(counted.has_room(newcomer));
+        CHECK_FALSE(counted.has_room(candidate));
     }
 }
 
 TEST_CASE("budgets add up, whatever their maxima") {
     budget one{100};
     budget other{5};
-    take(one, 30, newcomer);
+    take(one, 30, candidate);
     one.reserve(10);
-    for (int i = 0; i < 8; ++i) other.take(newcomer, limit_mode::observe);
+    for (int i = 0; i < 8; ++i) other.take(candidate, limit_mode::observe);
     other.reserve(20);
     one.refuse(fingerprint_of(1));
     other.refuse(fingerprint_of(1));
@@ -150,5 +150,5 @@ TEST_CASE("budgets add up, whatever their maxima") {
     CHECK(one.current() == 35);
     CHECK(one.beyond() == 3);
     CHECK(one.refused_series() == 2);
-    CHECK(take(one, 1'000, newcomer) == 100 - 35 - 30);
+    CHECK(take(one, 1'000, candidate) == 100 - 35 - 30);
 }

@@ -118,7 +118,7 @@ class budgets_model {
         for (const auto& each : places) {
             const model_pair* pair = book_.find(each);
             if (pair == nullptr && !recalled.incumbent) {
-                const auto [hour, day] = book_.spent_for_newcomers(each);
+                const auto [hour, day] = book_.spent_for_new_series(each);
                 if (hour) of_hour.add(false);
                 if (day && !recalled.in_day) of_day.add(false);
             }

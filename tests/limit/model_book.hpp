@@ -152,7 +152,7 @@ class model_book {
     }
 
     /// Whether a budget that is not there yet keeps all its room for incumbents, in the hour and in the day.
-    std::pair<bool, bool> spent_for_newcomers(const place& at) {
+    std::pair<bool, bool> spent_for_new_series(const place& at) {
         if (at.fixed != nullptr || expected_by_new(at) == 0) return {};
         const bool observes = settings_.mode == limit_mode::observe || mode_for(at.id) == limit_mode::observe;
         if (observes && at.id.limit != "exempt") return {};

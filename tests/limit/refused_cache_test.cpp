@@ -38,8 +38,8 @@ TEST_CASE("a refused series is found with the window that refused it") {
 
 TEST_CASE("a refused series is found with the limit that refused it, whatever its number") {
     refused_cache cache{smallest};
-    const std::vector<verdict> hows{verdict::refused_hourly, verdict::refused_daily, verdict::refused_hourly_told,
-                                    verdict::refused_daily_told};
+    const std::vector<verdict> hows{verdict::refused_hourly, verdict::refused_daily, verdict::refused_hourly_reported,
+                                    verdict::refused_daily_reported};
     for (std::uint64_t number = 0; number < limit_numbers_max; ++number) {
         const refusal said = refused(hows[number % 4], static_cast<limit_number>(number));
         const std::uint64_t one = fingerprint_of(number);

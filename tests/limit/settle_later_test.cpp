@@ -100,6 +100,6 @@ TEST_CASE("a series that is refused for two requests at once is told of to the o
     waiting quiet{gate, series(0, 1), at(10)};
     waiting loud{gate, series(0, 1), at(10)};
     CHECK(quiet.settled(gate, at(10), "quiet") == std::vector{verdict::refused_hourly});
-    CHECK(loud.settled(gate, at(10), "loud") == std::vector{verdict::refused_hourly_told});
+    CHECK(loud.settled(gate, at(10), "loud") == std::vector{verdict::refused_hourly_reported});
     CHECK(gate.hourly().series_refused == 1);
 }

@@ -179,7 +179,7 @@ TEST_CASE("all of a refused histogram have the window and the answer of the firs
     gate.accept(latency(1), at(10));
     gate.accept(part(latency(2), 0, 1), at(10));
     gate.accept(latency(2), at(10));
-    CHECK(gate.verdicts == std::vector<verdict>(12, verdict::refused_daily_told));
+    CHECK(gate.verdicts == std::vector<verdict>(12, verdict::refused_daily_reported));
     CHECK(gate.daily().samples_refused == 13);
 }
 

@@ -53,7 +53,7 @@ struct scene {
 
     std::vector<std::string> shown(std::size_t entry) {
         std::vector<std::string> names;
-        for (const label_view& each : telling_first(planning, entry)) names.emplace_back(each.name);
+        for (const label_view& each : distinguishing_first(planning, entry)) names.emplace_back(each.name);
         return names;
     }
 };
@@ -156,7 +156,7 @@ TEST_CASE("whatever else there is, the label that differs is shown, in 256 bytes
         }
         scene at{{}, all};
         const std::size_t entry = random.below(10);
-        const std::string text = to_text(telling_first(at.planning, entry), 256);
+        const std::string text = to_text(distinguishing_first(at.planning, entry), 256);
         CAPTURE(text, differing);
         const std::string shown = "{" + differing + "=\"" + std::to_string(entry);
         REQUIRE(text.find(shown) != std::string::npos);
