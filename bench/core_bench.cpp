@@ -56,10 +56,10 @@ BENCHMARK(walk);
 
 /// The same where labels are looked up by their bytes first: in a table that has them all, and in one that has none.
 void walk_known(benchmark::State& state, std::size_t bytes_max) {
-    known_labels known{bytes_max};
+    label_hash_cache known{bytes_max};
     walk_all(state, recorded(), write_request_reader{label_hasher{hash_key::known_to_all()}, &known});
 }
-BENCHMARK_CAPTURE(walk_known, found, known_labels::bytes_max);
+BENCHMARK_CAPTURE(walk_known, found, label_hash_cache::bytes_max);
 BENCHMARK_CAPTURE(walk_known, not_found, std::size_t{128});
 
 void walk_v2(benchmark::State& state) {
@@ -146,7 +146,7 @@ void core_path_of(benchmark::State& state, series_limiter& limiter) {
         for (const auto& compressed : recorded().compressed) {
             const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
             const auto made = plan_request(*body, limiter, noon);
-            if (made->forward == forwarding::spliced)
+            if (made->forward == body_action::spliced)
                 splice_snappy(compressed, *body, made->removed, spliced, room, out);
             benchmark::DoNotOptimize(out.data());
         }

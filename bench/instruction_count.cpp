@@ -38,7 +38,7 @@ std::size_t run(const recorded_requests& requests, protocol version, series_limi
     for (const auto& compressed : requests.compressed) {
         const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
         const auto made = plan_request(*body, limiter, noon, {}, version);
-        if (made->forward != forwarding::spliced) continue;
+        if (made->forward != body_action::spliced) continue;
         splice_snappy(compressed, *body, made->removed, spliced, room, out);
         bytes += out.size();
     }

@@ -65,8 +65,8 @@ struct worker_planner : planner {
     worker_planner() : planner{hash_key::known_to_all(), {}, symbol_bytes_per_request_max, &known()} {}
 
   private:
-    static known_labels& known() {
-        static known_labels labels;
+    static label_hash_cache& known() {
+        static label_hash_cache labels;
         return labels;
     }
 };

@@ -70,28 +70,28 @@ bool asks_for_zstd(const http_request& request) {
     return request.body.empty() && has_argument(request.query, "get_vm_proto_version", "1");
 }
 
-relay::relay(net::io_context& io, ingest_shared& shared) : shared_(shared), settings_(shared.settings) {
+forwarder::forwarder(net::io_context& io, ingest_shared& shared) : shared_(shared), settings_(shared.settings) {
     if (settings_.upstream.discard) return;
     store_.emplace(io, shared.stores.first);
     replicas_.emplace(io, shared.stores, settings_.tenant_header);
 }
 
-void relay::maintain() {
+void forwarder::maintain() {
     if (!store_) return;
     store_->maintain();
     replicas_->maintain();
 }
 
-bool relay::ready() const noexcept {
+bool forwarder::ready() const noexcept {
     return !store_ || (store_->started() && replicas_->ready());
 }
 
-bool relay::take_room(const http_request& of) const {
+bool forwarder::take_room(const http_request& of) const {
     const std::size_t copies = store_ ? replicas_->waited_for() : 0;
     return copies == 0 || of.memory.grow(copies * bytes_held(of.headers));
 }
 
-net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent) {
+net::awaitable<reply> forwarder::send(const http_request& from, const outgoing& sent) {
     assert(sent.body && !sent.body->empty());
     if (!store_) {
         shared_.metrics.requests_discarded.add();
@@ -109,7 +109,7 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
                                    .content_type = sent.content_type,
                                    .content_encoding = sent.content_encoding,
                                    .body_changed = is_rewritten(sent.forward),
-                                   .translated = sent.forward == forwarding::translated,
+                                   .translated = sent.forward == body_action::translated,
                                    .body_owner = sent.body};
     if (replicas_->is_empty()) co_return co_await post(from, message);
     const auto asked = replicas_->begin(message, sent);
@@ -119,7 +119,7 @@ net::awaitable<reply> relay::send(const http_request& from, const outgoing& sent
 }
 
 /// With replicas nobody is asked: all of them would have to say yes.
-net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
+net::awaitable<reply> forwarder::ask_for_zstd(const http_request& from) {
     if (!store_) {
         reply yes{.status = 200, .body = "1"};
         co_return yes;
@@ -138,7 +138,7 @@ net::awaitable<reply> relay::ask_for_zstd(const http_request& from) {
     co_return co_await post(from, question);
 }
 
-net::awaitable<reply> relay::post(const http_request& from, const upstream_request& message) {
+net::awaitable<reply> forwarder::post(const http_request& from, const upstream_request& message) {
     const auto begin = monotonic_clock::now();
     auto answer = co_await store_->post(message);
     shared_.stores.first.metrics.upstream_request_duration.observe(monotonic_clock::now() - begin);
@@ -149,7 +149,7 @@ net::awaitable<reply> relay::post(const http_request& from, const upstream_reque
     co_return relayed;
 }
 
-reply relay::failed(const http_request& from, const upstream_error& error) {
+reply forwarder::failed(const http_request& from, const upstream_error& error) {
     shared_.stores.first.metrics.upstream_errors[error.reason].add();
     const std::string line = unanswered_line(error, settings_.upstream);
     reply made = unanswered_reply(error, line);
@@ -164,7 +164,7 @@ reply relay::failed(const http_request& from, const upstream_error& error) {
     return made;
 }
 
-reply relay::answered(upstream_answer answer) {
+reply forwarder::answered(upstream_answer answer) {
     if (const auto ended = shared_.stores.first.health.answered())
         log::info("the upstream answers again",
                   {{"upstream", shared_.stores.first.name},
@@ -174,7 +174,7 @@ reply relay::answered(upstream_answer answer) {
     return passed_on(std::move(answer), settings_.tenant_header, shared_.stores.first.access);
 }
 
-void relay::count_answer(const http_request& from, const reply& answer) {
+void forwarder::count_answer(const http_request& from, const reply& answer) {
     shared_.stores.first.metrics.upstream_responses[answer.status].add();
     const auto requests = shared_.logs.store_errors.count(answer.status);
     if (!requests) return;
@@ -186,7 +186,7 @@ void relay::count_answer(const http_request& from, const reply& answer) {
 
 /// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest
 /// are names: values may be secrets.
-std::string relay::query_of(const http_request& from) {
+std::string forwarder::query_of(const http_request& from) {
     forwarded_query query = pick_arguments(from.query, settings_.upstream.forward_query);
     if (query.left_out == 0) return std::move(query.text);
     shared_.metrics.query_arguments_dropped.add(query.left_out);

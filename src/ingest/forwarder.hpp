@@ -25,14 +25,14 @@ namespace seriesgate {
 reply agreed_answer(reply first, std::vector<reply> others);
 
 /// Threads: the worker's.
-class relay {
+class forwarder {
     ingest_shared& shared_;
     const config& settings_;
     std::optional<store_client> store_;    // not with `discard:`
     std::optional<replication> replicas_;  // as above
 
   public:
-    relay(net::io_context& io, ingest_shared& shared);
+    forwarder(net::io_context& io, ingest_shared& shared);
 
     /// Call it every second.
     void maintain();

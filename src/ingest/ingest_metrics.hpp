@@ -142,14 +142,14 @@ class exposition;
 /// "Samples" are samples and native histograms together, as in /stats; histograms are also counted apart.
 /// Threads: any.
 struct ingest_metrics {
-    counter_by<forwarding> requests_forwarded;  ///< what was made of requests that decode
-    counter unconfirmed_requests;               ///< of remote write 2: the upstream's 2xx did not say what was written
-    counter partly_written_requests;            ///< of remote write 2: the upstream's 2xx said less than was sent
-    counter untranslated_histograms;            ///< with custom buckets, which remote write 1 has not
-    counter untranslated_series;                ///< entries that a store of remote write 1 would drop in silence
-    counter_by<series_fault> series_left_out;   ///< entries that break a rule
-    counter query_arguments_dropped;            ///< of senders' queries, see upstream.forwardQuery
-    counter requests_discarded;                 ///< accepted and dropped because upstream.url is `discard:`
+    counter_by<body_action> requests_forwarded;  ///< what was made of requests that decode
+    counter unconfirmed_requests;                ///< of remote write 2: the upstream's 2xx did not say what was written
+    counter partly_written_requests;             ///< of remote write 2: the upstream's 2xx said less than was sent
+    counter untranslated_histograms;             ///< with custom buckets, which remote write 1 has not
+    counter untranslated_series;                 ///< entries that a store of remote write 1 would drop in silence
+    counter_by<series_fault> series_left_out;    ///< entries that break a rule
+    counter query_arguments_dropped;             ///< of senders' queries, see upstream.forwardQuery
+    counter requests_discarded;                  ///< accepted and dropped because upstream.url is `discard:`
 
     alignas(64) counter samples_received;
     counter samples_left_out;  ///< of entries that break a rule

@@ -40,7 +40,7 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
     : io_(io),
       shared_(shared),
       pool_(shared.settings, shared.key, shared.labels),
-      relay_(io, shared),
+      forwarder_(io, shared),
       giants_(io, 1, giants_waiting_max) {
     const upstream_config& upstream = shared.settings.upstream;
     note_marks(upstream.store);
@@ -62,7 +62,7 @@ void ingestor::note_marks(const store_config& store) {
 net::awaitable<void> ingestor::maintain() {
     async_timer timer{io_};
     for (;;) {
-        relay_.maintain();
+        forwarder_.maintain();
         if (claimer_) claimer_->maintain();
         timer.expires_after(maintenance_interval);
         auto [error] = co_await timer.async_wait(no_throw);
@@ -78,7 +78,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     shared_.metrics.received_bytes.add(request.body.size());
     if (goes_in_circles(request.headers)) co_return looped();
     if (auto wrong = tenant_fault(request.tenant)) co_return std::move(*wrong);
-    if (asks_for_zstd(request)) co_return co_await relay_.ask_for_zstd(request);
+    if (asks_for_zstd(request)) co_return co_await forwarder_.ask_for_zstd(request);
     const media kind = media_of(request.headers, request.body);
     if (!kind.fault.empty()) co_return unsupported_media(kind.fault);
 
@@ -88,7 +88,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     count(sent);
 
     reply made{.status = 204};
-    if (sent.forward != forwarding::nothing) made = co_await send(request, sent);
+    if (sent.forward != body_action::nothing) made = co_await send(request, sent);
     complete(request, sent, made);
     co_return made;
 }
@@ -109,7 +109,7 @@ std::optional<reply> ingestor::tenant_fault(std::string_view tenant) const {
 /// What was counted as received is counted as failed where memory runs out on the way.
 net::awaitable<reply> ingestor::send(const http_request& request, const outgoing& sent) {
     try {
-        reply made = co_await relay_.send(request, sent);
+        reply made = co_await forwarder_.send(request, sent);
         co_return made;
     } catch (const std::bad_alloc&) {
     }
@@ -123,7 +123,7 @@ net::awaitable<reply> ingestor::send(const http_request& request, const outgoing
 net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request, const media& kind) {
     try {
         const std::string_view tenant = request.tenant;
-        if (!relay_.take_room(request)) co_return overloaded(request.memory.use());
+        if (!forwarder_.take_room(request)) co_return overloaded(request.memory.use());
         const work_pool::lease work = pool_.take(request.memory);
         const auto decoded = co_await read(request, kind, *work);
         if (!decoded) co_return decoded.error();

@@ -22,7 +22,7 @@ class ingestor {
     net::io_context& io_;
     ingest_shared& shared_;
     work_pool pool_;
-    relay relay_;
+    forwarder forwarder_;
     fair_queue giants_;               // by address, one after the other: the worker has others to serve
     std::optional<claimer> claimer_;  // in a fleet, as
     std::optional<teller> teller_;
@@ -42,7 +42,7 @@ class ingestor {
     [[nodiscard]] bool tells() const noexcept { return teller_.has_value(); }
 
     /// Whether requests can be sent on: there is an address of the upstream. Threads: any.
-    [[nodiscard]] bool ready() const noexcept { return relay_.ready(); }
+    [[nodiscard]] bool ready() const noexcept { return forwarder_.ready(); }
 
     /// Checks, decodes, plans, sends and answers. Takes the body. Never throws for what a sender or the upstream does.
     net::awaitable<reply> answer(http_request& request);

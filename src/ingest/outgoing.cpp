@@ -70,16 +70,16 @@ std::optional<std::string> make_translated(const decided_request& request, reque
 /// Fills in what goes upstream.
 /// @return false if there is no room for it.
 bool make_body(const decided_request& request, request_work& work, outgoing& made) {
-    if (made.forward == forwarding::nothing) return true;
-    if (made.forward == forwarding::unchanged) {
+    if (made.forward == body_action::nothing) return true;
+    if (made.forward == body_action::unchanged) {
         made.body = std::make_shared<const std::string>(std::move(request.from.body));
         return true;
     }
     auto body =
-        made.forward == forwarding::translated ? make_translated(request, work, made) : make_spliced(request, work);
+        made.forward == body_action::translated ? make_translated(request, work, made) : make_spliced(request, work);
     if (!body || !request.from.memory.grow(body->capacity())) return false;
     if (body->empty()) {
-        made.forward = forwarding::nothing;
+        made.forward = body_action::nothing;
     } else {
         made.body = std::make_shared<const std::string>(std::move(*body));
     }
@@ -103,15 +103,15 @@ std::optional<outgoing> make_outgoing(const decided_request& request, request_wo
                   .content_type = request.kind.content_type,
                   .content_encoding = request.kind.content_encoding,
                   .decided = decided};
-    const bool goes_on = decided.forward != forwarding::nothing;
-    if (goes_on && is_for_translation(request, upstream)) made.forward = forwarding::translated;
+    const bool goes_on = decided.forward != body_action::nothing;
+    if (goes_on && is_for_translation(request, upstream)) made.forward = body_action::translated;
     if (!make_body(request, work, made)) return std::nullopt;
     made.refused_told = refused_text(decided, request.tenant, work.planning, limiter);
     if (is_left_out_told(request, limiter)) made.left_out_told = left_out_text(decided, work.planning);
 
-    assert((made.body == nullptr) == (made.forward == forwarding::nothing));
+    assert((made.body == nullptr) == (made.forward == body_action::nothing));
     assert(made.body == nullptr || !made.body->empty());
-    assert(made.forward != forwarding::unchanged || made.decided.refused_series + made.decided.left_out_series == 0);
+    assert(made.forward != body_action::unchanged || made.decided.refused_series + made.decided.left_out_series == 0);
     assert(made.untranslated.samples <= made.decided.accepted().samples);
     return made;
 }

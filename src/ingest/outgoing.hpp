@@ -25,7 +25,7 @@ using shared_body = std::shared_ptr<const std::string>;
 /// Owns all that it names: the request's work is with another request by the time that the upstream answers.
 struct outgoing {
     protocol version = protocol::v1;  ///< the sender's
-    forwarding forward = forwarding::nothing;
+    body_action forward = body_action::nothing;
     shared_body body{};                   ///< compressed; null if nothing goes on
     std::string_view content_type{};      ///< as media has it
     std::string_view content_encoding{};  ///< the same

@@ -54,7 +54,7 @@ namespace {
 /// Whether we know what is stored without being told: nobody was asked, or it was written in remote write 1, where a
 /// success means all of it.
 bool is_known_by_status(const outgoing& sent, const answer_rules& rules) {
-    return sent.forward == forwarding::nothing || sent.forward == forwarding::translated || rules.discards;
+    return sent.forward == body_action::nothing || sent.forward == body_action::translated || rules.discards;
 }
 
 /// What was accepted, but for what could not be translated.
@@ -129,7 +129,7 @@ void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer)
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer) {
     assert(sent.refused_told.empty() || sent.decided.refused_series != 0);
     assert(sent.left_out_told.empty() || sent.decided.left_out_series != 0);
-    assert((sent.body == nullptr) == (sent.forward == forwarding::nothing));
+    assert((sent.body == nullptr) == (sent.forward == body_action::nothing));
     if (sent.decided.refused_series != 0) {
         tell_refused(sent.decided, answer);
         if (!is_success(answer.status)) append_line(refused_summary(sent.decided), answer);
@@ -151,8 +151,8 @@ std::uint64_t sent_samples(const outgoing& sent) {
 
 std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, const reply& answer) {
     const entry_counts taken = sent_counts(sent);
-    if (sent.forward == forwarding::nothing || rules.discards) return taken.samples;
-    if (sent.version == protocol::v1 || sent.forward == forwarding::translated)
+    if (sent.forward == body_action::nothing || rules.discards) return taken.samples;
+    if (sent.version == protocol::v1 || sent.forward == body_action::translated)
         return is_success(answer.status) ? taken.samples : 0;
     // Stores of version 2 say what they have written, of a request that they find fault with, too.
     const auto written = read_written(answer.headers);

@@ -80,7 +80,7 @@ struct ingest_shared {
     series_sampler& noted;          ///< the new and the refused series
     fleet_shared* fleet = nullptr;  ///< with one limit for several gates
     ingest_logs logs{};
-    known_labels labels{};  ///< of the series that have come
+    label_hash_cache labels{};  ///< of the series that have come
 };
 
 }  // namespace seriesgate

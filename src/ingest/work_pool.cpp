@@ -18,7 +18,7 @@ std::size_t filled_in_max(const config& settings) {
 
 }  // namespace
 
-request_work::request_work(const config& settings, const hash_key& key, known_labels& labels)
+request_work::request_work(const config& settings, const hash_key& key, label_hash_cache& labels)
     : planning(key, settings.ignore_labels, filled_in_max(settings), &labels), asked(key), translate(key) {}
 
 void request_work::shrink() {
@@ -28,7 +28,7 @@ void request_work::shrink() {
     give_back(rewritten, kept_buffer_bytes);
 }
 
-work_pool::work_pool(const config& settings, const hash_key& key, known_labels& labels) {
+work_pool::work_pool(const config& settings, const hash_key& key, label_hash_cache& labels) {
     shelf made{.settings = settings, .key = key, .labels = labels};
     made.idle.reserve(idle_max);  // so that giving back cannot fail
     shelf_ = std::make_shared<shelf>(std::move(made));

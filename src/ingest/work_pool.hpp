@@ -37,7 +37,7 @@ struct request_work {
 
     /// @param key of this installation.
     /// @param labels that all workers know.
-    request_work(const config& settings, const hash_key& key, known_labels& labels);
+    request_work(const config& settings, const hash_key& key, label_hash_cache& labels);
 
     /// Gives the memory of a giant back; nothing of the request is needed any more.
     void shrink();
@@ -62,7 +62,7 @@ class work_pool {
 
     /// @param settings outlive the pool and what has been taken.
     /// @param labels that all workers know; outlive them, too.
-    work_pool(const config& settings, const hash_key& key, known_labels& labels);
+    work_pool(const config& settings, const hash_key& key, label_hash_cache& labels);
 
     /// @param memory of the request, which pays for what the work comes to hold.
     [[nodiscard]] lease take(inflight_lease& memory);
@@ -78,7 +78,7 @@ class work_pool {
     struct shelf {
         const config& settings;
         hash_key key;
-        known_labels& labels;
+        label_hash_cache& labels;
         std::vector<std::unique_ptr<request_work>> idle{};
         std::size_t in_use = 0;
     };

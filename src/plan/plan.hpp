@@ -20,7 +20,7 @@ namespace seriesgate {
 
 // --- What becomes of a request's body.
 
-enum class forwarding : std::uint8_t {
+enum class body_action : std::uint8_t {
     unchanged,   ///< nothing refused: the sender's own bytes
     spliced,     ///< the request without what was refused
     translated,  ///< what was kept, from remote write 2 to 1
@@ -29,15 +29,15 @@ enum class forwarding : std::uint8_t {
 };
 
 /// As metrics show it.
-constexpr std::string_view name_of(forwarding what) noexcept {
+constexpr std::string_view name_of(body_action what) noexcept {
     constexpr std::string_view names[] = {"unchanged", "spliced", "translated", "none"};
-    static_assert(std::size(names) == static_cast<std::size_t>(forwarding::count_));
-    return what < forwarding::count_ ? names[static_cast<std::size_t>(what)] : std::string_view{};
+    static_assert(std::size(names) == static_cast<std::size_t>(body_action::count_));
+    return what < body_action::count_ ? names[static_cast<std::size_t>(what)] : std::string_view{};
 }
 
 /// Whether what is sent is not what the sender has sent.
-constexpr bool is_rewritten(forwarding what) noexcept {
-    return what == forwarding::spliced || what == forwarding::translated;
+constexpr bool is_rewritten(body_action what) noexcept {
+    return what == body_action::spliced || what == body_action::translated;
 }
 
 // --- A request in numbers: what came, and what was refused of it.
@@ -109,7 +109,7 @@ inline constexpr std::size_t told_max = 32;
 
 /// Borrows from its planner, until that goes on to another request or shrinks: keep the counts.
 struct plan : plan_counts {
-    forwarding forward = forwarding::unchanged;        ///< never translated: that is not the planner's business
+    body_action forward = body_action::unchanged;      ///< never translated: that is not the planner's business
     std::span<const byte_range> removed;               ///< ascending, disjoint, within the body
     std::span<const left_out_entry> left_out_entries;  ///< ascending; in removed, too
     std::span<const limit_share> refused_by;           ///< in the order of their first entries

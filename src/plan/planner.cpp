@@ -339,10 +339,10 @@ refused_entry planner::entry_at(std::size_t index, refusal by) const {
         .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = by.how, .limit = by.by};
 }
 
-forwarding planner::what_is_left() const noexcept {
-    if (removed_.empty()) return forwarding::unchanged;
+body_action planner::what_is_left() const noexcept {
+    if (removed_.empty()) return body_action::unchanged;
     const bool is_all = removed_.size() == offered_.size() + left_out_.size();
-    return is_all && metadata_ == 0 && empty_entries_ == 0 ? forwarding::nothing : forwarding::spliced;
+    return is_all && metadata_ == 0 && empty_entries_ == 0 ? body_action::nothing : body_action::spliced;
 }
 
 }  // namespace seriesgate

@@ -101,7 +101,7 @@ class planner : public label_source {
     /// @param symbol_bytes_max see write_request_v2_reader::reset.
     /// @param known see write_request_reader; may be null.
     explicit planner(const hash_key& key, const std::vector<std::string>& ignored_labels = {},
-                     std::size_t symbol_bytes_max = symbol_bytes_per_request_max, known_labels* known = nullptr)
+                     std::size_t symbol_bytes_max = symbol_bytes_per_request_max, label_hash_cache* known = nullptr)
         : reader_(label_hasher{key, ignored_labels}, known),
           reader_v2_(label_hasher{key, ignored_labels}),
           hasher_(key, ignored_labels),
@@ -182,7 +182,7 @@ class planner : public label_source {
     void note_beyond();
     [[nodiscard]] refusal refusal_at(std::size_t index) const;
     [[nodiscard]] refused_entry entry_at(std::size_t index, refusal by) const;
-    [[nodiscard]] forwarding what_is_left() const noexcept;
+    [[nodiscard]] body_action what_is_left() const noexcept;
 };
 
 }  // namespace seriesgate

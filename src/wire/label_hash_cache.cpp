@@ -12,7 +12,7 @@ namespace seriesgate {
 
 static_assert(std::atomic_ref<std::uint64_t>::is_always_lock_free);
 
-known_labels::known_labels(std::size_t most_bytes)
+label_hash_cache::label_hash_cache(std::size_t most_bytes)
     : memory_(most_bytes),
       buckets_(static_cast<bucket*>(memory_.data())),
       mask_max_(most_bytes / sizeof(bucket) - 1),
@@ -21,7 +21,7 @@ known_labels::known_labels(std::size_t most_bytes)
     assert(std::has_single_bit(most_bytes) && most_bytes >= 2 * sizeof(bucket));
 }
 
-bool known_labels::learn(std::uint64_t key, std::uint64_t labels_hash, bool displaces) noexcept {
+bool label_hash_cache::learn(std::uint64_t key, std::uint64_t labels_hash, bool displaces) noexcept {
     assert(key != 0);
     slot* place = free_slot(bucket_of(key), key);
     if (place == nullptr) place = free_slot(neighbour_of(key), key);
@@ -37,7 +37,7 @@ bool known_labels::learn(std::uint64_t key, std::uint64_t labels_hash, bool disp
 
 /// An empty slot, one whose series belongs elsewhere since the table has grown, or that of the series itself, which
 /// another thread has learned meanwhile.
-known_labels::slot* known_labels::free_slot(bucket& of, std::uint64_t key) noexcept {
+label_hash_cache::slot* label_hash_cache::free_slot(bucket& of, std::uint64_t key) noexcept {
     for (slot& each : of.slots) {
         const std::uint64_t there = load(each.check) ^ load(each.sum);
         if (there == 0) {
@@ -52,7 +52,7 @@ known_labels::slot* known_labels::free_slot(bucket& of, std::uint64_t key) noexc
 
 /// Grows by taking twice as many buckets into use. Half of what is known stands in the wrong bucket then: it gives way
 /// to what comes, and is learned again.
-void known_labels::note_used() noexcept {
+void label_hash_cache::note_used() noexcept {
     const std::size_t used = used_.fetch_add(1, std::memory_order_relaxed) + 1;
     std::size_t mask = mask_.load(std::memory_order_relaxed);
     constexpr std::size_t slots_per_bucket = sizeof(bucket) / sizeof(slot);

@@ -23,13 +23,13 @@ namespace seriesgate {
 /// A hash table of buckets of a cache line; what finds its own full goes to the neighbour. It grows while it may.
 ///
 /// Threads: any, without a lock.
-class known_labels {
+class label_hash_cache {
   public:
     /// Enough for a million series; 20 to 45 bytes each while it grows, 16 when it is full.
     static constexpr std::size_t bytes_max = std::size_t{16} << 20;
 
     /// Memory is taken as series come. @param most_bytes a power of two, and two buckets at least.
-    explicit known_labels(std::size_t most_bytes = bytes_max);
+    explicit label_hash_cache(std::size_t most_bytes = bytes_max);
 
     /// Starts loading what find() will look at.
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&bucket_of(key)); }
@@ -112,7 +112,7 @@ void labels_keys_portable(std::span<const bytes_view> labels, const hash_key& ke
 /// where they are not). So it pays while three in four are found; and where there is room in the table, for what is
 /// learned is found the next time. Else it is left alone, but for a try now and then: who sends nothing but what nobody
 /// knows makes it cost a tenth more at most. Threads: one at a time.
-class recognition_credit {
+class cache_admission {
     static constexpr std::int32_t price = 3;  // of one that is not found, in those that are
     static constexpr std::int32_t trial = 512 * price;
     static constexpr std::int32_t credit_max = 2 * trial;

@@ -28,8 +28,8 @@ namespace seriesgate {
 ///     if (reader.failed()) return reader.error();
 ///
 /// One reader serves many requests (reset), so that its buffers are allocated once. It looks some entries ahead: those
-/// that end as nearly all do, with one sample, are looked up by the bytes of their labels (known_labels), and only what
-/// is not found is read label by label. Threads: one at a time.
+/// that end as nearly all do, with one sample, are looked up by the bytes of their labels (label_hash_cache), and only
+/// what is not found is read label by label. Threads: one at a time.
 class write_request_reader {
     /// An entry that has been seen, and may be known.
     struct entry_ahead {
@@ -49,8 +49,8 @@ class write_request_reader {
     series_view series_;
     label_walk labels_;
     label_hasher hasher_;
-    known_labels* known_;  // null: every entry is read
-    recognition_credit credit_;
+    label_hash_cache* known_;  // null: every entry is read
+    cache_admission credit_;
     std::array<entry_ahead, ahead_max> ahead_;
     std::array<bytes_view, ahead_max> ahead_labels_;   // all that stands before a plain sample at the end; else none
     std::array<std::uint64_t, ahead_max> ahead_keys_;  // of these, see labels_keys
@@ -68,7 +68,7 @@ class write_request_reader {
     /// @param hasher says which labels count.
     /// @param known of readers with the same key and the same labels that count, and no others; may be null.
     explicit write_request_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()},
-                                  known_labels* known = nullptr)
+                                  label_hash_cache* known = nullptr)
         : hasher_(std::move(hasher)), known_(known) {}
     explicit write_request_reader(bytes_view body) : write_request_reader{} { reset(body); }
 

@@ -143,11 +143,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(plan->metadata == check.seen.metadata, "metadata do not add up");
     if (choice.unlimited()) require(refused.empty(), "refused without a limit");
 
-    require((plan->forward == forwarding::unchanged) == removed_entries.empty(), "unchanged is not what it says");
-    if (plan->forward == forwarding::nothing)
+    require((plan->forward == body_action::unchanged) == removed_entries.empty(), "unchanged is not what it says");
+    if (plan->forward == body_action::nothing)
         require(removed_entries.size() == check.seen.series.size() + check.left_out.size() && plan->metadata == 0,
                 "something is left to forward");
-    if (plan->forward == forwarding::spliced) {
+    if (plan->forward == body_action::spliced) {
         std::string left;
         splice(body, plan->removed, left);
         require_equal_but_for(body, left, removed_entries);

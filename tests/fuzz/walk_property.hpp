@@ -109,7 +109,7 @@ inline void walk(bytes_view body, walk_check& check) {
     if (check.error.offset > body.size()) check.fault = "an error's offset lies outside the body";
     static write_request_reader used;
     if (!is_read_alike_again(body, used)) check.fault = "a reader keeps something of another body";
-    known_labels known{4'096};
+    label_hash_cache known{4'096};
     write_request_reader recognising{label_hasher{hash_key::known_to_all()}, &known};
     for (int round = 0; round < 2; ++round)  // in the second one its labels are known
         if (!is_read_alike_again(body, recognising)) check.fault = "a reader that knows labels reads something else";

@@ -21,7 +21,7 @@ TEST_CASE("a request that goes on unchanged costs one allocation, for sharing it
     gauge held;
     inflight_room room{held, 1 << 20, 0};
     series_limiter limiter{{}, noon};
-    known_labels labels;
+    label_hash_cache labels;
     work_pool pool{settings, hash_key::known_to_all(), labels};
     const std::string sent = compressed(compression::snappy, body_v1({"a", "b", "c"}));
     for (int i = 0; i < 3; ++i) {
@@ -38,7 +38,7 @@ TEST_CASE("a request that goes on unchanged costs one allocation, for sharing it
             made = make_outgoing(whole, *work, limiter, settings.upstream);
         });
         REQUIRE(made);
-        CHECK(made->forward == forwarding::unchanged);
+        CHECK(made->forward == body_action::unchanged);
         if (i > 0) CHECK(all.count == 1);  // the first one fills the pool
     }
 }

@@ -69,11 +69,11 @@ TEST_CASE("a sound request is taken and counted") {
     CHECK(at.metrics.samples_refused.value() == 1);
     CHECK(at.metrics.samples_stored.value() == 2);
     CHECK(at.metrics.samples_failed.value() == 0);
-    CHECK(at.metrics.requests_forwarded[forwarding::spliced].value() == 1);
+    CHECK(at.metrics.requests_forwarded[body_action::spliced].value() == 1);
     CHECK(at.metrics.requests_discarded.value() == 1);
     CHECK(at.metrics.decoded_bytes.value() == body_v1({"a", "b", "c"}).size());
     CHECK(at.answer(body_v1({"d"})).status == 204);
-    CHECK(at.metrics.requests_forwarded[forwarding::nothing].value() == 1);
+    CHECK(at.metrics.requests_forwarded[body_action::nothing].value() == 1);
     CHECK(at.metrics.requests_discarded.value() == 1);  // nothing was left to discard
     CHECK(at.held.value() == 0);
 }

@@ -23,7 +23,7 @@ struct scene {
     gauge held;
     inflight_room room;
     series_limiter limiter;
-    known_labels labels{};
+    label_hash_cache labels{};
     work_pool pool;
 
     explicit scene(const limit_rules& rules = {.global = {.hourly = 1}}, std::uint64_t bytes_max = 1 << 20)
@@ -58,7 +58,7 @@ TEST_CASE("a request of which nothing is refused goes on as the bytes that came,
     const std::string copy = from.request.body;
     const auto made = at.of(from, snappy_v1);
     REQUIRE(made);
-    CHECK(made->forward == forwarding::unchanged);
+    CHECK(made->forward == body_action::unchanged);
     CHECK(made->body->data() == bytes);
     CHECK(*made->body == copy);
     CHECK(made->decided.received.samples == 3);
@@ -85,7 +85,7 @@ TEST_CASE("a request of which something is refused goes on without that, compres
     {
         const auto made = at.of(from, kind);
         REQUIRE(made);
-        CHECK(made->forward == forwarding::spliced);
+        CHECK(made->forward == body_action::spliced);
         CHECK(decompressed(kind.coding, *made->body) == body_v1({"a"}));
         CHECK(made->decided.refused_series == 1);
         CHECK(from.request.body == whole);
@@ -100,7 +100,7 @@ TEST_CASE("a request of which everything is refused goes nowhere") {
     scene at;
     (void)at.of(body_v1({"a"}), snappy_v1);
     const auto made = at.of(body_v1({"b", "c"}), snappy_v1);
-    CHECK(made.forward == forwarding::nothing);
+    CHECK(made.forward == body_action::nothing);
     CHECK(made.body == nullptr);
     CHECK(made.decided.refused.samples == 2);
 }
@@ -110,23 +110,23 @@ TEST_CASE("a store of remote write 1 gets remote write 2 translated") {
     at.settings.upstream.protocol = upstream_protocol::v1;
     SECTION("all of it") {
         const auto made = at.of(body_v2({"a"}), snappy_v2);
-        CHECK(made.forward == forwarding::translated);
+        CHECK(made.forward == body_action::translated);
         CHECK(decompressed(compression::snappy, *made.body) == body_v1({"a"}));
         CHECK(made.untranslated == entry_counts{});
     }
     SECTION("what is left of it") {
         const auto made = at.of(body_v2({"a", "b"}), snappy_v2);
-        CHECK(made.forward == forwarding::translated);
+        CHECK(made.forward == body_action::translated);
         CHECK(decompressed(compression::snappy, *made.body) == body_v1({"a"}));
         CHECK(made.decided.refused_series == 1);
     }
     SECTION("nothing is left because all was refused") {
         (void)at.of(body_v2({"a"}), snappy_v2);
-        CHECK(at.of(body_v2({"b"}), snappy_v2).forward == forwarding::nothing);
+        CHECK(at.of(body_v2({"b"}), snappy_v2).forward == body_action::nothing);
     }
     SECTION("nothing is left because remote write 1 has no words for it") {
         const auto made = at.of(custom_buckets_v2(), snappy_v2);
-        CHECK(made.forward == forwarding::nothing);
+        CHECK(made.forward == body_action::nothing);
         CHECK(made.body == nullptr);
         CHECK(made.lost.histograms == 1);
         CHECK(made.untranslated == entry_counts{.samples = 1, .histograms = 1, .exemplars = 0});
@@ -134,23 +134,23 @@ TEST_CASE("a store of remote write 1 gets remote write 2 translated") {
     }
     SECTION("an empty request stays one") {
         const auto made = at.of("", snappy_v2);
-        CHECK(made.forward == forwarding::translated);
+        CHECK(made.forward == body_action::translated);
         CHECK(decompressed(compression::snappy, *made.body).empty());
     }
     SECTION("remote write 1 goes on as it is") {
-        CHECK(at.of(body_v1({"a"}), snappy_v1).forward == forwarding::unchanged);
+        CHECK(at.of(body_v1({"a"}), snappy_v1).forward == body_action::unchanged);
     }
     SECTION("nothing is translated for nobody") {
         at.settings.upstream.discard = true;
-        CHECK(at.of(body_v2({"a"}), snappy_v2).forward == forwarding::unchanged);
+        CHECK(at.of(body_v2({"a"}), snappy_v2).forward == body_action::unchanged);
     }
 }
 
 TEST_CASE("remote write 2 goes on as it is to a store that reads it") {
     scene at;
-    CHECK(at.of(body_v2({"a"}), snappy_v2).forward == forwarding::unchanged);
+    CHECK(at.of(body_v2({"a"}), snappy_v2).forward == body_action::unchanged);
     const auto made = at.of(body_v2({"a", "b"}), snappy_v2);
-    CHECK(made.forward == forwarding::spliced);
+    CHECK(made.forward == body_action::spliced);
     CHECK(made.version == protocol::v2);
     const std::string left = decompressed(compression::snappy, *made.body);
     CHECK(left.starts_with(symbols_v2({"a", "b"})));

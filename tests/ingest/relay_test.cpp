@@ -32,7 +32,7 @@ config replicated() {
 
 TEST_CASE("replicas' copies of headers are held of the memory for requests") {
     ingest_parts with{replicated()};
-    const relay tested{with.io, with.shared};
+    const forwarder tested{with.io, with.shared};
     gauge held;
     inflight_room room{held, 200'000, 0};
     {

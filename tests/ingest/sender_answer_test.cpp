@@ -22,12 +22,12 @@ constexpr entry_counts three{.samples = 3, .histograms = 1, .exemplars = 0};
 const std::string refused_line = "refused 2 new series (3 samples): maxHourlySeries 7 is spent";
 const std::string untranslated_line = "left out 1 native histogram with custom buckets: remote write 1 has none";
 
-outgoing sent_as(forwarding forward, protocol version) {
+outgoing sent_as(body_action forward, protocol version) {
     outgoing made{.version = version, .forward = forward};
     made.decided.received = ten;
-    if (forward != forwarding::nothing) made.body = std::make_shared<const std::string>("body");
-    if (forward == forwarding::spliced || forward == forwarding::nothing) {
-        made.decided.refused = forward == forwarding::nothing ? ten : three;
+    if (forward != body_action::nothing) made.body = std::make_shared<const std::string>("body");
+    if (forward == body_action::spliced || forward == body_action::nothing) {
+        made.decided.refused = forward == body_action::nothing ? ten : three;
         made.decided.refused_series = 2;
     }
     return made;
@@ -39,7 +39,7 @@ outgoing told_of(outgoing of) {
 }
 
 outgoing translated_with_loss() {
-    outgoing made = sent_as(forwarding::translated, protocol::v2);
+    outgoing made = sent_as(body_action::translated, protocol::v2);
     made.lost.histograms = 1;
     made.untranslated = {.samples = 1, .histograms = 1, .exemplars = 0};
     made.untranslated_told = untranslated_line;
@@ -117,9 +117,9 @@ struct row {
 };
 
 std::vector<row> rows_of_v1() {
-    const auto unchanged = sent_as(forwarding::unchanged, protocol::v1);
-    const auto spliced = sent_as(forwarding::spliced, protocol::v1);
-    const auto nothing = sent_as(forwarding::nothing, protocol::v1);
+    const auto unchanged = sent_as(body_action::unchanged, protocol::v1);
+    const auto spliced = sent_as(body_action::spliced, protocol::v1);
+    const auto nothing = sent_as(body_action::nothing, protocol::v1);
     return {
         {.what = "all goes on", .sent = unchanged, .stored = 10},
         {.what = "all goes on, and the store has a word for it",
@@ -197,9 +197,9 @@ std::vector<row> rows_of_v1() {
 }
 
 std::vector<row> rows_of_v2() {
-    const auto unchanged = sent_as(forwarding::unchanged, protocol::v2);
-    const auto spliced = sent_as(forwarding::spliced, protocol::v2);
-    const auto nothing = sent_as(forwarding::nothing, protocol::v2);
+    const auto unchanged = sent_as(body_action::unchanged, protocol::v2);
+    const auto spliced = sent_as(body_action::spliced, protocol::v2);
+    const auto nothing = sent_as(body_action::nothing, protocol::v2);
     const auto given = confirmation::given;
     return {
         {.what = "the store says that all is written",
@@ -288,7 +288,7 @@ std::vector<row> rows_of_v2() {
          .reason = "refused",
          .confirmed = given},
         {.what = "a series was left out: never a success, and the counts say what is stored",
-         .sent = with_left_out(sent_as(forwarding::unchanged, protocol::v2), true),
+         .sent = with_left_out(sent_as(body_action::unchanged, protocol::v2), true),
          .store = of_store_with_counts(204, "6", "2", "1"),
          .status = 400,
          .body = left_out_line + "\n",
@@ -317,12 +317,12 @@ std::vector<row> rows_of_v2() {
          .confirmed = given,
          .stored = 7},
         {.what = "translated: a success is all of it",
-         .sent = sent_as(forwarding::translated, protocol::v2),
+         .sent = sent_as(body_action::translated, protocol::v2),
          .written = "8/2/1",
          .confirmed = given,
          .stored = 10},
         {.what = "translated, and the store has an error",
-         .sent = sent_as(forwarding::translated, protocol::v2),
+         .sent = sent_as(body_action::translated, protocol::v2),
          .store = of_store(500, "no"),
          .status = 500,
          .body = "no"},
@@ -377,7 +377,7 @@ TEST_CASE("an error in place of a success is a text, and keeps the other headers
     answer.headers.set(http::field::content_type, "application/json");
     answer.headers.set(http::field::etag, "x");
     answer.headers.set("X-Other", "stays");
-    (void)tell_sender(told_of(sent_as(forwarding::spliced, protocol::v1)), {}, answer);
+    (void)tell_sender(told_of(sent_as(body_action::spliced, protocol::v1)), {}, answer);
     CHECK(answer.status == 400);
     CHECK(answer.headers[http::field::content_type] == "text/plain; charset=utf-8");
     CHECK(answer.headers["X-Content-Type-Options"] == "nosniff");
@@ -388,7 +388,7 @@ TEST_CASE("an error in place of a success is a text, and keeps the other headers
 TEST_CASE("nothing is written behind an error that is compressed") {
     reply answer = of_store(500, "\x1f\x8b");
     answer.headers.set(http::field::content_encoding, "gzip");
-    (void)tell_sender(sent_as(forwarding::spliced, protocol::v1), {}, answer);
+    (void)tell_sender(sent_as(body_action::spliced, protocol::v1), {}, answer);
     CHECK(answer.body == "\x1f\x8b");
     CHECK(refused_of(answer) == "2/3");
 }

@@ -21,7 +21,7 @@ struct scene {
     gauge held;
     inflight_room room{held, 1 << 30, 0};
     inflight_lease memory{room};
-    known_labels labels{};
+    label_hash_cache labels{};
     work_pool pool{settings, hash_key::known_to_all(), labels};
 };
 
@@ -116,7 +116,7 @@ TEST_CASE("a work may outlive its pool") {
     gauge held;
     inflight_room room{held, 1000, 0};
     inflight_lease memory{room};
-    known_labels labels;
+    label_hash_cache labels;
     auto pool = std::make_optional<work_pool>(settings, hash_key::known_to_all(), labels);
     auto work = pool->take(memory);
     pool.reset();

@@ -19,9 +19,9 @@ TEST_CASE("a known, a refused and a partly refused request are planned without a
     std::string left;
     left.reserve(bodies[4].size());
 
-    const auto plan_and_splice = [&](const std::string& body, forwarding wanted) {
+    const auto plan_and_splice = [&](const std::string& body, body_action wanted) {
         for (int i = 0; i < 3; ++i) {
-            forwarding forward{};
+            body_action forward{};
             CHECK(allocations_of([&] {
                       const auto made = plan_request(body, limiter, noon);
                       forward = made->forward;
@@ -31,13 +31,13 @@ TEST_CASE("a known, a refused and a partly refused request are planned without a
         }
     };
     SECTION("known") {
-        plan_and_splice(bodies[0], forwarding::unchanged);
+        plan_and_splice(bodies[0], body_action::unchanged);
     }
     SECTION("partly refused") {
-        plan_and_splice(bodies[4], forwarding::spliced);
+        plan_and_splice(bodies[4], body_action::spliced);
     }
     SECTION("refused") {
-        plan_and_splice(bodies[9], forwarding::nothing);
+        plan_and_splice(bodies[9], body_action::nothing);
     }
     CHECK(figures_of(limiter).commits == commits);
 }

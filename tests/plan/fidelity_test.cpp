@@ -95,18 +95,18 @@ tally forward_all(protocol version, compression coding, std::string (*generate)(
         const auto made = plan_request(body, limiter, noon, std::to_string(i), version);
         REQUIRE(made.has_value());
         switch (made->forward) {
-            case forwarding::unchanged:
+            case body_action::unchanged:
                 REQUIRE(made->removed.empty());
                 ++seen.unchanged;
                 break;
-            case forwarding::nothing:
+            case body_action::nothing:
                 ++seen.nothing;
                 break;
-            case forwarding::translated:
-            case forwarding::count_:
+            case body_action::translated:
+            case body_action::count_:
                 FAIL("not the planner's to say");
                 break;
-            case forwarding::spliced: {
+            case body_action::spliced: {
                 ++seen.spliced;
                 splice(body, made->removed, left);
                 codec.encode(coding, left, compressed);

@@ -30,7 +30,7 @@ std::uint64_t sum_of(std::uint64_t key) {
 }  // namespace
 
 TEST_CASE("threads that learn at once never find another's") {
-    known_labels known{4 * 1'024};  // so that they meet
+    label_hash_cache known{4 * 1'024};  // so that they meet
     std::atomic<std::uint64_t> wrong{0};
     const auto work = [&](std::uint64_t seed) {
         std::mt19937_64 random{seed};
@@ -69,7 +69,7 @@ TEST_CASE("planners that share what they know of labels read what one alone read
     for (const std::string& body : bodies) expected.push_back(fingerprints_of(alone, body));
     REQUIRE(expected.front().size() == 300);
 
-    known_labels known{16 * 1'024};  // too small for all of them
+    label_hash_cache known{16 * 1'024};  // too small for all of them
     std::atomic<int> wrong{0};
     const auto work = [&](std::uint64_t seed) {
         planner planning{hash_key::known_to_all(), {}, symbol_bytes_per_request_max, &known};

@@ -155,7 +155,7 @@ TEST_CASE("limits that observe have what they would have refused, once") {
     const std::string sent = entry_of("a", "1") + entry_of("a", "2") + entry_of("a", "3", 4) + entry_of("a", "4");
     const plan made = gate.of(sent);
     CHECK(made.refused_by.empty());
-    CHECK(made.forward == forwarding::unchanged);
+    CHECK(made.forward == body_action::unchanged);
     REQUIRE(made.observed_by.size() == 1);
     CHECK(gate.by_name(made.observed_by) == shares{{"global", 5}});
     CHECK(made.observed_by[0].first.entry == 2);

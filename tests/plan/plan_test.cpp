@@ -70,7 +70,7 @@ struct trace {
 TEST_CASE("a request of which nothing is refused goes on unchanged") {
     gate gate{limited_to(GENERATE(std::uint64_t{0}, std::uint64_t{10}))};
     const auto made = gate.of(request_of(0, 10));
-    CHECK(made.forward == forwarding::unchanged);
+    CHECK(made.forward == body_action::unchanged);
     CHECK(made.received.samples == 10);
     CHECK(made.refused.samples == 0);
     CHECK(made.refused_series == 0);
@@ -82,7 +82,7 @@ TEST_CASE("a request of which nothing is refused goes on unchanged") {
 TEST_CASE("an empty request goes on unchanged") {
     gate gate{limited_to(1)};
     const auto made = gate.of(std::string{});
-    CHECK(made.forward == forwarding::unchanged);
+    CHECK(made.forward == body_action::unchanged);
     CHECK(made.received.samples == 0);
     CHECK(trace::of(gate.limiter) == trace{});
 }
@@ -93,7 +93,7 @@ TEST_CASE("metadata is never limited") {
     gate gate{limited_to(1)};
     SECTION("alone") {
         const auto made = gate.of(request);
-        CHECK(made.forward == forwarding::unchanged);
+        CHECK(made.forward == body_action::unchanged);
         CHECK(made.metadata == 3);
     }
     SECTION("it is forwarded when every series beside it is refused") {
@@ -101,7 +101,7 @@ TEST_CASE("metadata is never limited") {
         *request.mutable_timeseries() = request_of(10, 5).timeseries();
         const auto body = request.SerializeAsString();
         const auto made = gate.of(body);
-        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.forward == body_action::spliced);
         CHECK(made.refused_series == 5);
         request.clear_timeseries();
         CHECK(parsed(spliced(body, made)).SerializeAsString() == request.SerializeAsString());
@@ -122,25 +122,25 @@ TEST_CASE("an entry without data always passes and is never counted, in both ver
     SECTION("version 1") {
         const auto body = request.SerializeAsString();
         const auto made = in_version(body, protocol::v1);
-        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.forward == body_action::spliced);
         CHECK(made.refused_series == 2);
         CHECK(made.empty_entries == 1);
         request.mutable_timeseries()->DeleteSubrange(0, 2);
         CHECK(spliced(body, made) == request.SerializeAsString());
-        CHECK(in_version(request.SerializeAsString(), protocol::v1).forward == forwarding::unchanged);
+        CHECK(in_version(request.SerializeAsString(), protocol::v1).forward == body_action::unchanged);
     }
     SECTION("version 2") {
         // __name__="m", with metadata: its help is "m".
         const std::string symbols{"\x22\0\x22\x08__name__\x22\x01m", 15};
         const std::string empty{"\x2a\x08\x0a\x02\x01\x02\x2a\x02\x18\x02"};
         const std::string sampled{"\x2a\x06\x0a\x02\x01\x02\x12\x00", 8};
-        CHECK(in_version(symbols + empty, protocol::v2).forward == forwarding::unchanged);
+        CHECK(in_version(symbols + empty, protocol::v2).forward == body_action::unchanged);
         const std::string body = symbols + empty + sampled;
         const auto made = in_version(body, protocol::v2);
-        CHECK(made.forward == forwarding::spliced);
+        CHECK(made.forward == body_action::spliced);
         CHECK(made.refused_series == 1);
         CHECK(spliced(body, made) == symbols + empty);
-        CHECK(in_version(symbols + sampled, protocol::v2).forward == forwarding::nothing);
+        CHECK(in_version(symbols + sampled, protocol::v2).forward == body_action::nothing);
     }
     CHECK(figures_of(gate.limiter).hourly.series_current == before.hourly);
 }
@@ -155,7 +155,7 @@ TEST_CASE("the memory of a giant is given back, that of usual requests is kept")
     CHECK(gate.plan_request.bytes() > 100 * usual);
     gate.plan_request.shrink();
     CHECK(gate.plan_request.bytes() < 100 * usual);
-    CHECK(gate.of(request_of(0, 100)).forward == forwarding::unchanged);
+    CHECK(gate.of(request_of(0, 100)).forward == body_action::unchanged);
 }
 
 TEST_CASE("a request that asks too much of the rules changes nothing") {
@@ -183,7 +183,7 @@ TEST_CASE("a request of which everything is refused goes nowhere") {
     gate gate{limited_to(1)};
     gate.of(request_of(0, 1));
     const auto made = gate.of(request_of(10, 5));
-    CHECK(made.forward == forwarding::nothing);
+    CHECK(made.forward == body_action::nothing);
     CHECK(made.received.samples == 5);
     CHECK(made.refused.samples == 5);
     CHECK(made.refused_series == 5);
@@ -198,7 +198,7 @@ TEST_CASE("what is left of a partly refused request is the request without the r
     add_series(request, "0");
     const auto body = request.SerializeAsString();
     const auto made = gate.of(body);
-    CHECK(made.forward == forwarding::spliced);
+    CHECK(made.forward == body_action::spliced);
     CHECK(made.received.samples == 9);
     CHECK(made.refused.samples == 4);
     CHECK(made.refused_series == 3);  // "4" stands there twice
@@ -256,7 +256,7 @@ TEST_CASE("a stale marker or exemplar of a series that nobody admitted is droppe
 
     gate gate{limited_to(1)};
     const auto made = gate.of(request);
-    CHECK(made.forward == forwarding::nothing);
+    CHECK(made.forward == body_action::nothing);
     CHECK(made.refused_series == 3);
     CHECK(made.refused_unknown_entries == 3);
     CHECK(made.refused_unknown_samples == 2);
@@ -267,7 +267,7 @@ TEST_CASE("a stale marker or exemplar of a series that nobody admitted is droppe
     // Another NaN than the stale marker is a sample like any other.
     prometheus::WriteRequest nan;
     add_series(nan, "marker", double_of(0x7ff8000000000001));
-    CHECK(gate.of(nan).forward == forwarding::unchanged);
+    CHECK(gate.of(nan).forward == body_action::unchanged);
     CHECK(figures_of(gate.limiter).hourly.series_current == 1);
 }
 
@@ -344,7 +344,7 @@ TEST_CASE("one malformed byte at the end, and the series before it are not count
     CHECK(made.error().code == wire_errc::group);
     CHECK(trace::of(gate.limiter) == trace{});
     // And the planner is as good as new.
-    CHECK(gate.of(request_of(0, 5)).forward == forwarding::unchanged);
+    CHECK(gate.of(request_of(0, 5)).forward == body_action::unchanged);
 }
 
 TEST_CASE("a body that is read step by step is read as at once, and labels in no order make the steps shorter") {
@@ -390,7 +390,7 @@ TEST_CASE("a series that breaks a rule is left out alone, and takes no place in 
     gate gate{limited_to(2)};
     const auto made = gate.plan_request(body, gate.limiter, noon);
     REQUIRE(made.has_value());
-    CHECK(made->forward == forwarding::spliced);
+    CHECK(made->forward == body_action::spliced);
     CHECK(made->left_out_series == 2);
     CHECK(made->left_out.samples == 2);
     CHECK(made->refused.samples == 1);
@@ -409,7 +409,7 @@ TEST_CASE("a series that breaks a rule is left out alone, and takes no place in 
         const auto alone = nameless(1);
         const auto of_alone = gate.plan_request(alone, gate.limiter, noon);
         REQUIRE(of_alone.has_value());
-        CHECK(of_alone->forward == forwarding::nothing);
+        CHECK(of_alone->forward == body_action::nothing);
         CHECK(of_alone->refused_series == 0);
     }
 }

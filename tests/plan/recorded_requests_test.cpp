@@ -22,8 +22,8 @@ std::vector<std::string> replay(const std::vector<std::string>& bodies, series_l
         const auto made = plan_request(body, limiter, now);
         REQUIRE(made.has_value());
         std::string left;
-        if (made->forward == forwarding::unchanged) left = body;
-        if (made->forward == forwarding::spliced) splice(body, made->removed, left);
+        if (made->forward == body_action::unchanged) left = body;
+        if (made->forward == body_action::spliced) splice(body, made->removed, left);
         forwarded.push_back(std::move(left));
     }
     return forwarded;
@@ -55,7 +55,7 @@ TEST_CASE("without limits the recorded requests are 31,817 series and go on as t
     for (const auto& body : bodies) {
         const auto made = plan_request(body, limiter, noon);
         REQUIRE(made.has_value());
-        CHECK(made->forward == forwarding::unchanged);
+        CHECK(made->forward == body_action::unchanged);
         samples += made->received.samples;
     }
     CHECK(samples == 32'000);

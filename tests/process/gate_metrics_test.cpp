@@ -47,7 +47,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->http.requests[503].add(1);
     metrics->http.requests[0].add(2);
     metrics->http.requests_rejected[reject_reason::malformed].add(3);
-    metrics->ingest.requests_forwarded[forwarding::spliced].add(5);
+    metrics->ingest.requests_forwarded[body_action::spliced].add(5);
     metrics->ingest.requests_discarded.add(6);
     metrics->ingest.query_arguments_dropped.add(27);
     metrics->reload.requests.add(29);

@@ -26,7 +26,7 @@ std::uint64_t sum_of(std::uint64_t key) {
 }
 
 /// @return how many of the first `count` series are known.
-std::size_t found_of(const known_labels& known, std::uint64_t count) {
+std::size_t found_of(const label_hash_cache& known, std::uint64_t count) {
     std::size_t found = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         std::uint64_t sum = 0;
@@ -44,7 +44,7 @@ std::uint64_t key_of_bytes(bytes_view labels) {
 }
 
 /// What a reader that asks `known` says of a body of one entry.
-series_view read_one(const std::string& body, known_labels& known) {
+series_view read_one(const std::string& body, label_hash_cache& known) {
     write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
     reader.reset(body);
     REQUIRE(reader.next());
@@ -58,7 +58,7 @@ series_view read_one(const std::string& body, known_labels& known) {
 
 TEST_CASE("what has been learned is found, and nothing else") {
     constexpr std::uint64_t count = 200'000;
-    known_labels known;
+    label_hash_cache known;
     std::uint64_t sum = 77;
     CHECK_FALSE(known.find(key_of(0), sum));
     for (int round = 0; round < 3; ++round)  // what is in the wrong place since it has grown is learned again
@@ -72,7 +72,7 @@ TEST_CASE("what has been learned is found, and nothing else") {
 TEST_CASE("a table that is full keeps what it knows, unless it is told to give way") {
     constexpr std::size_t bytes = 64 * 1'024;
     constexpr std::uint64_t room = bytes / 16;
-    known_labels known{bytes};
+    label_hash_cache known{bytes};
     for (std::uint64_t i = 0; i < 2 * room; ++i) known.learn(key_of(i), sum_of(key_of(i)));
     const std::size_t before = found_of(known, room);
     CHECK(before > room * 8 / 10);
@@ -90,13 +90,13 @@ TEST_CASE("a table that is full keeps what it knows, unless it is told to give w
 
 TEST_CASE("labels are recognised by their bytes") {
     const std::string labels = label("__name__", "up") + label("job", "node");
-    known_labels known;
+    label_hash_cache known;
     const series_view read = read_one(len_field(1, labels + sample(1)), known);
     std::uint64_t sum = 0;
     REQUIRE(known.find(key_of_bytes(labels), sum));
     CHECK(sum == read.labels_hash);
     SECTION("in front of any plain sample, and nothing of them is read") {
-        known_labels wrong;
+        label_hash_cache wrong;
         wrong.learn(key_of_bytes(labels), 42);
         CHECK(read_one(len_field(1, labels + sample(1)), wrong).labels_hash == 42);
         CHECK(read_one(len_field(1, labels + sample(0)), wrong).labels_hash == 42);
@@ -106,7 +106,7 @@ TEST_CASE("labels are recognised by their bytes") {
     SECTION("but for very long ones, which are read each time") {
         const std::string long_labels = labels + label("z", std::string(keyed_bytes_max, 'z'));
         const std::string body = len_field(1, long_labels + sample(1));
-        known_labels none;
+        label_hash_cache none;
         const series_view first = read_one(body, none);
         CHECK(read_one(body, none) == first);
         CHECK(first.samples == 1);
@@ -120,7 +120,7 @@ TEST_CASE("labels that end like a sample are not cut short") {
     // Value and time of a sample that is none; of either form.
     for (const std::string& like : {sample(0), sample(1), sample(1) + sample(0), sample(0) + sample(1)}) {
         const std::string labels = label("__name__", "up") + label("z", like);
-        known_labels known;
+        label_hash_cache known;
         const std::string body = len_field(1, labels + sample(1));
         const series_view first = read_one(body, known);
         CHECK(read_one(body, known) == first);
@@ -135,7 +135,7 @@ TEST_CASE("labels that end like a sample are not cut short") {
 }
 
 TEST_CASE("what is wrong behind entries that are known is told after them") {
-    known_labels known;
+    label_hash_cache known;
     const std::string entry = len_field(1, label("__name__", "up") + sample(1));
     const std::string bad = len_field(1, label("", "nameless") + sample(1));
     write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
@@ -160,7 +160,7 @@ TEST_CASE("what is wrong behind entries that are known is told after them") {
 }
 
 TEST_CASE("a lookup that never finds anything is left alone, but for a try now and then") {
-    recognition_credit credit;
+    cache_admission credit;
     const auto lookups_of = [&credit](int entries) {
         int lookups = 0;
         for (int i = 0; i < entries; ++i) {
@@ -205,7 +205,7 @@ std::vector<std::string> scrape_of(std::uint64_t first, std::uint64_t count, std
     return bodies;
 }
 
-std::size_t found_in(const std::vector<std::string>& bodies, const known_labels& known) {
+std::size_t found_in(const std::vector<std::string>& bodies, const label_hash_cache& known) {
     std::size_t found = 0;
     for (const std::string& body : bodies) {
         field_cursor entries{body};
@@ -222,7 +222,7 @@ std::size_t found_in(const std::vector<std::string>& bodies, const known_labels&
 
 TEST_CASE("after a rollout those that are new are known within some rounds, and those that are gone make room") {
     constexpr std::uint64_t count = 40'000;
-    known_labels known{std::size_t{1} << 20};  // with room for 65,536
+    label_hash_cache known{std::size_t{1} << 20};  // with room for 65,536
     write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
     std::mt19937_64 random{7};
     const auto send = [&](std::uint64_t first) {
@@ -243,7 +243,7 @@ TEST_CASE("after a rollout those that are new are known within some rounds, and 
 }
 
 TEST_CASE("what can never be learned does not go on being looked up") {
-    known_labels known;
+    label_hash_cache known;
     write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
     std::string body;
     for (int i = 0; i < 3'000; ++i) body += len_field(1, label("__name__", std::to_string(i)) + sample(1) + sample(2));
@@ -259,7 +259,7 @@ TEST_CASE("what can never be learned does not go on being looked up") {
 }
 
 TEST_CASE("while most is found, lookups go on, however much cannot be learned") {
-    known_labels known;
+    label_hash_cache known;
     write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
     const std::string found = len_field(1, label("__name__", "up") + sample(1));
     std::string body;

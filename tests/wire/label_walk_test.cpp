@@ -82,7 +82,7 @@ void check_both(const std::vector<label_texts>& all) {
     check_hashes(reader_v2, request_v2(all, true), all);
 
     const label_hasher ignoring{hash_key::known_to_all(), ignored};
-    static known_labels known{4'096};
+    static label_hash_cache known{4'096};
     static write_request_reader apart_v1{ignoring};
     static write_request_reader recognising{ignoring, &known};
     static write_request_v2_reader apart_v2{ignoring};
