@@ -61,12 +61,12 @@ net::awaitable<reply> admin_answers::healthy(const http_request&) {
 
 net::awaitable<reply> admin_answers::ready(const http_request&) {
     switch (shared_.life.stage()) {
-        case life_stage::starting:
+        case lifecycle_state::starting:
             co_return text_reply(503, starting_text(shared_.waits_for));
-        case life_stage::draining:
+        case lifecycle_state::draining:
             co_return text_reply(503, "draining: shutting down");
-        case life_stage::ready:
-        case life_stage::handing_over:  // whoever is new is served by the other process: nobody has to stay away
+        case lifecycle_state::ready:
+        case lifecycle_state::in_takeover:  // whoever is new is served by the other process: nobody has to stay away
             break;
     }
     co_return text_reply(200, "OK");

@@ -63,7 +63,7 @@ void write(exposition& out, const reload_metrics& metrics);
 
 /// What takes longer than an answer may, and what the answers tell of. Shared by all threads.
 struct admin_shared {
-    const process_life& life;
+    const lifecycle& life;
     reload_metrics& reload;
     std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
     std::vector<std::string> labels{};         ///< whose values are counted, see talkers

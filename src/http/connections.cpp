@@ -31,8 +31,8 @@ std::size_t connection_registry::scope::size() const noexcept {
 }
 
 connection_registry::entry* connection_registry::scope::dispensable(clock::time_point now) {
-    const row& shaking = at(connection_stage::shaking);
-    if (!shaking.empty() && now - shaking.front()->since >= slow_after) return shaking.front();
+    const row& tls_handshake = at(connection_stage::tls_handshake);
+    if (!tls_handshake.empty() && now - tls_handshake.front()->since >= slow_after) return tls_handshake.front();
     if (const row& waiting = at(connection_stage::waiting); !waiting.empty()) return waiting.front();
     const row& receiving = at(connection_stage::receiving);
     if (receiving.empty() || now - receiving.front()->since < slow_after) return nullptr;
@@ -47,7 +47,7 @@ connection_lease connection_registry::admit(socket_handle socket, const std::opt
 connection_lease connection_registry::admit_to_handshake(socket_handle socket,
                                                          const std::optional<net::ip::address>& peer,
                                                          clock::time_point now) {
-    return take_in(socket, connection_stage::shaking, peer, now);
+    return take_in(socket, connection_stage::tls_handshake, peer, now);
 }
 
 connection_lease connection_registry::take_in(socket_handle socket, connection_stage first,
@@ -58,11 +58,11 @@ connection_lease connection_registry::take_in(socket_handle socket, connection_s
 
     const std::scoped_lock lock{mutex_};
     made->over = bound_reached(peer, now);
-    if (made->over && !make_room(guests_, guests_max, *made->over, now)) {
+    if (made->over && !make_room(overflow_, overflow_max, *made->over, now)) {
         metrics_.connections_turned_away[*made->over].add();
         return {};
     }
-    if (!made->over && first == connection_stage::shaking && !make_room_to_shake(peer)) {
+    if (!made->over && first == connection_stage::tls_handshake && !make_room_to_shake(peer)) {
         metrics_.connections_turned_away[connection_bound::handshakes].add();
         return {};
     }
@@ -71,10 +71,10 @@ connection_lease connection_registry::take_in(socket_handle socket, connection_s
         made->of_peer = of_peer.begin();
         append((*made->peer)->second, of_peer, first);
     }
-    made->house = made->over ? &guests_ : &regulars_;
+    made->house = made->over ? &overflow_ : &regulars_;
     made->in_house = in_house.begin();
     append(*made->house, in_house, first);
-    assert(guests_.size() <= guests_max);
+    assert(overflow_.size() <= overflow_max);
     ++unasked_;
     metrics_.connections.add();
     return connection_lease{*this, std::move(made)};
@@ -86,7 +86,7 @@ void connection_registry::append(scope& to, row& one, connection_stage first) {
 }
 
 bool connection_registry::make_room_to_shake(const std::optional<net::ip::address>& peer) {
-    constexpr auto stage = connection_stage::shaking;
+    constexpr auto stage = connection_stage::tls_handshake;
     const auto whose = peer ? peers_.find(*peer) : peers_.end();
     if (whose != peers_.end() && whose->second.at(stage).size() >= handshakes_of_peer_max(bounds_.handshakes) &&
         !give_up_oldest(whose->second, stage, connection_bound::handshakes))
@@ -117,7 +117,7 @@ void connection_registry::lower(std::size_t total, clock::time_point now) {
     bounds_.total = std::min(bounds_.total, total);
     const auto give_up_one_of_all = [&] {
         return give_up_one(regulars_, connection_bound::descriptors, now) ||
-               give_up_one(guests_, connection_bound::descriptors, now);
+               give_up_one(overflow_, connection_bound::descriptors, now);
     };
     for (bool more = give_up_one_of_all(); more && regulars_.size() > bounds_.total;) more = give_up_one_of_all();
 }
@@ -172,7 +172,7 @@ bool connection_registry::enter(entry& which, connection_stage next, clock::time
 connection_registry::unfinished connection_registry::count_unfinished() const {
     const std::scoped_lock lock{mutex_};
     unfinished found{.busy = 0, .unasked = unasked_};
-    for (const scope* each : {&regulars_, &guests_})
+    for (const scope* each : {&regulars_, &overflow_})
         found.busy += each->count(connection_stage::receiving) + each->count(connection_stage::working);
     return found;
 }

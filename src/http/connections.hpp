@@ -23,10 +23,10 @@ namespace seriesgate {
 
 /// What a connection is about.
 enum class connection_stage : std::uint8_t {
-    waiting,    ///< for the first byte of a request: nobody owes anybody anything
-    receiving,  ///< from the first byte of a request to its last
-    working,    ///< from then on until it is answered: not given up for anybody
-    shaking,    ///< hands: TLS has not begun yet
+    waiting,        ///< for the first byte of a request: nobody owes anybody anything
+    receiving,      ///< from the first byte of a request to its last
+    working,        ///< from then on until it is answered: not given up for anybody
+    tls_handshake,  ///< hands: TLS has not begun yet
     count_
 };
 
@@ -53,22 +53,22 @@ class connection_registry {
 
     /// A sender that needs longer than this for its request makes room for others when room is needed.
     static constexpr auto slow_after = std::chrono::seconds{1};
-    static constexpr std::size_t guests_max = 64;
+    static constexpr std::size_t overflow_max = 64;
     /// How many handshakes one peer may have of all: whoever begins many gives up its own.
     static constexpr std::size_t handshakes_of_peer_max(std::size_t all) noexcept { return all / 8 + 1; }
     /// Given up and still open: of the regular connections, and of guests, whose thread is never busy for long.
     static constexpr std::size_t given_up_max(std::size_t total) noexcept { return total / 8 + 8; }
-    static constexpr std::size_t guests_given_up_max = 16;
+    static constexpr std::size_t overflow_evicted_max = 16;
     /// Sockets open at once when `total` connections may be.
     static constexpr std::size_t open_max(std::size_t total) noexcept {
-        return total + given_up_max(total) + guests_max + guests_given_up_max;
+        return total + given_up_max(total) + overflow_max + overflow_evicted_max;
     }
 
     /// @param metrics counts what is open, given up and turned away.
     connection_registry(connection_bounds bounds, http_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
         assert(bounds.total != 0);
         regulars_.given_up_max = given_up_max(bounds.total);
-        guests_.given_up_max = guests_given_up_max;
+        overflow_.given_up_max = overflow_evicted_max;
     }
     connection_registry(const connection_registry&) = delete;
     connection_registry& operator=(const connection_registry&) = delete;
@@ -133,7 +133,7 @@ class connection_registry {
     mutable std::mutex mutex_;
     connection_bounds bounds_;
     scope regulars_;
-    scope guests_;
+    scope overflow_;
     std::size_t unasked_ = 0;
     peer_map peers_;  // those with connections; guests are nobody's
 };

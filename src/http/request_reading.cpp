@@ -150,7 +150,7 @@ reply too_slow(worker& self, const incoming_request& current) {
     const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
     return come_again(rejection(
         reject_reason::timeout, 503,
-        self.senders.hurried()
+        self.senders.shortened_timeouts()
             ? "shutting down: request not complete, " + progress
             : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
                           format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress)));

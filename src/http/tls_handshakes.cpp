@@ -64,18 +64,18 @@ net::awaitable<void> answer_plain_http(timed_stream& stream) {
 }  // namespace
 
 /// One handshake.
-struct handshakes::shaking : leased_stream {
+struct handshakes::tls_handshake : leased_stream {
     http_metrics& metrics;
     const std::string peer;
     const std::chrono::steady_clock::time_point began = monotonic_clock::now();
 
-    shaking(sender_connection from, http_metrics& counts)
+    tls_handshake(sender_connection from, http_metrics& counts)
         : leased_stream(std::move(from)), metrics(counts), peer(sender_at(stream.peer())) {
         metrics.handshakes_running.add();
     }
-    shaking(const shaking&) = delete;
-    shaking& operator=(const shaking&) = delete;
-    ~shaking() { metrics.handshakes_running.sub(); }
+    tls_handshake(const tls_handshake&) = delete;
+    tls_handshake& operator=(const tls_handshake&) = delete;
+    ~tls_handshake() { metrics.handshakes_running.sub(); }
 };
 
 void handshakes::take(sender_connection from, service& then) {
@@ -90,7 +90,7 @@ net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
 
 net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_connection from) {
     from.tls = std::make_unique<tls_session>(context_());
-    shaking one{std::move(from), shared_.metrics};
+    tls_handshake one{std::move(from), shared_.metrics};
     one.stream.expires_after(shared_.settings.handshake_timeout);
     auto [error] = co_await one.stream.async_handshake(no_throw);
 

@@ -33,7 +33,7 @@ class handshakes {
     void take(sender_connection from, service& then);
 
   private:
-    struct shaking;
+    struct tls_handshake;
 
     net::awaitable<void> shake(sender_connection from, service& then);
     /// @return nothing if it comes to no TLS.

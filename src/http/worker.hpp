@@ -99,20 +99,20 @@ class sender_streams {
     /// Gives the stream's next step its time.
     void allow(timed_stream& stream, duration usual) const { stream.expires_after(std::min(usual, step_max_)); }
 
-    void hurry(duration grace) {
+    void shorten_timeouts(duration grace) {
         step_max_ = grace;
         const auto limit = timed_stream::clock::now() + grace;
         for (const auto& [stream, may_wake] : open_) stream->expires_by(limit);
     }
     /// Each step that begins from here on has its usual time again.
-    void hurry_no_more() noexcept { step_max_ = duration::max(); }
+    void restore_timeouts() noexcept { step_max_ = duration::max(); }
 
     /// Ends the wait of those that wait for a request, without a byte lost: for who takes them elsewhere.
     void wake_idle() {
         for (const auto& [stream, may_wake] : open_)
             if (*may_wake) stream->cancel();
     }
-    [[nodiscard]] bool hurried() const noexcept { return step_max_ != duration::max(); }
+    [[nodiscard]] bool shortened_timeouts() const noexcept { return step_max_ != duration::max(); }
 };
 
 /// What all threads that serve connections share. Everything in it may be used by any of them at any time.
@@ -124,7 +124,7 @@ struct http_shared {
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
     rejection_log rejections{};
     closings_log closings{};  ///< the front desk's
-    process_life life{};
+    lifecycle life{};
 };
 
 /// One thread with its io_context. A session never leaves it.

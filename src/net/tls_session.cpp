@@ -53,7 +53,7 @@ struct tls_session::state {
     std::string sending;           // what output() gives
     std::size_t sent_bytes = 0;    // of that
     std::size_t silent_bytes = 0;  // taken since there was plain text
-    bool shaken = false;           // hands: counts from then on
+    bool handshake_done = false;   // hands: counts from then on
     std::uint64_t silent_messages = 0;
     std::uint64_t plain_bytes = 0;  // read
     std::string failure;
@@ -104,7 +104,7 @@ int write_output(BIO* to, const char* from, int size) {
 void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* told) {
     auto& of = *static_cast<state*>(told);
     const bool says_nothing = type == SSL3_RT_HANDSHAKE || type == SSL3_RT_ALERT;
-    if (of.shaken && is_written == 0 && says_nothing) ++of.silent_messages;
+    if (of.handshake_done && is_written == 0 && says_nothing) ++of.silent_messages;
 }
 
 long control(BIO*, int command, long, void*) {
@@ -215,7 +215,7 @@ tls_step tls_session::handshake() {
     const int returned = SSL_do_handshake(state_->ssl.get());
     if (returned != 1) return step_of(*state_, returned, handshake_bytes_max);
     state_->silent_bytes = 0;
-    state_->shaken = true;
+    state_->handshake_done = true;
     return tls_step::done;
 }
 

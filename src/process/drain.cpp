@@ -22,8 +22,8 @@ constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
 constexpr std::chrono::nanoseconds unasked_grace = 1s;
 
 /// Slow senders are not waited for as long as usual from here on.
-void hurry_senders(worker& of, std::chrono::nanoseconds grace) {
-    net::post(of.io, [&senders = of.senders, grace] { senders.hurry(grace); });
+void shorten_sender_timeouts(worker& of, std::chrono::nanoseconds grace) {
+    net::post(of.io, [&senders = of.senders, grace] { senders.shorten_timeouts(grace); });
 }
 
 /// What there is to wait for.
@@ -56,8 +56,8 @@ net::awaitable<void> drain(drained_parts of, std::string_view why, std::function
     of.senders.close();  // who asks for readiness at admin.listen is told that it is over
     const std::chrono::nanoseconds drain_timeout = shared.settings.drain_timeout;
     const auto grace = sender_grace(drain_timeout);
-    hurry_senders(of.front_desk.self, grace);
-    for (const auto& each : of.workers) hurry_senders(each->self, grace);
+    shorten_sender_timeouts(of.front_desk.self, grace);
+    for (const auto& each : of.workers) shorten_sender_timeouts(each->self, grace);
 
     const gauge& working = shared.metrics.inflight_requests;
     const gauge& copies = of.stores.copies;

@@ -113,7 +113,7 @@ class process {
     /// As SIGHUP.
     void reload();
     /// As /-/ready answers.
-    [[nodiscard]] bool is_ready() const noexcept { return shared_.http.life.stage() == life_stage::ready; }
+    [[nodiscard]] bool is_ready() const noexcept { return shared_.http.life.stage() == lifecycle_state::ready; }
     /// Whether it has drained and saved, or given its place away.
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
     /// "127.0.0.1:9201": where senders connect.

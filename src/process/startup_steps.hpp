@@ -24,7 +24,7 @@ struct opening {
     starting_place& place;
     const worker_threads& workers;
     const fleet_shared* fleet;  ///< none: the gate counts alone
-    process_life& life;
+    lifecycle& life;
     std::function<void()> serves;             ///< connections may be accepted from now on; nobody else does any more
     std::function<void()> ready;              ///< the same moment as /-/ready answers 200
     std::function<void(std::string)> failed;  ///< the gate of before goes on: why

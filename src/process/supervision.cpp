@@ -118,14 +118,14 @@ void supervision::stopping() {
 /// MONOTONIC_USEC is what Type=notify-reload (systemd 253) compares with when it asked. Before the gate is ready there
 /// is nothing to say: the manager would take the end of a reload for the end of the start.
 void supervision::reload_begins() {
-    if (life_.stage() != life_stage::ready) return;
+    if (life_.stage() != lifecycle_state::ready) return;
     const auto now = monotonic_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
     manager_.send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
                               std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
 }
 
 void supervision::reload_ends() {
-    if (life_.stage() == life_stage::ready) ready();
+    if (life_.stage() == lifecycle_state::ready) ready();
 }
 
 net::awaitable<void> supervision::run() {
@@ -147,7 +147,7 @@ net::awaitable<void> supervision::run() {
 }
 
 void supervision::tell_status() {
-    if (life_.stage() != life_stage::ready) return;
+    if (life_.stage() != lifecycle_state::ready) return;
     const auto& backends = stores_.first.backends;
     const auto up = std::ranges::count_if(backends, [](const shared_backend& each) { return each.health.is_up(); });
     std::string status = status_in_words(figures_of_windows(limiter_), static_cast<std::size_t>(up), backends.size());

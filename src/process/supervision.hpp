@@ -87,7 +87,7 @@ class supervision {
     const series_limiter& limiter_;
     const shared_stores& stores_;
     const worker_threads& workers_;
-    const process_life& life_;
+    const lifecycle& life_;
     std::string told_;  // the last status
 
   public:
@@ -95,7 +95,7 @@ class supervision {
         const series_limiter& limiter;
         const shared_stores& stores;
         const worker_threads& workers;
-        const process_life& life;
+        const lifecycle& life;
     };
     /// Reads the variables NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
     explicit supervision(const sources& from);

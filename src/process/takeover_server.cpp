@@ -122,12 +122,12 @@ void handing_over::note_refusal(std::string_view why) {
 }
 
 net::awaitable<std::string> handing_over::hand_to(talk& with) {
-    process_life& life = of_.front_desk.self.shared.life;
+    lifecycle& life = of_.front_desk.self.shared.life;
     const uid_t user = with.other.peer_user();
     if (user != ::geteuid() && user != 0) co_return fmt::format("it is a process of the user {}", user);
     if (!co_await with.hear(takeover::hello, takeover::answer_limit))
         co_return "whoever asked speaks another protocol, or is too slow";
-    if (life.stage() != life_stage::ready) co_return "this one is not ready, or shuts down";
+    if (life.stage() != lifecycle_state::ready) co_return "this one is not ready, or shuts down";
     std::string fault = co_await offer_sockets(with);
     if (!fault.empty()) co_return fault;
     if (!life.hand_over()) co_return "this one shuts down";
@@ -186,7 +186,7 @@ void handing_over::stop_taking() {
     const auto grace = sender_grace(of_.front_desk.self.shared.settings.drain_timeout);
     on_all_threads([grace](worker& self) {
         self.senders.wake_idle();
-        self.senders.hurry(grace);
+        self.senders.shorten_timeouts(grace);
     });
 }
 
@@ -285,7 +285,7 @@ net::awaitable<void> handing_over::go_on(std::vector<idle_connections::one> conn
     if (!of_.front_desk.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
     // On each thread: what was just about to be given away there has been by then.
     on_all_threads([&idle = of_.idle](worker& self) {
-        self.senders.hurry_no_more();
+        self.senders.restore_timeouts();
         for (idle_connections::one& each : idle.take()) serve_again(std::move(each));
     });
     for (idle_connections::one& each : connections) serve_again(std::move(each));

@@ -15,7 +15,7 @@ namespace {
 
 /// Admin without a gate around it. Pages and reloads are made by whoever takes them from the desks.
 struct scene {
-    process_life life;
+    lifecycle life;
     reload_metrics reloads;
     admin_shared shared{.life = life, .reload = reloads};
     net::io_context io{1};

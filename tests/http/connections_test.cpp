@@ -135,7 +135,7 @@ TEST_CASE("guests are few, and the one that says nothing makes room for the next
     scene at{{.total = 1}};
     REQUIRE(at.admit().lease.enter(connection_stage::working, start));
     std::vector<taken*> guests;
-    for (std::size_t i = 0; i < connection_registry::guests_max; ++i) guests.push_back(&at.admit());
+    for (std::size_t i = 0; i < connection_registry::overflow_max; ++i) guests.push_back(&at.admit());
     CHECK(guests.back()->lease.over() == connection_bound::total);
     CHECK(at.admit().lease.over() == connection_bound::total);
     CHECK(guests[0]->socket.is_shut_down());
@@ -156,7 +156,7 @@ TEST_CASE("sockets are never more than said, though those given up stay open") {
     const auto open = static_cast<std::size_t>(at.metrics.connections.value());
     CHECK(open == connection_registry::open_max(total));
     CHECK(at.given_up() == connection_registry::given_up_max(total));
-    CHECK(at.turned_away() == 500 - open + connection_registry::guests_given_up_max);
+    CHECK(at.turned_away() == 500 - open + connection_registry::overflow_evicted_max);
     at.all.clear();
     CHECK_FALSE(at.admit().lease.over());
 }
@@ -277,15 +277,15 @@ TEST_CASE("handshakes that are given up and stay open are bounded, and counted")
 TEST_CASE("a handshake that takes long makes room before who only waits") {
     scene at{{.total = 2}};
     taken& idle = at.admit();
-    taken& shaking = shake(at, peer_b);
+    taken& tls_handshake = shake(at, peer_b);
     SECTION("long") {
         CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.over());
-        CHECK(shaking.socket.is_shut_down());
+        CHECK(tls_handshake.socket.is_shut_down());
         CHECK_FALSE(idle.socket.is_shut_down());
     }
     SECTION("not long") {
         CHECK_FALSE(at.admit(start + connection_registry::slow_after - 1ns).lease.over());
-        CHECK_FALSE(shaking.socket.is_shut_down());
+        CHECK_FALSE(tls_handshake.socket.is_shut_down());
         CHECK(idle.socket.is_shut_down());
     }
 }

@@ -17,7 +17,7 @@ net::awaitable<reply> take(http_request&) {
 
 /// The routes of a worker.
 struct scene {
-    process_life life;
+    lifecycle life;
     reload_metrics reloads;
     admin_shared shared{.life = life, .reload = reloads};
     net::io_context io{1};
