@@ -43,7 +43,7 @@ struct reload_outcome {
 };
 
 /// There is but one configuration to ask for.
-using reload_desk = desk<std::monostate, reload_outcome>;
+using reload_queue = single_flight_queue<std::monostate, reload_outcome>;
 
 // --- What is counted about reloads of the configuration.
 
@@ -67,9 +67,9 @@ struct admin_shared {
     reload_metrics& reload;
     std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
     std::vector<std::string> labels{};         ///< whose values are counted, see talkers
-    page_desk pages{};                         ///< /metrics and /stats, see make_pages()
-    page_desk questions{};                     ///< / and the API: no figure waits behind these
-    reload_desk reloads{};                     ///< of the configuration
+    page_queue pages{};                        ///< /metrics and /stats, see make_pages()
+    page_queue questions{};                    ///< / and the API: no figure waits behind these
+    reload_queue reloads{};                    ///< of the configuration
     config_page in_force{};
 };
 

@@ -16,14 +16,14 @@ std::size_t bytes_of(const page_key& key) {
 
 }  // namespace
 
-bool page_shelf::has_room() {
+bool page_cache::has_room() {
     std::erase_if(entries_, [](const entry& each) { return each.text.expired(); });
     const auto held = std::accumulate(entries_.begin(), entries_.end(), std::size_t{0},
                                       [](std::size_t sum, const entry& each) { return sum + each.bytes; });
     return held < held_bytes_max;
 }
 
-page_text page_shelf::newest(const page_key& key, time_point now) const {
+page_text page_cache::newest(const page_key& key, time_point now) const {
     for (auto each = entries_.rbegin(); each != entries_.rend() && now - each->made <= age_max; ++each) {
         if (each->key != key) continue;
         if (auto text = each->text.lock()) return text;
@@ -31,7 +31,7 @@ page_text page_shelf::newest(const page_key& key, time_point now) const {
     return nullptr;
 }
 
-void page_shelf::put(const page_key& key, const page_text& text, time_point now) {
+void page_cache::put(const page_key& key, const page_text& text, time_point now) {
     entries_.push_back({.key = key, .text = text, .bytes = text->capacity() + bytes_of(key), .made = now});
 }
 

@@ -25,11 +25,11 @@ namespace seriesgate {
 /// for what is asked for already, and not begun, shares what comes of it: it is as new as every one of their questions.
 /// Threads: ask() any; take() the one that works, whose event loop outlives this.
 template <class Key, class Outcome>
-class desk {
+class single_flight_queue {
     using giver = typename awaited<Outcome>::giver;
 
   public:
-    struct order {
+    struct job {
         Key key;
         std::vector<giver> asking;
 
@@ -39,23 +39,23 @@ class desk {
     };
 
     /// Different things that may be asked for at a time.
-    static constexpr std::size_t orders_max = 16;
+    static constexpr std::size_t jobs_max = 16;
 
     /// Asks and waits.
     /// @param ahead_max how many other things may be ahead of it.
     /// @return nothing if there are more, or if it takes longer than `limit`.
     net::awaitable<std::optional<Outcome>> ask(Key key, net::io_context& io, std::chrono::steady_clock::duration limit,
-                                               std::size_t ahead_max = orders_max - 1) {
+                                               std::size_t ahead_max = jobs_max - 1) {
         awaited<Outcome> outcome{io};
         if (!add(key, outcome.to_give(), ahead_max)) co_return std::nullopt;
         co_return co_await outcome.wait(limit);
     }
 
     /// Asks for what nobody waits for.
-    void ask(const Key& key) { add(key, std::nullopt, orders_max - 1); }
+    void ask(const Key& key) { add(key, std::nullopt, jobs_max - 1); }
 
     /// Waits for what is asked for. One coroutine at a time.
-    net::awaitable<order> take() {
+    net::awaitable<job> take() {
         const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
         for (;;) {
             auto first = first_or_wake(asked);
@@ -66,23 +66,23 @@ class desk {
 
   private:
     /// @return nothing if nothing is asked for; then `asked` is notified of what comes.
-    std::optional<order> first_or_wake(const std::shared_ptr<async_event>& asked) {
+    std::optional<job> first_or_wake(const std::shared_ptr<async_event>& asked) {
         const std::scoped_lock lock{guard_};
-        if (orders_.empty()) {
+        if (jobs_.empty()) {
             waits_ = asked;
             return std::nullopt;
         }
-        std::optional<order> first{std::move(orders_.front())};
-        orders_.pop_front();
+        std::optional<job> first{std::move(jobs_.front())};
+        jobs_.pop_front();
         return first;
     }
 
     bool add(const Key& key, std::optional<giver> asking, std::size_t ahead_max) {
         const std::scoped_lock lock{guard_};
-        auto found = std::ranges::find(orders_, key, &order::key);
-        if (found == orders_.end()) {
-            if (orders_.size() > ahead_max) return false;
-            found = orders_.insert(orders_.end(), order{key, {}});
+        auto found = std::ranges::find(jobs_, key, &job::key);
+        if (found == jobs_.end()) {
+            if (jobs_.size() > ahead_max) return false;
+            found = jobs_.insert(jobs_.end(), job{key, {}});
             if (const auto waits = waits_.lock()) waits->notify();
         }
         if (asking) found->asking.push_back(std::move(*asking));
@@ -91,7 +91,7 @@ class desk {
 
     std::mutex guard_;
     std::weak_ptr<async_event> waits_;  // the one that works; its event goes with its event loop
-    std::deque<order> orders_;
+    std::deque<job> jobs_;
 };
 
 enum class page_kind : std::uint8_t { metrics, stats, status, api };
@@ -111,7 +111,7 @@ struct page_key {
 using page_text = std::shared_ptr<const std::string>;
 
 /// Where pages are asked for.
-using page_desk = desk<page_key, page_text>;
+using page_queue = single_flight_queue<page_key, page_text>;
 
 /// The texts of one sort that someone is still reading: bounds what slow readers hold.
 ///
@@ -120,7 +120,7 @@ using page_desk = desk<page_key, page_text>;
 /// held_bytes_max and one more.
 ///
 /// Threads: one; texts are let go by any.
-class page_shelf {
+class page_cache {
     using time_point = std::chrono::steady_clock::time_point;
     struct entry {
         page_key key;

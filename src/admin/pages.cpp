@@ -187,7 +187,7 @@ std::size_t limit_budgets_of(const page_key& key) {
 }
 
 /// A text of the moment if the shelf has room for it, else the newest that is held.
-page_text find_page(const page_key& key, page_shelf& limit_budgets, const page_sources& from) {
+page_text find_page(const page_key& key, page_cache& limit_budgets, const page_sources& from) {
     const auto now = clock::now();
     if (!limit_budgets.has_room()) return limit_budgets.newest(key, now);
     auto text = std::make_shared<const std::string>(text_of(key, from));
@@ -197,16 +197,16 @@ page_text find_page(const page_key& key, page_shelf& limit_budgets, const page_s
 
 }  // namespace
 
-net::awaitable<void> make_pages(page_desk& asked, const page_sources& from) {
+net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
     async_timer rest{co_await net::this_coro::executor};
-    std::array<page_shelf, limits_budgets_count> limits_budgets;
+    std::array<page_cache, limits_budgets_count> limits_budgets;
     for (;;) {
-        const auto order = co_await asked.take();
-        const page_key& key = order.key;
-        page_shelf& limit_budgets = limits_budgets[limit_budgets_of(key)];
+        const auto job = co_await asked.take();
+        const page_key& key = job.key;
+        page_cache& limit_budgets = limits_budgets[limit_budgets_of(key)];
         const auto used = thread_cpu_clock::now();
         try {
-            order.give(find_page(key, limit_budgets, from));
+            job.give(find_page(key, limit_budgets, from));
         } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
             log::error("figures could not be written", {{"err", error.what()}});
         }

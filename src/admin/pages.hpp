@@ -39,6 +39,6 @@ struct page_sources {
 /// Makes the pages that are asked for, and rests after each for three times as long as it has worked: whoever asks for
 /// pages without end gets a quarter of a core at most, and on a busy machine no less. Waits for nothing that a request
 /// can hold. Spawn it once for each desk, on an event loop of their own: a page may take a while.
-net::awaitable<void> make_pages(page_desk& asked, const page_sources& from);
+net::awaitable<void> make_pages(page_queue& asked, const page_sources& from);
 
 }  // namespace seriesgate

@@ -26,9 +26,9 @@ std::unique_ptr<window_sets> first_sets(commit_state& held, time_point now, limi
 
 }  // namespace
 
-limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation,
-                             limit_scope of)
-    : key(installation),
+limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now,
+                             const hash_key& instance_identity, limit_scope of)
+    : key(instance_identity),
       scope(of),
       refused(refused_capacity_log2),
       counts(budget_table{rules, key}, make_set(0, capacities_of(*rules).hourly, rules->false_positive_rate),

@@ -137,7 +137,7 @@ struct limiter_state {
     guarded<commit_state> counts;
     sets_in_force sets;
 
-    limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& installation,
+    limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& instance_identity,
                   limit_scope of);
 
     [[nodiscard]] bool is_shared() const noexcept { return scope == limit_scope::fleet; }

@@ -42,7 +42,7 @@ tls_files::tls_files(no_context_yet, tls_settings settings, const tls_file_names
 
 result<std::unique_ptr<tls_files>, std::string> tls_files::load(tls_settings settings, const tls_file_names& names) {
     auto made = std::make_unique<tls_files>(no_context_yet{}, std::move(settings), names);
-    for (settled_file* const each : {&made->certificates_, &made->key_, &made->authorities_})
+    for (debounced_file* const each : {&made->certificates_, &made->key_, &made->authorities_})
         if (!each->path().empty()) each->load();
     if (std::string fault = made->read({}); !fault.empty()) return fault;
     auto first = made->make();

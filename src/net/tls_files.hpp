@@ -24,9 +24,9 @@ struct tls_file_names {
 /// between the two they do not fit, and what was there before goes on.
 class tls_files {
     tls_settings settings_;  // with the texts that were read last
-    settled_file certificates_;
-    settled_file key_;
-    settled_file authorities_;
+    debounced_file certificates_;
+    debounced_file key_;
+    debounced_file authorities_;
     bool untaken_ = false;  // texts were read that no context has been made of
     std::string fault_;     // why they are not taken now
     bool fault_told_ = false;
@@ -46,8 +46,8 @@ class tls_files {
     /// For connections from now on. Threads: any.
     [[nodiscard]] std::shared_ptr<const tls_context> current() const;
 
-    /// Takes the files if they have changed (see settled_file), and says so in the log; says once, when it has found it
-    /// twice, that they are no good; says once a day that the certificate soon expires. Waits for the disk. Threads:
+    /// Takes the files if they have changed (see debounced_file), and says so in the log; says once, when it has found
+    /// it twice, that they are no good; says once a day that the certificate soon expires. Waits for the disk. Threads:
     /// one at a time.
     /// @param date for the day on which the certificate expires
     void refresh(const file_look& look = {}, std::chrono::system_clock::time_point date = wall_clock::now());

@@ -79,14 +79,14 @@ result<bool, std::string> text_file::refresh() {
     return std::exchange(text_, std::move(text)) != text_;
 }
 
-const std::string& settled_file::load() {
+const std::string& debounced_file::load() {
     const auto found = file_.refresh();
     last_fault_ = fault_ = found ? std::string{} : found.error();
     if (found) text_ = file_.text();
     return fault_;
 }
 
-bool settled_file::refresh(const file_look& look) {
+bool debounced_file::refresh(const file_look& look) {
     const auto found = file_.refresh();
     if (found && *found) changed_ = look.now;
     std::string fault = found ? std::string{} : found.error();

@@ -56,7 +56,7 @@ struct file_look {
 /// A file as it was when it last was whole. A program that writes a file begins with an empty one, so a change counts
 /// once nothing more has changed for two seconds. The clock is the gate's: that of a file system may be wrong.
 /// Threads: one at a time.
-class settled_file {
+class debounced_file {
     text_file file_;
     std::string text_, fault_;
     std::string last_fault_;  ///< of the last look, whether it stays or not
@@ -66,7 +66,7 @@ class settled_file {
     /// The times of some file systems go in steps of two seconds. So a program has this long between two writes.
     static constexpr std::chrono::seconds settling{2};
 
-    explicit settled_file(std::string path) : file_(std::move(path)) {}
+    explicit debounced_file(std::string path) : file_(std::move(path)) {}
 
     /// For the start: takes what is there. Waits for the disk. @return why the file cannot be read, or nothing
     const std::string& load();
@@ -82,12 +82,12 @@ class settled_file {
     [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 };
 
-/// A password or a token: the one line of a file, without its end. A half-written file is not read, see settled_file.
+/// A password or a token: the one line of a file, without its end. A half-written file is not read, see debounced_file.
 /// While the file is gone or holds no secret, the last one stays. The log says that once, and once that it is over.
 /// Threads: one at a time.
 class secret_file {
     std::string key_;
-    settled_file file_;
+    debounced_file file_;
     secret_text secret_;
     bool is_untaken_ = false;  ///< the file has changed, and secret_ and fault_ do not say so yet
     std::string fault_;

@@ -50,13 +50,13 @@ std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) no
 }
 
 net::awaitable<void> drain(drained_parts of, std::string_view why, std::function<bool()> is_impatient) {
-    http_shared& shared = of.front_desk.self.shared;
+    http_shared& shared = of.acceptor.self.shared;
     log::info("draining", {{"signal", why}});
     shared.life.drain();
     of.senders.close();  // who asks for readiness at admin.listen is told that it is over
     const std::chrono::nanoseconds drain_timeout = shared.settings.drain_timeout;
     const auto grace = sender_grace(drain_timeout);
-    shorten_sender_timeouts(of.front_desk.self, grace);
+    shorten_sender_timeouts(of.acceptor.self, grace);
     for (const auto& each : of.workers) shorten_sender_timeouts(each->self, grace);
 
     const gauge& working = shared.metrics.inflight_requests;

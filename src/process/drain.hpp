@@ -16,7 +16,7 @@ namespace seriesgate {
 /// What is drained.
 struct drained_parts {
     server& senders;
-    serving_thread& front_desk;
+    serving_thread& acceptor;
     const worker_threads& workers;
     const shared_stores& stores;
 };

@@ -21,8 +21,8 @@ std::vector<given_socket> fitting(std::vector<given_socket> given, const config&
     return given;
 }
 
-starting_place take_place(const config& settings, successor from) {
-    starting_place made;
+inherited_listeners take_place(const config& settings, takeover_client from) {
+    inherited_listeners made;
     made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin.listen);
     // What is not given is opened now: an address that is in use is to cost nobody anything.
     if (!made.at.gate) made.at.gate = listen_on(settings.listen);
@@ -35,12 +35,12 @@ starting_place take_place(const config& settings, successor from) {
 
 }  // namespace
 
-starting_place find_place(const config& settings, bool takes_over) {
+inherited_listeners find_place(const config& settings, bool takes_over) {
     auto given = take_activated_sockets();
     const bool is_activated = !given.empty();
     if (takes_over) {
         if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
-        auto running = successor::of_gate_at(takeover_path(settings));
+        auto running = takeover_client::of_gate_at(takeover_path(settings));
         if (running) return take_place(settings, std::move(*running));
         log::info("no gate runs, so none is taken over");
     }
@@ -49,12 +49,12 @@ starting_place find_place(const config& settings, bool takes_over) {
             .before = {}};
 }
 
-void adopt(starting_place& place, server& senders, server* people) {
+void adopt(inherited_listeners& place, server& senders, server* admin_server) {
     senders.entry().take_file();
-    if (people != nullptr) people->entry().take_file();
-    for (successor::connection& each : place.connections) {
-        const bool is_for_people = people != nullptr && each.name == admin_socket_name;
-        (is_for_people ? *people : senders).adopt(std::move(each.socket));
+    if (admin_server != nullptr) admin_server->entry().take_file();
+    for (takeover_client::connection& each : place.connections) {
+        const bool is_admin = admin_server != nullptr && each.name == admin_socket_name;
+        (is_admin ? *admin_server : senders).adopt(std::move(each.socket));
     }
     place.connections.clear();
 }

@@ -112,7 +112,7 @@ net::awaitable<void> marking::leave() {
 
 namespace {
 
-constexpr std::chrono::seconds rereading_interval{1};
+constexpr std::chrono::seconds poll_interval{1};
 
 void check(const file_check& one, const file_look& look) noexcept {
     try {
@@ -124,17 +124,17 @@ void check(const file_check& one, const file_look& look) noexcept {
 
 }  // namespace
 
-net::awaitable<void> rereading::run(std::vector<file_check> checks) {
+net::awaitable<void> file_poller::run(std::vector<file_check> checks) {
     const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
     *waits_.lock() = asked;
     for (;;) {
         const file_look look{.are_whole = is_asked_.exchange(false)};
         for (const file_check& each : checks) check(each, look);
-        co_await asked->wait_until(monotonic_clock::now() + rereading_interval);
+        co_await asked->wait_until(monotonic_clock::now() + poll_interval);
     }
 }
 
-void rereading::ask() {
+void file_poller::ask() {
     is_asked_ = true;
     if (const auto run = waits_.lock()->lock()) run->notify();
 }

@@ -63,7 +63,7 @@ class marking {
 using file_check = std::function<void(const file_look&)>;
 
 /// When to look: once a second, and when it is asked for.
-class rereading {
+class file_poller {
     std::atomic<bool> is_asked_ = false;
     guarded<std::weak_ptr<async_event>> waits_;  // run(); goes with its event loop
 

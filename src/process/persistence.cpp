@@ -43,15 +43,15 @@ void write(exposition& out, const state_metrics& metrics) {
                 metrics.save_seconds);
 }
 
-installation::installation(const config& settings) {
+instance_identity::instance_identity(const config& settings) {
     if (!settings.state.dir.empty()) directory = std::make_unique<state_directory>(settings.state.dir);
     secret = !settings.secret_file.empty() ? read_secret(settings.secret_file)
              : directory                   ? kept_secret(*directory)
                                            : random_secret();
 }
 
-state_keeper::state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
-                           state_metrics& metrics)
+state_keeper::state_keeper(const config& settings, const instance_identity& in, const hash_key& key,
+                           series_limiter& limiter, state_metrics& metrics)
     : directory_(*in.directory),
       secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
       file_(directory_, {.ignored_labels = ignored_labels_identity(settings.ignore_labels), .secret = key.identity()}),
@@ -142,7 +142,7 @@ void observed_keeper::save_now_and_then() noexcept {
     save();
 }
 
-keeping::keeping(const sources& from) : in_(from.in), interval_(from.settings.state.interval) {
+persistence::persistence(const sources& from) : in_(from.in), interval_(from.settings.state.interval) {
     if (!in_.directory) return;
     observed_.emplace(*in_.directory, from.key, from.noted, from.now(),
                       [&noted = from.noted, &limiter = from.limiter, now = from.now] {
@@ -152,7 +152,7 @@ keeping::keeping(const sources& from) : in_(from.in), interval_(from.settings.st
     if (!from.is_in_fleet) state_.emplace(from.settings, in_, from.key, from.limiter, from.metrics);
 }
 
-net::awaitable<void> keeping::run(std::stop_token ending) {
+net::awaitable<void> persistence::run(std::stop_token ending) {
     if (!observed_) co_return;
     async_timer timer{co_await net::this_coro::executor};
     background_pace pace{std::move(ending)};
@@ -165,7 +165,7 @@ net::awaitable<void> keeping::run(std::stop_token ending) {
     }
 }
 
-void keeping::finish() {
+void persistence::finish() {
     {
         const std::scoped_lock quick{belongs_};
         if (is_given_up_ && !is_wanted_) return;
@@ -175,12 +175,12 @@ void keeping::finish() {
     if (may_save()) save_all({});
 }
 
-void keeping::promise() {
+void persistence::promise() {
     const std::scoped_lock quick{belongs_};
     is_wanted_ = false;
 }
 
-bool keeping::give_up() {
+bool persistence::give_up() {
     const std::scoped_lock lock{saves_};
     if (is_wanted() || !save_all({})) return false;
     const std::scoped_lock quick{belongs_};
@@ -190,7 +190,7 @@ bool keeping::give_up() {
     return true;
 }
 
-bool keeping::take_back() {
+bool persistence::take_back() {
     const std::scoped_lock quick{belongs_};
     is_wanted_ = true;
     try {
@@ -201,7 +201,7 @@ bool keeping::take_back() {
     return true;
 }
 
-void keeping::save_now_and_then(const state_keeper::pause& between) {
+void persistence::save_now_and_then(const state_keeper::pause& between) {
     const std::scoped_lock lock{saves_};
     if (!is_wanted() || !may_save()) return;
     const auto unless_promised = [&] {
@@ -211,13 +211,13 @@ void keeping::save_now_and_then(const state_keeper::pause& between) {
     observed_->save_now_and_then();
 }
 
-bool keeping::save_all(const state_keeper::pause& between) {
+bool persistence::save_all(const state_keeper::pause& between) {
     const bool saved = !state_ || state_->save(between);
     if (observed_) observed_->save();
     return saved;
 }
 
-bool keeping::may_save() {
+bool persistence::may_save() {
     const std::scoped_lock quick{belongs_};
     try {
         get_back();
@@ -228,13 +228,13 @@ bool keeping::may_save() {
     }
 }
 
-bool keeping::is_wanted() {
+bool persistence::is_wanted() {
     const std::scoped_lock quick{belongs_};
     return is_wanted_;
 }
 
 /// With belongs_ held. Throws std::runtime_error while another process has it.
-void keeping::get_back() {
+void persistence::get_back() {
     if (!is_given_up_) return;
     if (in_.directory) in_.directory->take_back();
     is_given_up_ = false;

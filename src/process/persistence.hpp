@@ -69,12 +69,12 @@ void write(exposition& out, const state_metrics& metrics);
 class series_limiter;
 
 /// What outlives the process: where the state is kept, and the secret that its fingerprints are made with.
-struct installation {
+struct instance_identity {
     std::unique_ptr<state_directory> directory;  ///< null if the state is not to be kept
     std::string secret;                          ///< see state/secret_file.hpp
 
     /// Locks the directory and reads the secret, or makes one. Throws std::runtime_error if that cannot be done.
-    explicit installation(const config& settings);
+    explicit instance_identity(const config& settings);
 };
 
 /// Saves to the directory, and tells the log and the metrics. Threads: one at a time.
@@ -88,7 +88,7 @@ class state_keeper {
 
   public:
     /// Loads what is there. @param in has a directory. It, and what else is passed, outlives this.
-    state_keeper(const config& settings, const installation& in, const hash_key& key, series_limiter& limiter,
+    state_keeper(const config& settings, const instance_identity& in, const hash_key& key, series_limiter& limiter,
                  state_metrics& metrics);
 
     /// What is called between two pieces of a save, see snapshot_file::save.
@@ -130,8 +130,8 @@ class observed_keeper {
 
 /// State, and what was seen of series: loaded when this is made, saved now and then, and at the end. In between
 /// another process may be given all of it.
-class keeping {
-    const installation& in_;
+class persistence {
+    const instance_identity& in_;
     const std::chrono::milliseconds interval_;
     std::optional<state_keeper> state_;        // of a gate that counts alone
     std::optional<observed_keeper> observed_;  // of one with a directory
@@ -143,7 +143,7 @@ class keeping {
   public:
     struct sources {
         const config& settings;
-        const installation& in;
+        const instance_identity& in;
         const hash_key& key;
         series_limiter& limiter;
         shared_cardinality& noted;
@@ -153,7 +153,7 @@ class keeping {
     };
 
     /// Loads what is there. What `from` refers to outlives this.
-    explicit keeping(const sources& from);
+    explicit persistence(const sources& from);
 
     /// Saves now and then, a tenth of a core long, and without rests once `ending` is. Spawn it once, on an event loop
     /// that may wait for disks.

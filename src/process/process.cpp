@@ -79,20 +79,20 @@ process::process(const config& settings, const start& how, std::function<load_ou
              .now = now_}),
       certificates_(certificates_of(settings, metrics_.http)),
       workers_(make_workers(shared_, settings.server)),
-      front_desk_(shared_, serving_thread::role::front_desk),
+      acceptor_(shared_, serving_thread::role::acceptor),
       tls_(certificates_ ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http,
                                                      [this] { return certificates_->current(); }}
                          : std::nullopt),
-      senders_({front_desk_.offered, connections_, services_of(workers_), tls_ ? &*tls_ : nullptr},
+      senders_({acceptor_.offered, connections_, services_of(workers_), tls_ ? &*tls_ : nullptr},
                take_or_open(place_.at.gate, settings.listen), relief_),
       manager_({.limiter = limiter_, .stores = shared_.stores, .workers = workers_, .life = shared_.http.life}),
       // Before there are threads and before anyone is told that we are up: a signal must find its handler.
-      signals_(front_desk(), SIGTERM, SIGINT),
-      reload_signals_(front_desk(), SIGHUP) {
+      signals_(acceptor(), SIGTERM, SIGINT),
+      reload_signals_(acceptor(), SIGHUP) {
     if (settings_.admin.listen)
-        people_.emplace(entrance{*front_desk_.people, admin_connections_, {}, tls_ ? &*tls_ : nullptr},
-                        take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
-    let_go_to(idle_, front_desk_, workers_);
+        admin_server_.emplace(entrance{*acceptor_.admin_server, admin_connections_, {}, tls_ ? &*tls_ : nullptr},
+                              take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
+    let_go_to(idle_, acceptor_, workers_);
     if (writes_markers(settings_))
         marks_.emplace(background_.context(),
                        marker_sources{.settings = settings_,
@@ -203,10 +203,10 @@ void process::start_loops() {
 
 void process::begin() {
     start_loops();
-    net::io_context& control = front_desk();
+    net::io_context& control = acceptor();
     const auto fail = [this](std::string why) {
         not_taken_ = std::move(why);
-        front_desk().stop();
+        acceptor().stop();
     };
     spawn(control.get_executor(),
           open({.place = place_,
@@ -228,16 +228,17 @@ void process::begin() {
 
 void process::run() {
     begin();
-    run_handlers(front_desk());  // until it has drained, or another process has its place
+    run_handlers(acceptor());  // until it has drained, or another process has its place
     if (!not_taken_.empty()) throw std::runtime_error(not_taken_);
     log::info("stopped");
 }
 
 void process::open_to_senders() {
     const std::string at = address();
-    log_start(settings_, {.senders = at, .people = people_ ? people_->address() : at}, workers_.size(), config_file_);
+    log_start(settings_, {.senders = at, .admin_server = admin_server_ ? admin_server_->address() : at},
+              workers_.size(), config_file_);
     accept();
-    adopt(place_, senders_, people_ ? &*people_ : nullptr);
+    adopt(place_, senders_, admin_server_ ? &*admin_server_ : nullptr);
     spawn_lasting(
         saving_.context().get_executor(), [this] { return kept_.run(saving_.ending()); }, "saving failed");
     offer_place();
@@ -246,32 +247,33 @@ void process::open_to_senders() {
 void process::accept() {
     const auto from = [this](server& one) {
         spawn_lasting(
-            front_desk().get_executor(), [&one] { return one.accept(); }, "accepting connections failed");
+            acceptor().get_executor(), [&one] { return one.accept(); }, "accepting connections failed");
     };
     from(senders_);
-    if (people_) from(*people_);
+    if (admin_server_) from(*admin_server_);
 }
 
 void process::offer_place() {
     auto at = open_takeover_socket(settings_, place_.before.has_value());
     if (!at) return;
-    next_.emplace(handing_over::parts{.senders = senders_,
-                                      .people = people_ ? &*people_ : nullptr,
-                                      .front_desk = front_desk_,
-                                      .workers = workers_,
-                                      .stores = shared_.stores,
-                                      .idle = idle_,
-                                      .kept = kept_,
-                                      .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
-                                      .leave_fleet =
-                                          [this] {
-                                              if (fleet_) fleet_->leave();
-                                          },
-                                      .accept_again = [this] { accept(); },
-                                      .is_over = [this] { spawn_end(); }},
-                  std::move(*at));
+    next_.emplace(
+        takeover_server::parts{.senders = senders_,
+                               .admin_server = admin_server_ ? &*admin_server_ : nullptr,
+                               .acceptor = acceptor_,
+                               .workers = workers_,
+                               .stores = shared_.stores,
+                               .idle = idle_,
+                               .kept = kept_,
+                               .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
+                               .leave_fleet =
+                                   [this] {
+                                       if (fleet_) fleet_->leave();
+                                   },
+                               .accept_again = [this] { accept(); },
+                               .is_over = [this] { spawn_end(); }},
+        std::move(*at));
     spawn_lasting(
-        front_desk().get_executor(), [this] { return next_->run(); }, "handing over failed");
+        acceptor().get_executor(), [this] { return next_->run(); }, "handing over failed");
 }
 
 /// What has happened is not kept from the log for long when nothing follows.
@@ -307,7 +309,7 @@ net::awaitable<void> process::drain_on_signal() {
 }
 
 void process::drain() {
-    spawn(front_desk().get_executor(), drain_and_end("SIGTERM"), "draining failed");
+    spawn(acceptor().get_executor(), drain_and_end("SIGTERM"), "draining failed");
 }
 
 net::awaitable<void> process::drain_and_end(std::string_view why) {
@@ -315,15 +317,14 @@ net::awaitable<void> process::drain_and_end(std::string_view why) {
     signals_.async_wait([is_impatient](error_code failed, int) { *is_impatient = !failed; });
     std::function<bool()> asked = [is_impatient] { return *is_impatient; };
     manager_.stopping();
-    const drained_parts all{
-        .senders = senders_, .front_desk = front_desk_, .workers = workers_, .stores = shared_.stores};
+    const drained_parts all{.senders = senders_, .acceptor = acceptor_, .workers = workers_, .stores = shared_.stores};
     co_await seriesgate::drain(all, why, std::move(asked));
     spawn_end();
 }
 
 void process::spawn_end() {
     spawn_lasting(
-        front_desk().get_executor(), [this] { return end(); }, "ending failed");
+        acceptor().get_executor(), [this] { return end(); }, "ending failed");
 }
 
 /// When no request is worked on any more: the fleet and the stores hear of the end, and the state is saved a last time.
@@ -332,16 +333,16 @@ net::awaitable<void> process::end() {
     saving_.begin_to_end();
     if (fleet_) {
         const auto leave = [this] { fleet_->leave(); };
-        co_await saving_.perform(leave, front_desk());
+        co_await saving_.perform(leave, acceptor());
     }
     serving_->stop();
     if (marks_) co_await marks_->leave();
     if (has_long_work) {
         const auto save = [this] { kept_.finish(); };
-        co_await saving_.perform(save, front_desk());
+        co_await saving_.perform(save, acceptor());
     }
     is_over_ = true;
-    front_desk().stop();
+    acceptor().stop();
 }
 
 }  // namespace seriesgate

@@ -45,8 +45,8 @@ class process {
     const config& settings_;
     const std::string config_file_;
     const thread_starter starter_;
-    starting_place place_;  // first: a gate that runs has the lock of state.dir
-    const installation installed_;
+    inherited_listeners place_;  // first: a gate that runs has the lock of state.dir
+    const instance_identity installed_;
     const hash_key key_;
     gate_metrics metrics_;
     std::optional<fleet_seat> fleet_;
@@ -61,10 +61,10 @@ class process {
     access_control access_;
     serving_shared shared_;
     web_access web_;
-    rereading small_files_;
+    file_poller small_files_;
     reloader reload_;
     const page_sources figures_;
-    keeping kept_;
+    persistence kept_;
     idle_connections idle_;
     const std::unique_ptr<tls_files> certificates_;  // none: senders meet no TLS
 
@@ -76,18 +76,18 @@ class process {
     event_loop handshakes_;
 
     const worker_threads workers_;
-    serving_thread front_desk_;  // its thread is that of run()
+    serving_thread acceptor_;  // its thread is that of run()
     std::optional<handshakes> tls_;
     server senders_;
-    std::optional<server> people_;
+    std::optional<server> admin_server_;
     supervision manager_;
     net::signal_set signals_;
     net::signal_set reload_signals_;
     std::optional<marking> marks_;
     std::optional<running_workers> serving_;
     std::optional<fleet_stay> staying_in_fleet_;
-    std::optional<handing_over> next_;  // the gate that takes this one's place
-    std::string not_taken_;             // why a gate that runs has not left its place
+    std::optional<takeover_server> next_;  // the gate that takes this one's place
+    std::string not_taken_;                // why a gate that runs has not left its place
     bool is_over_ = false;
 
   public:
@@ -107,7 +107,7 @@ class process {
 
     /// What run() begins with, for who runs the front desk's event loop by himself.
     void begin();
-    [[nodiscard]] net::io_context& front_desk() noexcept { return front_desk_.self.io; }
+    [[nodiscard]] net::io_context& acceptor() noexcept { return acceptor_.self.io; }
     /// As SIGTERM.
     void drain();
     /// As SIGHUP.
@@ -123,7 +123,7 @@ class process {
     [[nodiscard]] page_sources page_figures();
     [[nodiscard]] load_outcome read_all(const std::function<load_outcome()>& read_again);
     [[nodiscard]] std::vector<file_check> file_checks();
-    std::optional<server> make_people();
+    std::optional<server> make_admin_server();
     void start_loops();
     void open_to_senders();
     void accept();

@@ -94,7 +94,7 @@ void reloader::note_success() {
     metrics_.success_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
 }
 
-net::awaitable<void> reloader::run(reload_desk& asked, std::function<void()> begins, std::function<void()> ends) {
+net::awaitable<void> reloader::run(reload_queue& asked, std::function<void()> begins, std::function<void()> ends) {
     async_timer rest{co_await net::this_coro::executor};
     for (;;) {
         const auto order = co_await asked.take();

@@ -32,7 +32,7 @@ class reloader {
     /// Reloads when it is asked for: once a second at most, for all who have asked before. Spawn it once, on an event
     /// loop that may wait for disks.
     /// @param begins,ends are called before and after each, if somebody wants to know.
-    net::awaitable<void> run(reload_desk& asked, std::function<void()> begins = {}, std::function<void()> ends = {});
+    net::awaitable<void> run(reload_queue& asked, std::function<void()> begins = {}, std::function<void()> ends = {});
 
     /// Once, now. A bad file changes nothing. What came of it goes to the log, too.
     reload_outcome reload();

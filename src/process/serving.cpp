@@ -29,13 +29,13 @@ net::awaitable<reply> unexpected(http_request&) {
 
 }  // namespace
 
-request_handler never_at_the_front_desk() {
+request_handler never_on_the_acceptor() {
     return unexpected;
 }
 
 route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path) {
     constexpr auto senders = route_kind::ingestion;
-    constexpr auto people = route_kind::admin;
+    constexpr auto admin_server = route_kind::admin;
     using answers = net::awaitable<reply> (admin_answers::*)(const http_request&);
     const auto by = [&admin](answers answer) -> request_handler {
         return [&admin, answer](http_request& request) { return (admin.*answer)(request); };
@@ -46,19 +46,19 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
                            {"/api/v1/receive", write_only, senders, ingest},
                            {"/prometheus/api/v1/write", write_only, senders, ingest},
                            {"/prometheus/api/v1/push", write_only, senders, ingest},
-                           {"/", read_only, people, by(&admin_answers::status)},
-                           {"/health", read_only, people, by(&admin_answers::healthy)},
-                           {"/-/healthy", read_only, people, by(&admin_answers::healthy)},
-                           {"/-/ready", read_only, people, by(&admin_answers::ready)},
-                           {"/stats", read_only, people, by(&admin_answers::stats)},
-                           {"/metrics", read_only, people, by(&admin_answers::metrics)},
-                           {"/config", read_only, people, by(&admin_answers::configuration)},
-                           {"/api/v1/top", read_only, people, by(&admin_answers::top)},
-                           {"/api/v1/findings", read_only, people, by(&admin_answers::findings)},
-                           {"/api/v1/refused", read_only, people, by(&admin_answers::refused)},
-                           {"/api/v1/explain", read_only, people, by(&admin_answers::explain)},
-                           {"/api/v1/suggestions", read_only, people, by(&admin_answers::suggestions)},
-                           {"/-/reload", write_only, people, by(&admin_answers::reload)}};
+                           {"/", read_only, admin_server, by(&admin_answers::status)},
+                           {"/health", read_only, admin_server, by(&admin_answers::healthy)},
+                           {"/-/healthy", read_only, admin_server, by(&admin_answers::healthy)},
+                           {"/-/ready", read_only, admin_server, by(&admin_answers::ready)},
+                           {"/stats", read_only, admin_server, by(&admin_answers::stats)},
+                           {"/metrics", read_only, admin_server, by(&admin_answers::metrics)},
+                           {"/config", read_only, admin_server, by(&admin_answers::configuration)},
+                           {"/api/v1/top", read_only, admin_server, by(&admin_answers::top)},
+                           {"/api/v1/findings", read_only, admin_server, by(&admin_answers::findings)},
+                           {"/api/v1/refused", read_only, admin_server, by(&admin_answers::refused)},
+                           {"/api/v1/explain", read_only, admin_server, by(&admin_answers::explain)},
+                           {"/api/v1/suggestions", read_only, admin_server, by(&admin_answers::suggestions)},
+                           {"/-/reload", write_only, admin_server, by(&admin_answers::reload)}};
     if (!tenant_path.empty()) all.push_back({tenant_path, write_only, senders, ingest});
     return route_table{std::move(all)};
 }
@@ -66,7 +66,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
 namespace {
 
 request_handler ingestion_by(std::optional<ingestor>& ingest) {
-    if (!ingest) return never_at_the_front_desk();
+    if (!ingest) return never_on_the_acceptor();
     return [&by = *ingest](http_request& request) { return by.answer(request); };
 }
 
@@ -107,7 +107,8 @@ serving_thread::serving_thread(serving_shared& shared, role as)
     if (as == role::worker) ingest.emplace(self.io, shared.ingest);
     offered.routes = make_routes(admin, ingestion_by(ingest), shared.ingest.settings.tenant_path);
     if (!shared.ingest.settings.admin.listen) return;
-    if (as == role::front_desk) people.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
+    if (as == role::acceptor)
+        admin_server.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
     offered.routes = offered.routes.of(route_kind::ingestion);
 }
 

@@ -29,7 +29,7 @@ namespace seriesgate {
 route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path = {});
 
 /// In place of ingestion at the front desk: a request of this kind goes to a worker with its first byte.
-request_handler never_at_the_front_desk();
+request_handler never_on_the_acceptor();
 
 struct shared_cardinality;
 class fleet_shared;
@@ -54,9 +54,10 @@ struct serving_thread {
     std::optional<ingestor> ingest;
     admin_answers admin;
     service offered;
-    std::optional<service> people;  ///< the front desk's, where admin.listen is; `offered` is ingestion alone then
+    std::optional<service>
+        admin_server;  ///< the front desk's, where admin.listen is; `offered` is ingestion alone then
 
-    enum class role { worker, front_desk };
+    enum class role { worker, acceptor };
 
     /// @param as the front desk has no ingestion.
     serving_thread(serving_shared& shared, role as);

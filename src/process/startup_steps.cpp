@@ -32,11 +32,11 @@ constexpr auto activated_wait_max = 1s;
 /// Decides from one moment to the next whether there is something to wait for.
 class readiness {
     using clock = monotonic_clock;
-    const opening& of_;
+    const startup_steps& of_;
     const clock::time_point began_ = clock::now();
 
   public:
-    explicit readiness(const opening& of) : of_(of) {}
+    explicit readiness(const startup_steps& of) : of_(of) {}
 
     [[nodiscard]] bool is_ready() const {
         const bool catches_up =
@@ -47,7 +47,7 @@ class readiness {
 };
 
 /// @return why the gate of before has not left its place; empty if it has.
-std::string take_place(successor& before) {
+std::string take_place(takeover_client& before) {
     try {
         before.serve();
         return "";
@@ -57,7 +57,7 @@ std::string take_place(successor& before) {
 }
 
 /// @return why it will not; empty as long as it may, or if it has died: then there is none.
-std::string look_at(successor*& before) {
+std::string look_at(takeover_client*& before) {
     try {
         if (before->look()) before = nullptr;
         return "";
@@ -68,8 +68,8 @@ std::string look_at(successor*& before) {
 
 }  // namespace
 
-net::awaitable<void> open(opening steps) {
-    successor* before = steps.place.before ? &*steps.place.before : nullptr;
+net::awaitable<void> open(startup_steps steps) {
+    takeover_client* before = steps.place.before ? &*steps.place.before : nullptr;
     bool serves = before == nullptr && !steps.place.is_activated;
     if (serves) steps.serves();
     const readiness state{steps};
@@ -175,7 +175,7 @@ void log_start(const config& settings, const listening_at& where, std::size_t th
     const limit_rules& rules = settings.rules;
     log::info("seriesgate is up", {{"version", version()},
                                    {"listen", where.senders},
-                                   {"admin_listen", where.people},
+                                   {"admin_listen", where.admin_server},
                                    {"tls", settings.web.tls ? "yes" : "no"},
                                    {"authentication", authentication_in_words(settings.web)},
                                    {"upstream", shown_url(settings.upstream)},

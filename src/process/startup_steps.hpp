@@ -20,8 +20,8 @@ namespace seriesgate {
 class fleet_shared;
 
 /// What happens on the way, on the front desk's thread.
-struct opening {
-    starting_place& place;
+struct startup_steps {
+    inherited_listeners& place;
     const worker_threads& workers;
     const fleet_shared* fleet;  ///< none: the gate counts alone
     lifecycle& life;
@@ -32,7 +32,7 @@ struct opening {
 
 /// Serves at once, but where connections may wait without being refused: there they wait until the gate is ready, for
 /// at most a second or, in place of a gate that runs, for as long as that has patience. Spawn it once.
-net::awaitable<void> open(opening steps);
+net::awaitable<void> open(startup_steps steps);
 
 // --- How many connections and descriptors there may be, by the configuration.
 
@@ -51,7 +51,7 @@ inline constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
 /// Where the gate listens.
 struct listening_at {
     std::string senders;
-    std::string people;  ///< may be the same
+    std::string admin_server;  ///< may be the same
 };
 
 /// @param config_file empty: there is none.

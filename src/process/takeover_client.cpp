@@ -43,7 +43,7 @@ given_socket socket_in(message said) {
 
 }  // namespace
 
-std::optional<successor> successor::of_gate_at(const std::string& path) {
+std::optional<takeover_client> takeover_client::of_gate_at(const std::string& path) {
     auto reached = message_socket::connect_to(path);
     if (!reached) {
         const error_code error = reached.error();
@@ -56,26 +56,26 @@ std::optional<successor> successor::of_gate_at(const std::string& path) {
     const uid_t user = reached->peer_user();
     if (user != ::geteuid() && user != 0)
         give_up(fmt::format("{}: the process there is of the user {}, this one of {}", path, user, ::geteuid()));
-    return successor{std::move(*reached)};
+    return takeover_client{std::move(*reached)};
 }
 
-void successor::say(std::string_view word) {
+void takeover_client::say(std::string_view word) {
     if (const error_code error = other_.send(word)) not_heard(error);
 }
 
-void successor::not_heard(error_code error) {
+void takeover_client::not_heard(error_code error) {
     const auto why_not = other_.receive();  // it may have ended it with a word of its own
     give_up(why_not && why_not->text.starts_with(takeover::no) ? refusal_in(*why_not) : in_words(error));
 }
 
-message successor::hear(std::chrono::steady_clock::duration limit) {
+message takeover_client::hear(std::chrono::steady_clock::duration limit) {
     auto got = other_.receive_within(limit);
     if (!got) give_up(in_words(got.error()));
     if (got->text.starts_with(takeover::no)) give_up(refusal_in(*got));
     return std::move(*got);
 }
 
-std::vector<given_socket> successor::ask_for_sockets() {
+std::vector<given_socket> takeover_client::ask_for_sockets() {
     say(takeover::hello);
     std::vector<given_socket> given;
     for (;;) {
@@ -85,7 +85,7 @@ std::vector<given_socket> successor::ask_for_sockets() {
     }
 }
 
-std::vector<successor::connection> successor::take() {
+std::vector<takeover_client::connection> takeover_client::take() {
     say(takeover::go);
     std::vector<connection> given;
     for (;;) {
@@ -99,11 +99,11 @@ std::vector<successor::connection> successor::take() {
     }
 }
 
-bool successor::has_died() const noexcept {
+bool takeover_client::has_died() const noexcept {
     return other_.peer_has_ended(dying_max);
 }
 
-bool successor::look() {
+bool takeover_client::look() {
     const auto got = other_.receive();
     if (got && got->text.starts_with(takeover::no)) give_up(refusal_in(*got));
     if (!got && got.error() == net::error::would_block) return false;
@@ -111,7 +111,7 @@ bool successor::look() {
     give_up(in_words(net::error::eof));
 }
 
-void successor::serve() {
+void takeover_client::serve() {
     if (const error_code error = other_.send(takeover::ready)) {
         if (has_died()) return;
         not_heard(error);

@@ -14,7 +14,7 @@ namespace seriesgate {
 /// Takes the place of a gate that runs. What goes wrong is thrown as std::runtime_error with one readable line, and
 /// then the other goes on as before; so it does when this is destroyed before it serves. Each step waits, for a bounded
 /// time. Threads: one.
-class successor {
+class takeover_client {
     message_socket other_;
 
   public:
@@ -25,7 +25,7 @@ class successor {
     };
 
     /// @return nothing if no gate runs there.
-    [[nodiscard]] static std::optional<successor> of_gate_at(const std::string& path);
+    [[nodiscard]] static std::optional<takeover_client> of_gate_at(const std::string& path);
 
     /// The sockets that the other accepts from.
     [[nodiscard]] std::vector<given_socket> ask_for_sockets();
@@ -42,7 +42,7 @@ class successor {
     void serve();
 
   private:
-    explicit successor(message_socket other) noexcept : other_(std::move(other)) {}
+    explicit takeover_client(message_socket other) noexcept : other_(std::move(other)) {}
     void say(std::string_view word);
     [[noreturn]] void not_heard(error_code error);
     /// Whether it has ended without a word: one that goes on says so first.

@@ -38,12 +38,12 @@ constexpr const char* is_gone = "the new process has ended it";
 
 }  // namespace
 
-void let_go_to(idle_connections& idle, serving_thread& front_desk, const worker_threads& workers) {
+void let_go_to(idle_connections& idle, serving_thread& acceptor, const worker_threads& workers) {
     const auto let_go = [&idle](service& of) {
         of.give_away = [&idle, &of](sender_connection from) { idle.put(std::move(from), of); };
     };
-    let_go(front_desk.offered);
-    if (front_desk.people) let_go(*front_desk.people);
+    let_go(acceptor.offered);
+    if (acceptor.admin_server) let_go(*acceptor.admin_server);
     for (const auto& each : workers) let_go(each->offered);
 }
 
@@ -60,7 +60,7 @@ std::optional<message_listener> open_takeover_socket(const config& settings, boo
 }
 
 /// One process that asks, and what it is told.
-struct handing_over::talk {
+struct takeover_server::talk {
     message_socket other;
     async_timer timer;
     clock::time_point waits_since = clock::now();
@@ -93,8 +93,8 @@ struct handing_over::talk {
     }
 };
 
-net::awaitable<void> handing_over::run() {
-    net::io_context& io = of_.front_desk.self.io;
+net::awaitable<void> takeover_server::run() {
+    net::io_context& io = of_.acceptor.self.io;
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
     async_timer rest{io};
     for (;;) {
@@ -116,13 +116,13 @@ net::awaitable<void> handing_over::run() {
     }
 }
 
-void handing_over::note_refusal(std::string_view why) {
+void takeover_server::note_refusal(std::string_view why) {
     if (const auto times = refusals_.count(1))
         log::warn("the place was not handed over", {{"times", *times}, {"err", why}});
 }
 
-net::awaitable<std::string> handing_over::hand_to(talk& with) {
-    lifecycle& life = of_.front_desk.self.shared.life;
+net::awaitable<std::string> takeover_server::hand_to(talk& with) {
+    lifecycle& life = of_.acceptor.self.shared.life;
     const uid_t user = with.other.peer_user();
     if (user != ::geteuid() && user != 0) co_return fmt::format("it is a process of the user {}", user);
     if (!co_await with.hear(takeover::hello, takeover::answer_limit))
@@ -147,7 +147,7 @@ net::awaitable<std::string> handing_over::hand_to(talk& with) {
     co_return fault;
 }
 
-net::awaitable<std::string> handing_over::give_all(talk& with, std::vector<idle_connections::one>& connections) {
+net::awaitable<std::string> takeover_server::give_all(talk& with, std::vector<idle_connections::one>& connections) {
     stop_taking();
     std::string fault = co_await finish_requests(with);
     if (!fault.empty()) co_return fault;
@@ -159,7 +159,7 @@ net::awaitable<std::string> handing_over::give_all(talk& with, std::vector<idle_
 }
 
 /// Nothing has changed here when this has failed: the other may have found that it cannot listen where it wants to.
-net::awaitable<std::string> handing_over::offer_sockets(talk& with) {
+net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
     const auto offer = [&with](server& one, std::string_view name) {
         listener& at = one.entry();
         const int descriptor = at.native_handle();
@@ -168,35 +168,35 @@ net::awaitable<std::string> handing_over::offer_sockets(talk& with) {
         return with.other.send(text, std::span{&descriptor, 1});
     };
     error_code failed = offer(of_.senders, gate_socket_name);
-    if (!failed && of_.people != nullptr) failed = offer(*of_.people, admin_socket_name);
+    if (!failed && of_.admin_server != nullptr) failed = offer(*of_.admin_server, admin_socket_name);
     if (!failed) failed = with.other.send(takeover::that_is_all);
     if (failed) co_return failed.message();
     if (!co_await with.hear(takeover::go, takeover::answer_limit)) co_return is_gone;
     co_return "";
 }
 
-void handing_over::on_all_threads(const std::function<void(worker&)>& what) {
-    what(of_.front_desk.self);
+void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
+    what(of_.acceptor.self);
     for (const auto& each : of_.workers) net::post(each->self.io, [&self = each->self, what] { what(self); });
 }
 
-void handing_over::stop_taking() {
+void takeover_server::stop_taking() {
     of_.senders.entry().pause();
-    if (of_.people != nullptr) of_.people->entry().pause();
-    const auto grace = sender_grace(of_.front_desk.self.shared.settings.drain_timeout);
+    if (of_.admin_server != nullptr) of_.admin_server->entry().pause();
+    const auto grace = sender_grace(of_.acceptor.self.shared.settings.drain_timeout);
     on_all_threads([grace](worker& self) {
         self.senders.wake_idle();
         self.senders.shorten_timeouts(grace);
     });
 }
 
-bool handing_over::accepts() const {
-    return of_.senders.entry().accepts() || (of_.people != nullptr && of_.people->entry().accepts());
+bool takeover_server::accepts() const {
+    return of_.senders.entry().accepts() || (of_.admin_server != nullptr && of_.admin_server->entry().accepts());
 }
 
 /// Until every connection is either idle, and so nobody's, or closed.
-net::awaitable<std::string> handing_over::finish_requests(talk& with) {
-    const http_shared& shared = of_.front_desk.self.shared;
+net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
+    const http_shared& shared = of_.acceptor.self.shared;
     const auto is_done = [&] {
         return !accepts() &&
                static_cast<std::size_t>(std::max<std::int64_t>(shared.metrics.connections.value(), 0)) ==
@@ -213,9 +213,9 @@ net::awaitable<std::string> handing_over::finish_requests(talk& with) {
     co_return "";
 }
 
-net::awaitable<std::string> handing_over::save(talk& with) {
+net::awaitable<std::string> takeover_server::save(talk& with) {
     if (is_saving_) co_return "the state is still being saved for another process";
-    awaited<bool> saved{of_.front_desk.self.io};
+    awaited<bool> saved{of_.acceptor.self.io};
     of_.kept.promise();
     is_saving_ = true;
     try {
@@ -239,7 +239,7 @@ net::awaitable<std::string> handing_over::save(talk& with) {
 }
 
 /// In pieces, each of which is received before the next is sent: the system bounds what is on its way.
-net::awaitable<std::string> handing_over::give_connections(talk& with, std::vector<idle_connections::one>& all) {
+net::awaitable<std::string> takeover_server::give_connections(talk& with, std::vector<idle_connections::one>& all) {
     for (const std::string_view name : {gate_socket_name, admin_socket_name}) {
         const std::string text = fmt::format("{}{}", takeover::connections, name);
         std::vector<int> piece;
@@ -252,15 +252,15 @@ net::awaitable<std::string> handing_over::give_connections(talk& with, std::vect
                 piece.clear();
             }
             if (i == all.size()) break;
-            const bool is_for_people = of_.front_desk.people && all[i].of == &*of_.front_desk.people;
-            if (is_for_people == (name == admin_socket_name)) piece.push_back(all[i].socket.native_handle());
+            const bool is_admin = of_.acceptor.admin_server && all[i].of == &*of_.acceptor.admin_server;
+            if (is_admin == (name == admin_socket_name)) piece.push_back(all[i].socket.native_handle());
         }
     }
     co_return "";
 }
 
-net::awaitable<std::string> handing_over::give_place(talk& with) {
-    if (of_.front_desk.self.shared.life.draining()) co_return "this one shuts down";
+net::awaitable<std::string> takeover_server::give_place(talk& with) {
+    if (of_.acceptor.self.shared.life.draining()) co_return "this one shuts down";
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
     const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
     if (!is_ready) co_return is_gone;
@@ -268,21 +268,21 @@ net::awaitable<std::string> handing_over::give_place(talk& with) {
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
     of_.senders.entry().leave_file();
-    if (of_.people != nullptr) of_.people->entry().leave_file();
+    if (of_.admin_server != nullptr) of_.admin_server->entry().leave_file();
     log::info("another process serves in this one's place");
     co_return "";
 }
 
-net::awaitable<void> handing_over::go_on(std::vector<idle_connections::one> connections) {
+net::awaitable<void> takeover_server::go_on(std::vector<idle_connections::one> connections) {
     bool is_ours = of_.kept.take_back();
-    async_timer timer{of_.front_desk.self.io};
+    async_timer timer{of_.acceptor.self.io};
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
         timer.expires_after(poll_interval);
         co_await timer.async_wait(no_throw);
         is_ours = of_.kept.take_back();
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
-    if (!of_.front_desk.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
+    if (!of_.acceptor.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
     // On each thread: what was just about to be given away there has been by then.
     on_all_threads([&idle = of_.idle](worker& self) {
         self.senders.restore_timeouts();

@@ -19,7 +19,7 @@
 namespace seriesgate {
 
 /// From now on connections between two requests are put there while the gate hands over. Before the workers run.
-void let_go_to(idle_connections& idle, serving_thread& front_desk, const worker_threads& workers);
+void let_go_to(idle_connections& idle, serving_thread& acceptor, const worker_threads& workers);
 
 /// Where another gate asks for this one's place; nothing where there is no place to meet, see takeover_path(). If it
 /// cannot be opened, the log says so.
@@ -30,16 +30,16 @@ void let_go_to(idle_connections& idle, serving_thread& front_desk, const worker_
 /// lost: who connects meanwhile waits in the system's queue, what has been begun is finished, and connections between
 /// two requests go to the new process as they are. If that ends before it serves, everything goes on here as before.
 /// Threads: the front desk's.
-class handing_over {
+class takeover_server {
   public:
     struct parts {
         server& senders;
-        server* people;  ///< none: people are served where senders are
-        serving_thread& front_desk;
+        server* admin_server;  ///< none: people are served where senders are
+        serving_thread& acceptor;
         const worker_threads& workers;
         const shared_stores& stores;
         idle_connections& idle;
-        keeping& kept;
+        persistence& kept;
         net::io_context& saving;             ///< where `kept` is saved
         std::function<void()> leave_fleet;   ///< what a fleet must know is told. May wait for a second. Threads: any
         std::function<void()> accept_again;  ///< after a pause
@@ -54,7 +54,7 @@ class handing_over {
 
   public:
     /// What `of` refers to outlives this, and so does the io_context of the front desk.
-    handing_over(parts of, message_listener at) : of_(std::move(of)), at_(std::move(at)) {}
+    takeover_server(parts of, message_listener at) : of_(std::move(of)), at_(std::move(at)) {}
 
     /// Until the place is somebody else's. Spawn it once.
     net::awaitable<void> run();

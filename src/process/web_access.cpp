@@ -11,7 +11,7 @@
 
 namespace seriesgate {
 
-bool settled_files::watch(const std::vector<std::string>& paths) {
+bool debounced_files::watch(const std::vector<std::string>& paths) {
     bool is_new = false;
     for (const std::string& each : paths)
         is_new = files_.try_emplace(each, watched{.file = text_file{each}}).second || is_new;
@@ -22,7 +22,7 @@ bool settled_files::watch(const std::vector<std::string>& paths) {
     return true;
 }
 
-bool settled_files::look(clock::time_point now) {
+bool debounced_files::look(clock::time_point now) {
     bool changed = !changed_;
     for (auto& [path, one] : files_) changed = look_at(one) || changed;
     if (changed) {
@@ -33,7 +33,7 @@ bool settled_files::look(clock::time_point now) {
 }
 
 /// @return whether it is another one than at the last look.
-bool settled_files::look_at(watched& one) {
+bool debounced_files::look_at(watched& one) {
     const auto found = one.file.refresh();
     std::string fault = found ? std::string{} : found.error();
     const bool is_new_fault = fault != one.fault;

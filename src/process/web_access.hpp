@@ -24,7 +24,7 @@ namespace seriesgate {
 /// Tells when they are worth reading: when something about them has changed, and then nothing more for a while. Who
 /// writes a file begins with an empty one. By a clock of its own: those of file systems may be wrong.
 /// Threads: one at a time.
-class settled_files {
+class debounced_files {
     struct watched {
         text_file file;
         std::string fault{};  ///< why it cannot be read
@@ -36,7 +36,7 @@ class settled_files {
   public:
     using clock = monotonic_clock;
 
-    static constexpr auto settling = settled_file::settling;
+    static constexpr auto settling = debounced_file::settling;
 
     /// Looks at these from now on, and at no others. @return whether one of them was not known: then all have to
     /// settle.
@@ -81,13 +81,13 @@ class web_access {
     gauge& successful_;
     std::mutex guard_;
     web_config in_force_;  ///< with the TLS of the start
-    settled_files files_;
+    debounced_files files_;
     std::vector<std::string> mistakes_;  ///< for which the file is not taken
     std::vector<std::string> refused_;   ///< tokens
-    settled_files::clock::time_point told_{};
+    debounced_files::clock::time_point told_{};
 
   public:
-    using clock = settled_files::clock;
+    using clock = debounced_files::clock;
 
     /// What lasts is told again.
     static constexpr std::chrono::minutes tells_again_after{10};

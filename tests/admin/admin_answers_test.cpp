@@ -38,13 +38,13 @@ std::string text_of(const page_key& key) {
 }
 
 /// Gives everyone who asks for a page its key.
-net::awaitable<void> give_keys(page_desk& pages) {
-    return serve_desk(
-        pages, [](const page_desk::order& order) { return std::make_shared<const std::string>(text_of(order.key)); });
+net::awaitable<void> give_keys(page_queue& pages) {
+    return serve_desk(pages,
+                      [](const page_queue::job& job) { return std::make_shared<const std::string>(text_of(job.key)); });
 }
 
-net::awaitable<void> give_nothing(page_desk& pages) {
-    return serve_desk(pages, [](const page_desk::order&) { return page_text{}; });
+net::awaitable<void> give_nothing(page_queue& pages) {
+    return serve_desk(pages, [](const page_queue::job&) { return page_text{}; });
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ TEST_CASE("who finds no room for a page may come again") {
 TEST_CASE("a reload is waited for, and says what came of it") {
     scene at;
     bool good = true;
-    const auto outcome = [&good](const reload_desk::order&) {
+    const auto outcome = [&good](const reload_queue::job&) {
         return reload_outcome{.ok = std::exchange(good, false), .text = "gate.yaml:1: unknown key"};
     };
     const running_loop reloading{[&] { return serve_desk(at.shared.reloads, outcome); }};

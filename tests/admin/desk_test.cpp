@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 namespace desk_test {
 namespace {
 
-using numbers = desk<int, int>;
+using numbers = single_flight_queue<int, int>;
 
 net::awaitable<void> ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit,
                          std::size_t ahead_max, std::vector<std::optional<int>>& got) {
@@ -29,14 +29,14 @@ void spawn_ask(numbers& asked, int key, net::io_context& io, std::chrono::millis
     net::co_spawn(io, ask(asked, key, io, limit, ahead_max, got), net::detached);
 }
 
-net::awaitable<void> take_into(numbers& asked, std::optional<numbers::order>& taken) {
-    auto order = co_await asked.take();
-    taken.emplace(std::move(order));
+net::awaitable<void> take_into(numbers& asked, std::optional<numbers::job>& taken) {
+    auto job = co_await asked.take();
+    taken.emplace(std::move(job));
 }
 
 /// @return nothing if nothing is asked for.
-std::optional<numbers::order> take(numbers& asked) {
-    std::optional<numbers::order> taken;
+std::optional<numbers::job> take(numbers& asked) {
+    std::optional<numbers::job> taken;
     net::io_context io{1};
     net::co_spawn(io, take_into(asked, taken), net::detached);
     io.poll();
@@ -52,7 +52,7 @@ TEST_CASE("all who ask for the same before it is begun get what comes of it, onc
     for (const int key : {1, 2, 1, 1}) spawn_ask(asked, key, io, 10s, 15, got);
     io.poll();
     int made = 0;
-    const auto make = [&made](const numbers::order& order) { return order.key * 100 + ++made; };
+    const auto make = [&made](const numbers::job& job) { return job.key * 100 + ++made; };
     const running_loop working{[&] { return serve_desk(asked, make); }};
     io.restart();
     io.run();
@@ -71,9 +71,9 @@ TEST_CASE("who waits too long gets nothing, and what comes late hurts nobody") {
         io.restart();
         io.poll();
     }  // with someone who still waits
-    const auto order = take(asked);
-    REQUIRE(order);
-    order->give(7);
+    const auto job = take(asked);
+    REQUIRE(job);
+    job->give(7);
     CHECK(got.size() == 1);
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("only so many different things are asked for at a time") {
     CHECK(got.size() == 2);  // the fourth and the fifth
     io.run();
     for (int key = 10; key < 100; ++key) asked.ask(key);
-    for (std::size_t orders = 0; orders < numbers::orders_max; ++orders) CHECK(take(asked));
+    for (std::size_t orders = 0; orders < numbers::jobs_max; ++orders) CHECK(take(asked));
     CHECK_FALSE(take(asked));
 }
 

@@ -22,7 +22,7 @@ page_text text_of(std::size_t bytes) {
 }  // namespace
 
 TEST_CASE("a shelf has room until those who read hold too much, and again when they let go") {
-    page_shelf limit_budgets;
+    page_cache limit_budgets;
     std::vector<page_text> held;
     while (limit_budgets.has_room()) {
         REQUIRE(held.size() < 40);
@@ -38,7 +38,7 @@ TEST_CASE("a shelf has room until those who read hold too much, and again when t
 }
 
 TEST_CASE("one text larger than all that may be held is made, but not a second") {
-    page_shelf limit_budgets;
+    page_cache limit_budgets;
     CHECK(limit_budgets.has_room());
     const page_text large = text_of(40 << 20);
     limit_budgets.put(whole, large, start);
@@ -47,7 +47,7 @@ TEST_CASE("one text larger than all that may be held is made, but not a second")
 }
 
 TEST_CASE("the newest text with the same key is shared, if it is young enough and still held") {
-    page_shelf limit_budgets;
+    page_cache limit_budgets;
     const page_text first = text_of(1);
     page_text second = text_of(1);
     const page_text other = text_of(1);
@@ -60,9 +60,9 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
     CHECK(limit_budgets.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
     second = nullptr;
     CHECK(limit_budgets.newest(whole, start + 12s) == first);
-    CHECK(limit_budgets.newest(whole, start + page_shelf::age_max) == first);
-    CHECK(limit_budgets.newest(whole, start + page_shelf::age_max + 1ns) == nullptr);
-    CHECK(limit_budgets.newest(cut, start + page_shelf::age_max + 1s) == other);
+    CHECK(limit_budgets.newest(whole, start + page_cache::age_max) == first);
+    CHECK(limit_budgets.newest(whole, start + page_cache::age_max + 1ns) == nullptr);
+    CHECK(limit_budgets.newest(cut, start + page_cache::age_max + 1s) == other);
 }
 
 TEST_CASE("a part is another page than the whole, and than other parts") {
@@ -77,7 +77,7 @@ TEST_CASE("a part is another page than the whole, and than other parts") {
 }
 
 TEST_CASE("a name that is asked for takes its share of what may be held") {
-    page_shelf limit_budgets;
+    page_cache limit_budgets;
     std::vector<page_text> held;
     const page_key long_name{.kind = page_kind::stats, .shown = {.tenant = std::string(4096, 'x')}};
     while (limit_budgets.has_room()) {

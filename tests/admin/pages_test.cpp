@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 namespace pages_test {
 namespace {
 
-net::awaitable<void> ask(page_desk& pages, page_key key, net::io_context& io, page_text& got) {
+net::awaitable<void> ask(page_queue& pages, page_key key, net::io_context& io, page_text& got) {
     const auto text = co_await pages.ask(key, io, 10s);
     if (text) got = *text;
 }
@@ -36,7 +36,7 @@ struct scene {
     std::vector<std::string> ignored_labels{"replica"};
     std::atomic<bool> broken = false;
     std::atomic<std::chrono::nanoseconds> work = 0ns;  // of a processor, for each page with figures
-    page_desk pages;
+    page_queue pages;
     page_sources from{.limiter = limiter,
                       .started = std::chrono::steady_clock::now() - 7s,
                       .write_metrics = [this](exposition& out) { write_own(out); },

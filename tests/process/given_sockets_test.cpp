@@ -42,10 +42,10 @@ std::string fault_of(given_socket first, given_socket second) {
 }  // namespace
 
 TEST_CASE("a socket goes by its name, wherever it is bound") {
-    given_socket people = listening("admin");
+    given_socket admin_server = listening("admin");
     given_socket senders = listening("gate");
-    const auto ports = std::pair{port_of(senders), port_of(people)};
-    const given_listeners found = assign(std::move(people), std::move(senders), somewhere());
+    const auto ports = std::pair{port_of(senders), port_of(admin_server)};
+    const given_listeners found = assign(std::move(admin_server), std::move(senders), somewhere());
     REQUIRE(found.gate);
     REQUIRE(found.admin);
     CHECK(std::pair{seriesgate::port_of(found.gate->socket.local_endpoint()),
@@ -53,10 +53,10 @@ TEST_CASE("a socket goes by its name, wherever it is bound") {
 }
 
 TEST_CASE("a socket with another name goes by where it is bound") {
-    given_socket people = listening("seriesgate.socket");
-    const std::uint16_t port = port_of(people);
+    given_socket admin_server = listening("seriesgate.socket");
+    const std::uint16_t port = port_of(admin_server);
     std::vector<given_socket> given;
-    given.push_back(std::move(people));
+    given.push_back(std::move(admin_server));
     const given_listeners found =
         assign_sockets(std::move(given), somewhere(), listen_address{.host = loopback, .port = port});
     CHECK_FALSE(found.gate);

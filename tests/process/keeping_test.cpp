@@ -29,19 +29,19 @@ config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds
 /// A gate that keeps its state in a directory.
 struct gate {
     config settings;
-    const installation installed{settings};
+    const instance_identity installed{settings};
     hash_key key{installed.secret};
     offering offers{settings.rules, wall_clock::now()};
     shared_cardinality noted{settings, key, offers.limiter, wall_clock::now()};
     state_metrics metrics;
-    keeping kept{{.settings = settings,
-                  .in = installed,
-                  .key = key,
-                  .limiter = offers.limiter,
-                  .noted = noted,
-                  .metrics = metrics,
-                  .is_in_fleet = false,
-                  .now = [] { return time_point{wall_clock::now()}; }}};
+    persistence kept{{.settings = settings,
+                      .in = installed,
+                      .key = key,
+                      .limiter = offers.limiter,
+                      .noted = noted,
+                      .metrics = metrics,
+                      .is_in_fleet = false,
+                      .now = [] { return time_point{wall_clock::now()}; }}};
 
     explicit gate(const std::filesystem::path& directory, std::chrono::milliseconds interval = std::chrono::hours{1})
         : settings(kept_in(directory, interval)) {

@@ -191,7 +191,7 @@ TEST_CASE("a reader that throws is a mistake like others, and not the end") {
 TEST_CASE("what is asked for at the desk before it is read is read once") {
     scene at;
     at.read_again = [&at] { return load_outcome{.value = at.running, .errors = {}}; };
-    reload_desk desk;
+    reload_queue desk;
     desk.ask({});
     desk.ask({});  // joins the first
     net::io_context io{1};

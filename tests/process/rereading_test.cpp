@@ -26,7 +26,7 @@ bool comes_to(const std::atomic<int>& looks, int wanted) {
 }  // namespace
 
 TEST_CASE("files are looked at when it is asked for, not only when a second has passed") {
-    rereading files;
+    file_poller files;
     std::atomic<int> looks = 0;
     const std::vector<file_check> checks{[&](const file_look&) { ++looks; }};
     const running_loop looking{[&] { return files.run(checks); }};
@@ -42,7 +42,7 @@ TEST_CASE("files are looked at when it is asked for, not only when a second has 
 
 TEST_CASE("a look that fails is heard of, and keeps the others from nothing") {
     const captured_log said;
-    rereading files;
+    file_poller files;
     std::atomic<int> looks = 0;
     const std::vector<file_check> checks{[](const file_look&) { throw std::runtime_error("no memory"); },
                                          [&](const file_look&) { ++looks; }};

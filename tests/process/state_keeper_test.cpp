@@ -24,7 +24,7 @@ config kept_in(const std::filesystem::path& directory) {
 struct scene {
     scratch_directory scratch;
     config settings = kept_in(scratch / "state.d");
-    std::optional<installation> installed{settings};
+    std::optional<instance_identity> installed{settings};
     hash_key key{installed->secret};
     offering gate{settings.rules, wall_clock::now()};
     state_metrics metrics;
@@ -86,7 +86,7 @@ TEST_CASE("what was saved is there after a restart, and is not saved again") {
     at.keeper.reset();
     at.installed.reset();
 
-    installation again{at.settings};
+    instance_identity again{at.settings};
     const hash_key same{again.secret};
     CHECK(same.identity() == at.key.identity());
     offering restarted{at.settings.rules, wall_clock::now()};

@@ -23,7 +23,7 @@ namespace {
 struct scene {
     std::string path = std::filesystem::temp_directory_path() / ("running-" + std::to_string(::getpid()));
     message_listener listens{path, message_listener::place::free};
-    std::optional<successor> next = successor::of_gate_at(path);
+    std::optional<takeover_client> next = takeover_client::of_gate_at(path);
     message_socket running = *listens.accept();
 
     [[nodiscard]] std::string heard() { return running.receive_within(1s)->text; }
@@ -42,7 +42,7 @@ std::string fault_of(What what) {
 }  // namespace
 
 TEST_CASE("where no gate runs there is no place to take") {
-    CHECK_FALSE(successor::of_gate_at("/nowhere/at/all"));
+    CHECK_FALSE(takeover_client::of_gate_at("/nowhere/at/all"));
 }
 
 TEST_CASE("a place is taken of the same user only, or of root") {
@@ -51,7 +51,7 @@ TEST_CASE("a place is taken of the same user only, or of root") {
     REQUIRE(::seteuid(65'534) == 0);
     std::optional<message_listener> listens{std::in_place, path, message_listener::place::free};
     REQUIRE(::seteuid(0) == 0);
-    CHECK(fault_of([&] { static_cast<void>(successor::of_gate_at(path)); }) ==
+    CHECK(fault_of([&] { static_cast<void>(takeover_client::of_gate_at(path)); }) ==
           "takeover: " + path + ": the process there is of the user 65534, this one of 0");
 }
 

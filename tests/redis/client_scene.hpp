@@ -49,11 +49,11 @@ struct client_scene {
           shared(config),
           client(io, config, shared) {}
 
-    /// What files have changed counts from now on, see settled_file.
+    /// What files have changed counts from now on, see debounced_file.
     void let_files_settle() {
         const auto now = monotonic_clock::now();
         shared.refresh_files({.now = now});
-        shared.refresh_files({.now = now + settled_file::settling});
+        shared.refresh_files({.now = now + debounced_file::settling});
     }
 
     void begin(words command, std::optional<redis_answer>& got, std::chrono::milliseconds within) {

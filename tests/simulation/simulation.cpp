@@ -63,8 +63,8 @@ void simulation::start_gate(std::unique_ptr<load_outcome> loaded, const seriesga
         return std::jthread{};
     };
     gate_ = std::make_unique<process>(loaded_->value, how, std::move(read_again), by_hand);
-    gate_loops_.push_back(&gate_->front_desk());
-    time.add(gate_->front_desk());
+    gate_loops_.push_back(&gate_->acceptor());
+    time.add(gate_->acceptor());
     gate_->begin();
 }
 
