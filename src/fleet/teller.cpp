@@ -107,7 +107,7 @@ bool teller::settle(untold& one, const told& said) {
     try {
         lookup_result open = one.open;  // is used up
         const request_origin origin{.tenant = one.tenant};
-        (void)limiter_.settle(one.series, shared_.now(), verdicts, open, origin, &said);
+        (void)limiter_.commit(one.series, shared_.now(), verdicts, open, origin, &said);
     } catch (const std::bad_alloc&) {
         return false;
     }

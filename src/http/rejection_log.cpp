@@ -10,7 +10,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t tenant_bytes_max = 100;
-constexpr std::size_t user_bytes_max = 100;
+constexpr std::size_t logged_user_bytes_max = 100;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::array<log::field, 7> describe_rejection(const reply& answer, std::uint64_t 
     return {{{"requests", requests},
              {"reason", name_of(*answer.rejected)},
              {"sender", peer},
-             {"user", user.substr(0, user_bytes_max)},
+             {"user", user.substr(0, logged_user_bytes_max)},
              {"tenant", shown_tenant(tenant)},
              {"status", answer.status},
              {"err", std::string_view{answer.body}.substr(0, answer.body.find('\n'))}}};

@@ -70,11 +70,6 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds status_interval = 5s;
 
-std::string variable(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 std::string upstream_in_words(std::size_t backends_up, std::size_t backends) {
     if (backends == 0) return "nothing is forwarded";
     if (backends == 1) return backends_up == 1 ? "upstream up" : "upstream out";
