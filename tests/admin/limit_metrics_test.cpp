@@ -14,7 +14,7 @@ using namespace seriesgate;
 
 namespace {
 
-budget_figures budget(std::string limit, int group, std::uint64_t current, std::uint64_t refused = 0) {
+budget_figures budget_of(std::string limit, int group, std::uint64_t current, std::uint64_t refused = 0) {
     return {.name = {.limit = std::move(limit), .tenant = {}, .group = {{"g", std::to_string(group)}}},
             .mode = limit_mode::enforce,
             .hourly = {.series_max = 0, .series_current = current, .series_refused = refused},
@@ -67,9 +67,9 @@ TEST_CASE("whether the global limit observes is a figure") {
 
 TEST_CASE("a limit with many groups hides none of another's") {
     limiter_figures figures;
-    for (int group = 0; group < 5'000; ++group) figures.limits.push_back(budget("many", group, 1'000'000));
-    figures.limits.push_back(budget("few", 1, 3));
-    figures.limits.push_back(budget("few", 2, 0, 4));
+    for (int group = 0; group < 5'000; ++group) figures.limits.push_back(budget_of("many", group, 1'000'000));
+    figures.limits.push_back(budget_of("few", 1, 3));
+    figures.limits.push_back(budget_of("few", 2, 0, 4));
     const demands got = shown(figures);
     CHECK(got.at("many").size() == 100);
     CHECK(got.at("few") == std::vector<std::uint64_t>{4, 3});
@@ -87,7 +87,7 @@ TEST_CASE("each limit shows its groups with the most demand, as many as there is
             for (int group = 0; group < groups; ++group) {
                 const std::uint64_t demand = random() % 50;
                 const std::uint64_t refused = random() % (demand + 1);
-                figures.limits.push_back(budget(name, group, demand - refused, refused));
+                figures.limits.push_back(budget_of(name, group, demand - refused, refused));
                 all[name].push_back(demand);
             }
             std::ranges::sort(all[name], std::greater{});
@@ -112,7 +112,7 @@ TEST_CASE("each limit shows its groups with the most demand, as many as there is
 TEST_CASE("sixty-four limits with many groups show fifteen each") {
     limiter_figures figures;
     for (int limit = 0; limit < 64; ++limit)
-        for (int group = 0; group < 200; ++group) figures.limits.push_back(budget(std::to_string(limit), group, 1));
+        for (int group = 0; group < 200; ++group) figures.limits.push_back(budget_of(std::to_string(limit), group, 1));
     const demands got = shown(figures);
     for (const auto& [name, groups] : got) CHECK(groups.size() == 15);
     CHECK(total(got) == 960);

@@ -68,7 +68,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         const std::vector<std::optional<claim_answer>> answers{
             answering(gate.asked.claims()[0], {.outcome = claim_outcome::taken})};
         const told said = gate.asked.tell(answers, told_outcome::withheld);
-        REQUIRE(gate.limiter.settle(gate.offered, at(10, 30), verdicts, gate.open, {.tenant = "red"}, &said));
+        REQUIRE(gate.limiter.commit(gate.offered, at(10, 30), verdicts, gate.open, {.tenant = "red"}, &said));
         gate.start();
         gate.add_marker(5).add_marker(6);
         const auto claims = gate.ask(at(11));

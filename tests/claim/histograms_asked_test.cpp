@@ -36,7 +36,7 @@ struct scene : asking {
     }
     std::vector<verdict> settle(const told& said) {
         std::vector<verdict> verdicts(offered.size(), verdict::unknown);
-        REQUIRE(limiter.settle(offered, at(10, 30), verdicts, open, {.tenant = tenant}, &said));
+        REQUIRE(limiter.commit(offered, at(10, 30), verdicts, open, {.tenant = tenant}, &said));
         answers.clear();
         return verdicts;
     }
@@ -176,7 +176,7 @@ TEST_CASE("what is told too late of a histogram decides all of the request and i
     while (gate.asked.ask_rest(gate.answers)) gate.answer(refused);
     const told said = gate.asked.tell(gate.answers, told_outcome::withheld);
     std::vector<verdict> verdicts(12, verdict::unknown);
-    REQUIRE(gate.limiter.settle(gate.offered, at(11, 1), verdicts, gate.open, {.tenant = gate.tenant}, &said));
+    REQUIRE(gate.limiter.commit(gate.offered, at(11, 1), verdicts, gate.open, {.tenant = gate.tenant}, &said));
     CHECK(verdicts == std::vector<verdict>(12, verdict::refused_hourly));
     CHECK_FALSE(gate.limiter.has_refused(family));
 }

@@ -51,22 +51,21 @@ class simulated_asking {
 
     /// As teller::tell. @return whether there is something to send: else there is nothing left to tell, or it is to be
     /// tried again.
-    bool tell(simulated_telling& sender_notice) {
-        const std::size_t its_rule = sender_notice.rule;
-        const std::uint64_t its_reloads = sender_notice.reloads;
-        start(sender_notice);
-        sender_notice.rule = its_rule;
-        sender_notice.reloads = its_reloads;
-        if (!sender_notice.one.owed) gate_.untold.keep_untold(sender_notice.one);
-        if (sender_notice.one.open.pending.empty()) return false;
-        sender_notice.asked.ask(sender_notice.one.series, sender_notice.one.open, sender_notice.one.tenant,
-                                [](std::uint64_t) { return true; });
-        sender_notice.answers.assign(sender_notice.asked.claims().size(), std::nullopt);
-        return begin_claim(sender_notice, how_told(sender_notice));
+    bool tell(simulated_telling& telling) {
+        const std::size_t its_rule = telling.rule;
+        const std::uint64_t its_reloads = telling.reloads;
+        start(telling);
+        telling.rule = its_rule;
+        telling.reloads = its_reloads;
+        if (!telling.one.owed) gate_.untold.keep_untold(telling.one);
+        if (telling.one.open.pending.empty()) return false;
+        telling.asked.ask(telling.one.series, telling.one.open, telling.one.tenant, [](std::uint64_t) { return true; });
+        telling.answers.assign(telling.asked.claims().size(), std::nullopt);
+        return begin_claim(telling, how_told(telling));
     }
     /// Whether its hour is over for this gate, or the store is told of nothing.
-    [[nodiscard]] bool is_too_late(const simulated_telling& sender_notice, time_point now) const {
-        return hour_of(gate_.clock(now)).start > sender_notice.one.open.hour.start || gate_.wrong().untold_forgotten;
+    [[nodiscard]] bool is_too_late(const simulated_telling& telling, time_point now) const {
+        return hour_of(gate_.clock(now)).start > telling.one.open.hour.start || gate_.wrong().untold_forgotten;
     }
 
     /// As claimer::ask_one.
@@ -103,31 +102,31 @@ class simulated_asking {
         request.told_outcomes.clear();
         for (const told_series& each : said.pending) request.told_outcomes.push_back(each.outcome);
         if (owes_any(said)) owe(request, said);
-        gate_.limiter->settle(request.offered, gate_.clock(now), request.verdicts, request.open, origin(request),
+        gate_.limiter->commit(request.offered, gate_.clock(now), request.verdicts, request.open, origin(request),
                               &said);
     }
 
     /// As teller::settle.
-    void settle(simulated_telling& sender_notice, time_point now) {
-        sender_notice.told_outcomes.assign(sender_notice.one.series.size(), told_outcome::unasked);
-        if (!sender_notice.one.open.pending.empty()) {
-            const told said = sender_notice.asked.tell(sender_notice.answers, told_outcome::withheld);
+    void settle(simulated_telling& telling, time_point now) {
+        telling.told_outcomes.assign(telling.one.series.size(), told_outcome::unasked);
+        if (!telling.one.open.pending.empty()) {
+            const told said = telling.asked.tell(telling.answers, told_outcome::withheld);
             for (std::size_t i = 0; i < said.pending.size(); ++i)
-                sender_notice.told_outcomes[sender_notice.one.open.pending[i]] = said.pending[i].outcome;
-            std::vector<verdict> verdicts(sender_notice.one.series.size());
-            lookup_result open = sender_notice.one.open;
-            gate_.limiter->settle(sender_notice.one.series, gate_.clock(now), verdicts, open,
-                                  {.tenant = sender_notice.one.tenant}, &said);
+                telling.told_outcomes[telling.one.open.pending[i]] = said.pending[i].outcome;
+            std::vector<verdict> verdicts(telling.one.series.size());
+            lookup_result open = telling.one.open;
+            gate_.limiter->commit(telling.one.series, gate_.clock(now), verdicts, open, {.tenant = telling.one.tenant},
+                                  &said);
         }
-        forget(sender_notice);
+        forget(telling);
     }
 
     /// As teller::forget.
-    void forget(const simulated_telling& sender_notice) {
-        if (sender_notice.one.owed)
-            gate_.own_shares.settle(hour_number(sender_notice.one.open.hour.start), sender_notice.one.series);
+    void forget(const simulated_telling& telling) {
+        if (telling.one.owed)
+            gate_.own_shares.settle(hour_number(telling.one.open.hour.start), telling.one.series);
         else
-            gate_.untold.remove(sender_notice.one.open.hour, sender_notice.one.series);
+            gate_.untold.remove(telling.one.open.hour, telling.one.series);
     }
 
   private:
@@ -137,8 +136,8 @@ class simulated_asking {
         bool accepted = false;
         bool owed = false;
     };
-    static told_as how_told(const simulated_telling& sender_notice) {
-        return {.accepted = !sender_notice.one.owed, .owed = sender_notice.one.owed};
+    static told_as how_told(const simulated_telling& telling) {
+        return {.accepted = !telling.one.owed, .owed = telling.one.owed};
     }
 
     request_origin origin(simulated_request& request) const {
@@ -157,17 +156,17 @@ class simulated_asking {
     }
 
     std::unique_ptr<simulated_telling> sender_notice_of(const simulated_request& request) const {
-        auto sender_notice = std::make_unique<simulated_telling>();
-        sender_notice->one.tenant = gate_.world().tenants[request.tenant];
-        sender_notice->rule = request.rule;
-        sender_notice->reloads = request.reloads;
-        return sender_notice;
+        auto telling = std::make_unique<simulated_telling>();
+        telling->one.tenant = gate_.world().tenants[request.tenant];
+        telling->rule = request.rule;
+        telling->reloads = request.reloads;
+        return telling;
     }
 
     void set_aside(simulated_request& request) {
         const std::vector<std::uint32_t> before = request.open.pending;
-        auto sender_notice = sender_notice_of(request);
-        gate_.limiter->set_aside(request.offered, request.verdicts, request.open, gate_.untold, sender_notice->one);
+        auto telling = sender_notice_of(request);
+        gate_.limiter->set_aside(request.offered, request.verdicts, request.open, gate_.untold, telling->one);
         auto waiting = request.open.pending.begin();
         for (const std::uint32_t each : before) {
             if (waiting != request.open.pending.end() && *waiting == each)
@@ -175,8 +174,8 @@ class simulated_asking {
             else
                 request.at_once.push_back(request.offered[each].fingerprint);
         }
-        for (const offered_series& each : sender_notice->one.series) request.aside.push_back(each.fingerprint);
-        if (!sender_notice->one.series.empty()) gate_.queue.push_back(std::move(sender_notice));
+        for (const offered_series& each : telling->one.series) request.aside.push_back(each.fingerprint);
+        if (!telling->one.series.empty()) gate_.queue.push_back(std::move(telling));
     }
 
     /// By what it would be told if nobody answered.
@@ -216,9 +215,9 @@ class simulated_asking {
     }
 
     void owe(const simulated_request& request, const told& said) {
-        auto sender_notice = sender_notice_of(request);
-        set_aside_owed(request.offered, request.open, said, sender_notice->one);
-        gate_.queue.push_back(std::move(sender_notice));
+        auto telling = sender_notice_of(request);
+        set_aside_owed(request.offered, request.open, said, telling->one);
+        gate_.queue.push_back(std::move(telling));
     }
 
     void make_wrong(told& said, time_point now) const {

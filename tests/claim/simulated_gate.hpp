@@ -172,9 +172,9 @@ class simulated_gate {
     /// Calls with each series that it has accepted at once and has yet to tell of, and the hour.
     template <class Visit>
     void each_untold(Visit visit) const {
-        each_queued([&](const simulated_telling& sender_notice) {
-            if (sender_notice.one.owed) return;
-            seriesgate::untold left = sender_notice.one;
+        each_queued([&](const simulated_telling& telling) {
+            if (telling.one.owed) return;
+            seriesgate::untold left = telling.one;
             untold.keep_untold(left);  // others may have told
             const std::int64_t in = hour_number(left.open.hour.start);
             for (const std::uint32_t each : left.open.pending) visit(left.series[each].fingerprint, in);
@@ -183,9 +183,9 @@ class simulated_gate {
     /// Whether it will tell of a series, if nobody else does.
     [[nodiscard]] bool is_to_tell(std::uint64_t series, std::int64_t in_hour) const {
         bool found = false;
-        each_queued([&](const simulated_telling& sender_notice) {
-            if (hour_number(sender_notice.one.open.hour.start) != in_hour) return;
-            for (const offered_series& each : sender_notice.one.series) found |= each.fingerprint == series;
+        each_queued([&](const simulated_telling& telling) {
+            if (hour_number(telling.one.open.hour.start) != in_hour) return;
+            for (const offered_series& each : telling.one.series) found |= each.fingerprint == series;
         });
         return found;
     }

@@ -47,13 +47,13 @@ class simulated_store : public store_model {
         if (wrong_.held_for_nobody) terms.accepted = true;
         if (wrong_.owed_as_newcomers) terms.owed = false;
         std::set<std::uint64_t> forgotten;
-        std::set<std::string> sender_notice;
+        std::set<std::string> telling;
         const std::int64_t open = hour_number_;
         if (wrong_.hour_before_not_asked && terms.hour == hour_number_ && before_) before_->series.swap(forgotten);
-        if (wrong_.lapse_by_timer) hour_.sender_notice.swap(sender_notice);
+        if (wrong_.lapse_by_timer) hour_.telling.swap(telling);
         claim_answer answer = store_model::decide(asked, terms, now);
         if (!forgotten.empty() && before_) before_->series.swap(forgotten);
-        if (!sender_notice.empty() && open == hour_number_) hour_.sender_notice.swap(sender_notice);
+        if (!telling.empty() && open == hour_number_) hour_.telling.swap(telling);
         if (answer.status == claim_status::decided) count_wrongly(asked, answer);
         if (hour_.feed.size() > flaws_.kept) hour_.feed.erase(hour_.feed.begin());
         return answer;
@@ -61,7 +61,7 @@ class simulated_store : public store_model {
 
     telling_state enter(const std::string& gate, const claim_terms& terms, time_point now) {
         const telling_state came_of_it = store_model::enter(gate, terms, now);
-        if (wrong_.place_not_kept) hour_.sender_notice.erase(gate);
+        if (wrong_.place_not_kept) hour_.telling.erase(gate);
         return came_of_it;
     }
 

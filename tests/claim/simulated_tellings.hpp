@@ -20,10 +20,10 @@ class simulated_tellings {
 
     void begin(std::size_t number) {
         simulated_gate& at = gate(number);
-        auto sender_notice = taken_out(at.queue, 0);
-        if (asking(number).is_too_late(*sender_notice, fleet_.now)) return drop(number, std::move(sender_notice));
-        const bool goes_on = asking(number).tell(*sender_notice);
-        at.tellings.push_back(std::move(sender_notice));
+        auto telling = taken_out(at.queue, 0);
+        if (asking(number).is_too_late(*telling, fleet_.now)) return drop(number, std::move(telling));
+        const bool goes_on = asking(number).tell(*telling);
+        at.tellings.push_back(std::move(telling));
         if (goes_on) return;
         const std::size_t which = at.tellings.size() - 1;
         at.tellings[which]->answers.empty() ? told_all(number, which) : try_again(number, which);
@@ -77,14 +77,14 @@ class simulated_tellings {
     }
 
     void told_all(std::size_t number, std::size_t which) {
-        const auto sender_notice = taken_out(gate(number).tellings, which);
-        asking(number).settle(*sender_notice, fleet_.now);
-        fleet_.checks.told(number, *sender_notice);
+        const auto telling = taken_out(gate(number).tellings, which);
+        asking(number).settle(*telling, fleet_.now);
+        fleet_.checks.told(number, *telling);
     }
 
-    void drop(std::size_t number, std::unique_ptr<simulated_telling> sender_notice) {
-        asking(number).forget(*sender_notice);
-        fleet_.checks.dropped(gate(number), *sender_notice);
+    void drop(std::size_t number, std::unique_ptr<simulated_telling> telling) {
+        asking(number).forget(*telling);
+        fleet_.checks.dropped(gate(number), *telling);
     }
 
     void try_again(std::size_t number, std::size_t which) {

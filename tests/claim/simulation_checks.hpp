@@ -67,19 +67,19 @@ class simulation_checks {
     }
 
     /// A gate has told of what it had accepted at once.
-    void told(std::size_t number, const simulated_telling& sender_notice) {
-        const std::int64_t hour = simulated_gate::hour_number(sender_notice.one.open.hour.start);
-        for (std::size_t i = 0; i < sender_notice.one.series.size() && !sender_notice.one.owed; ++i)
-            if (sender_notice.told_outcomes[i] == told_outcome::refused)
-                all_.upstream.taken_back(sender_notice.one.series[i].fingerprint, hour);
-        refusals_[number].note_answers(sender_notice);
+    void told(std::size_t number, const simulated_telling& telling) {
+        const std::int64_t hour = simulated_gate::hour_number(telling.one.open.hour.start);
+        for (std::size_t i = 0; i < telling.one.series.size() && !telling.one.owed; ++i)
+            if (telling.told_outcomes[i] == told_outcome::refused)
+                all_.upstream.taken_back(telling.one.series[i].fingerprint, hour);
+        refusals_[number].note_answers(telling);
     }
 
     /// A gate will not tell of it any more.
-    void dropped(const simulated_gate& gate, const simulated_telling& sender_notice) {
-        const std::int64_t hour = simulated_gate::hour_number(sender_notice.one.open.hour.start);
-        ++seen[sender_notice.one.owed ? "owed too late" : "told too late"];
-        for (const offered_series& each : sender_notice.one.series)
+    void dropped(const simulated_gate& gate, const simulated_telling& telling) {
+        const std::int64_t hour = simulated_gate::hour_number(telling.one.open.hour.start);
+        ++seen[telling.one.owed ? "owed too late" : "told too late"];
+        for (const offered_series& each : telling.one.series)
             require(gate.heard_hour > hour || gate.server->store.hour_number() != hour ||
                         all_.upstream.is_counted(each.fingerprint, hour),
                     "what was accepted at once is not told");
@@ -205,7 +205,7 @@ class simulation_checks {
         if (gate.is_aware() && hour == store.hour_number()) {
             require(all_.of(*gate.server).is_unharmed() || hour <= losses.split_until() + 1,
                     "a series is accepted at once after a loss");
-            require(store.hour().sender_notice.contains(gate.run_name) || now < grace_end_of(hour),
+            require(store.hour().telling.contains(gate.run_name) || now < grace_end_of(hour),
                     "a series is accepted at once, and its place is not kept");
             require(store.before() && store.before()->series.contains(series),
                     "a series is accepted at once that the store has no place for");
@@ -238,7 +238,7 @@ class simulation_checks {
         if (!gate.is_aware() || !all_.of(*gate.server).is_unharmed()) return;
         gate.each_untold([&](std::uint64_t, std::int64_t hour) {
             if (hour != store.hour_number()) return;
-            require(now < grace_end_of(hour) || store.hour().sender_notice.contains(gate.run_name),
+            require(now < grace_end_of(hour) || store.hour().telling.contains(gate.run_name),
                     "a series is untold, and its place is not kept");
         });
     }

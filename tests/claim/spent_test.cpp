@@ -57,7 +57,7 @@ TEST_CASE("a group of series with a spent budget is refused unasked, the others 
     }
 
     std::vector<verdict> verdicts(4, verdict::unknown);
-    REQUIRE(gate.limiter.settle(gate.offered, at(10, 30), verdicts, gate.open, {.tenant = gate.tenant}, &said));
+    REQUIRE(gate.limiter.commit(gate.offered, at(10, 30), verdicts, gate.open, {.tenant = gate.tenant}, &said));
     CHECK(verdicts ==
           std::vector{verdict::refused_hourly, verdict::refused_hourly, verdict::admitted, verdict::refused_hourly});
     CHECK(gate.ask().empty());  // they are remembered as refused

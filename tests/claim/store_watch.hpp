@@ -70,7 +70,7 @@ class store_watch {
     }
     /// Incumbents of a budget that have places in the open hour, and have not come back.
     [[nodiscard]] std::uint64_t kept(const simulated_store& store, std::uint64_t id, time_point now) const {
-        if (!before_ || (now >= grace_end_of(hour_) && store.hour().sender_notice.empty())) return 0;
+        if (!before_ || (now >= grace_end_of(hour_) && store.hour().telling.empty())) return 0;
         const std::uint64_t expected = before_->count(id) - store_model::window::found(before_->missing, id);
         const std::uint64_t returned = store_model::window::found(store.hour().returned, id);
         return expected - std::min(expected, returned);
@@ -157,7 +157,7 @@ class store_watch {
     /// Each budget has room for those who have a place and for those whose place is kept.
     void check_kept(const simulated_store& store, time_point now) const {
         if (!before_ || !is_unharmed() || world_->changes == rule_changes::rules) return;
-        if (now >= grace_end_of(hour_) && store.hour().sender_notice.empty()) return;
+        if (now >= grace_end_of(hour_) && store.hour().telling.empty()) return;
         for (const auto& [id, known] : world_->budgets) {
             const std::uint64_t kept = this->kept(store, id, now);
             require(is_within(store.hour().count(id) + kept, known.maxima.hourly),

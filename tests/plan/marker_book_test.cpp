@@ -31,7 +31,7 @@ std::string shown(const std::vector<marker_request>& requests) {
 }
 
 /// Makes what is next and says that all of it was taken, or not.
-std::string told(marker_book& book, const marker_values& values, time_point now, bool is_taken = true) {
+std::string told_text(marker_book& book, const marker_values& values, time_point now, bool is_taken = true) {
     const auto requests = book.next(values, now);
     for (const marker_request& each : requests) book.sent(each, is_taken, now);
     return shown(requests);
@@ -53,11 +53,12 @@ TEST_CASE("a minute is told once, from its beginning") {
 
 TEST_CASE("values are told until they are gone, then their end, once") {
     marker_book book;
-    CHECK(told(book, {}, start).empty());
-    CHECK(told(book, {{named("a"), 1}, {named("b"), 2}}, start) == ": a=1@0\n: b=2@0\n");
-    CHECK(told(book, {{named("b"), 3}, {named("c"), 1}}, start + 1min) == ": a=ends@60000\n: b=3@60000\n: c=1@60000\n");
-    CHECK(told(book, {}, start + 2min) == ": b=ends@120000\n: c=ends@120000\n");
-    CHECK(told(book, {}, start + 3min).empty());
+    CHECK(told_text(book, {}, start).empty());
+    CHECK(told_text(book, {{named("a"), 1}, {named("b"), 2}}, start) == ": a=1@0\n: b=2@0\n");
+    CHECK(told_text(book, {{named("b"), 3}, {named("c"), 1}}, start + 1min) ==
+          ": a=ends@60000\n: b=3@60000\n: c=1@60000\n");
+    CHECK(told_text(book, {}, start + 2min) == ": b=ends@120000\n: c=ends@120000\n");
+    CHECK(told_text(book, {}, start + 3min).empty());
     CHECK(book.size() == 0);
 }
 
@@ -68,41 +69,41 @@ TEST_CASE("each tenant has one request") {
     REQUIRE(requests.size() == 3);
     CHECK(shown(requests) == ": a=4@0\nx: a=1@0\nx: b=2@0\ny: a=3@0\n");
     for (const marker_request& each : requests) book.sent(each, true, start);
-    CHECK(told(book, {{named("b", "x"), 2}}, start + 1min) ==
+    CHECK(told_text(book, {{named("b", "x"), 2}}, start + 1min) ==
           ": a=ends@60000\nx: a=ends@60000\nx: b=2@60000\ny: a=ends@60000\n");
 }
 
 TEST_CASE("samples get later though the clock stands still or is set back") {
     marker_book book;
     const marker_values values{{named("a"), 1}};
-    CHECK(told(book, values, start) == ": a=1@0\n");
-    CHECK(told(book, values, start) == ": a=1@1\n");
-    CHECK(told(book, values, start - 1min) == ": a=1@2\n");
-    CHECK(told(book, {}, start - 1min) == ": a=ends@3\n");
+    CHECK(told_text(book, values, start) == ": a=1@0\n");
+    CHECK(told_text(book, values, start) == ": a=1@1\n");
+    CHECK(told_text(book, values, start - 1min) == ": a=1@2\n");
+    CHECK(told_text(book, {}, start - 1min) == ": a=ends@3\n");
 }
 
 TEST_CASE("an end that was not taken is told again, later, for five minutes") {
     marker_book book;
-    CHECK(told(book, {{named("a"), 1}}, start) == ": a=1@0\n");
-    CHECK(told(book, {}, start + 1min, false) == ": a=ends@60000\n");
-    CHECK(told(book, {}, start + 1min, false) == ": a=ends@60001\n");
-    CHECK(told(book, {}, start + 5min, false) == ": a=ends@300000\n");
-    CHECK(told(book, {}, start + 6min).empty());
+    CHECK(told_text(book, {{named("a"), 1}}, start) == ": a=1@0\n");
+    CHECK(told_text(book, {}, start + 1min, false) == ": a=ends@60000\n");
+    CHECK(told_text(book, {}, start + 1min, false) == ": a=ends@60001\n");
+    CHECK(told_text(book, {}, start + 5min, false) == ": a=ends@300000\n");
+    CHECK(told_text(book, {}, start + 6min).empty());
     CHECK(book.size() == 0);
 }
 
 TEST_CASE("a value that was not taken may be there all the same, and is ended") {
     marker_book book;
-    CHECK(told(book, {{named("a"), 1}}, start, false) == ": a=1@0\n");
+    CHECK(told_text(book, {{named("a"), 1}}, start, false) == ": a=1@0\n");
     CHECK(book.size() == 1);
-    CHECK(told(book, {}, start + 1min) == ": a=ends@60000\n");
+    CHECK(told_text(book, {}, start + 1min) == ": a=ends@60000\n");
     CHECK(book.size() == 0);
 }
 
 TEST_CASE("what was not sent is not remembered") {
     marker_book book;
     CHECK(shown(book.next({{named("a"), 1}}, start)) == ": a=1@0\n");
-    CHECK(told(book, {}, start + 1min).empty());
+    CHECK(told_text(book, {}, start + 1min).empty());
 }
 
 TEST_CASE("a store that takes nothing makes the book no longer than five minutes of markers") {
@@ -110,7 +111,7 @@ TEST_CASE("a store that takes nothing makes the book no longer than five minutes
     for (int minute = 0; minute < 60; ++minute) {
         marker_values values;
         for (int i = 0; i < 10; ++i) values.emplace(named(std::to_string(minute) + "-" + std::to_string(i)), 1);
-        told(book, values, start + std::chrono::minutes{minute}, false);
+        told_text(book, values, start + std::chrono::minutes{minute}, false);
         CHECK(book.size() <= 60);
     }
 }

@@ -12,21 +12,21 @@ using namespace seriesgate;
 
 namespace {
 
-std::string decoded(const std::string& body) {
+std::string decoded_marker(const std::string& body) {
     decode_buffer room;
     const auto raw = snappy_decode(body, 1 << 24, room);
     REQUIRE(raw.has_value());
     return std::string{*raw};
 }
 
-prometheus::WriteRequest parsed(const std::string& body) {
+prometheus::WriteRequest parsed_marker(const std::string& body) {
     prometheus::WriteRequest message;
-    REQUIRE(message.ParseFromString(decoded(body)));
+    REQUIRE(message.ParseFromString(decoded_marker(body)));
     return message;
 }
 
 /// `name="value",...` in their order.
-std::string labels_of(const prometheus::TimeSeries& series) {
+std::string labels_in_order(const prometheus::TimeSeries& series) {
     std::string text;
     for (const auto& each : series.labels())
         text.append(text.empty() ? "" : ",").append(each.name()).append("=").append(each.value());
@@ -48,12 +48,12 @@ TEST_CASE("a marker is a series with the labels that it has, in their order") {
                     {.name = {.tenant = "raw\xff", .limit = "global", .group = "", .of_tenant = ""},
                      .series_refused = std::nullopt,
                      .timestamp = 1'767'261'660'001}}};
-    const auto message = parsed(encode(request, "host:9201"));
+    const auto message = parsed_marker(encode(request, "host:9201"));
     REQUIRE(message.timeseries_size() == 2);
-    CHECK(labels_of(message.timeseries(0)) ==
+    CHECK(labels_in_order(message.timeseries(0)) ==
           "__name__=seriesgate_series_refused,gate=host:9201,group={job=\"x\"},limit=per-job,tenant=raw\\xff,"
           "window=daily");
-    CHECK(labels_of(message.timeseries(1)) ==
+    CHECK(labels_in_order(message.timeseries(1)) ==
           "__name__=seriesgate_series_refused,gate=host:9201,limit=global,window=hourly");
     REQUIRE(message.timeseries(0).samples_size() == 1);
     CHECK(message.timeseries(0).samples(0).value() == 12.0);
@@ -72,7 +72,7 @@ TEST_CASE("a gate would take a thousand of them, and read a sample in each") {
                                             .of_tenant = std::string(marker_text_bytes_max, 't')},
                                    .series_refused = i,
                                    .timestamp = 1});
-    const std::string raw = decoded(encode(request, "gate"));
+    const std::string raw = decoded_marker(encode(request, "gate"));
     CHECK(raw.size() < 4u << 20);
     write_request_reader reader{raw};
     std::size_t count = 0;
