@@ -14,7 +14,7 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t number) noexcept {
     return key ^ (key >> 31);
 }
 
-/// More than any histogram has series.
+/// Larger than any number of series in a histogram.
 constexpr std::uint64_t beyond_exemption_number = std::uint64_t{1} << 32;
 
 }  // namespace
@@ -33,10 +33,10 @@ constexpr histogram_family no_family{};
 const told_series unasked;
 
 bool enforces(const budget_pair* pair) {
-    return pair == nullptr || pair->enforces();  // what is not there yet is not asked for if it only observes
+    return pair == nullptr || pair->enforces();  // a missing budget that only observes never lacks room
 }
 
-/// Whether the sender is to be told of a refusal by the budget in this place, see budget_table::find.
+/// Whether the sender is told of a refusal by the budget in this place (budget_table::find).
 bool tells(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
            std::size_t place) {
     if (is_limit_place(place, selection))
@@ -57,8 +57,8 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
     return made;
 }
 
-/// Room that is kept for what the limit of exempt series counted in the hour before must not be taken by what came
-/// beyond it then: that has room elsewhere.
+/// Leaves the room reserved in the exempt limit to the series that this limit counted in the hour before. A series that
+/// other budgets admitted then has its reservation there.
 bool admission::is_beyond_exemption(const offered_series& series, const rule_selections::one& selection) {
     assert(selection.exempt());
     held_.book.find(tenant_, selection, budgets_);
@@ -67,7 +67,7 @@ bool admission::is_beyond_exemption(const offered_series& series, const rule_sel
     if (state_.is_shared() || one.before == standing::new_series ||
         !sets_.previous_hour->contains(beyond_exemption_key(series.fingerprint)))
         return false;
-    // Unless the filter is wrong about that.
+    // The marker may be a false positive: other budgets must really have room.
     const auto as_others = selection.without_exemption();
     held_.book.find(tenant_, as_others, budgets_);
     return !spent(look_at(series, no_family, as_others, unasked)).in_enforcing.any();
@@ -90,7 +90,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     observing_.clear();
     const candidate one = look_at(series, family, selection, said);
     hear(one);
-    // Every budget must have room before any is touched.
+    // All budgets are checked before any is changed.
     const spent_windows without_room = spent(one);
     const in_windows& in_enforcing = without_room.in_enforcing;
     const bool is_told = said.outcome != told_outcome::unasked;
@@ -109,7 +109,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
     assert(found.refusing != unknown_limit);
     const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
-    if (selection.is_ignored_value()) {  // no series: what counts refused ones is not told
+    if (selection.is_ignored_value()) {  // not a series, so refused series and samples are not counted
         const refusal first = state_.refused.insert(series.fingerprint, refused);
         return decision{.how = first.how, .by = first.by};
     }
@@ -156,7 +156,7 @@ decision admission::refuse_with_histogram(const offered_series& series, const hi
                                           const std::optional<refusal>& like, const told_series& said) {
     if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
     if (!like) return repeat(said, state_, series, sender_notice_of(*held_.book.rules(), tenant_.name));
-    // That other one is asked again when it comes again, so this is, too.
+    // The other series was not remembered as refused, so neither is this one: the store is asked again.
     state_.samples.add(window_of(like->how), series.samples);
     return {.how = like->how, .by = like->by};
 }
@@ -176,7 +176,7 @@ admission::candidate admission::look_at(const offered_series& series, const hist
                       .day = in_histogram && sets_.day->contains(family.fingerprint)}};
 }
 
-/// Where the budget in this place has no room for the newcomer.
+/// Windows in which the budget in this place has no room for the series.
 in_windows admission::spent_at(std::size_t place, const candidate& of) const {
     if (of.said.at(place) != nullptr) {
         const bool here = of.said.outcome == told_outcome::refused && of.said.place == place;
@@ -217,13 +217,13 @@ admission::completion admission::completing(const spent_windows& spent, const ca
     return keys;
 }
 
-/// A histogram that has begun is not whole: a bound of what completes it has been reached.
+/// Counts a series refused although its histogram has begun: the margin or histogram_series_max is used up.
 void admission::note_cut(in_windows refusing, const candidate& of) {
     if (refusing.hour && of.begun.hour) held_.hourly.cut_series.insert(of.series.fingerprint);
     if (refusing.day && of.begun.day) held_.daily.cut_series.insert(of.series.fingerprint);
 }
 
-/// Where the budget in this place says no to a newcomer that is refused there, or would if it did not only observe.
+/// Windows in which the budget in this place refuses the series, or would if it did not only observe.
 in_windows admission::asked_at(std::size_t place, in_windows refusing, const candidate& of) const {
     in_windows here = spent_at(place, of);
     here.hour &= refusing.hour || !enforces(budgets_[place]);
@@ -231,7 +231,7 @@ in_windows admission::asked_at(std::size_t place, in_windows refusing, const can
     return here;
 }
 
-/// All budgets are asked, so that each that is spent knows of the demand.
+/// Visits all budgets, so that each full one counts the refused series.
 admission::demand admission::note_demand(in_windows refusing, const candidate& of) {
     demand found;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
@@ -252,7 +252,7 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
     return found;
 }
 
-/// What all gates have counted, for who looks.
+/// Copies the fleet's counts into this gate's budgets; figures and reserved room are read from there.
 void admission::hear(const candidate& of) {
     const bool is_days_first = sets_.hour_span.start == sets_.day_span.start;
     for (const heard_budget& each : of.said.heard) {
@@ -268,8 +268,8 @@ void admission::hear(const candidate& of) {
     }
 }
 
-/// Whether the store has refused it for the sake of incumbents although the grace is over: another gate has yet to tell
-/// of some. When it has, there may be room, and nobody says so: it is asked again.
+/// Whether room may appear without notice. The grace is over, but the store still keeps room for incumbents that other
+/// gates have not reported. Such a refusal is not remembered; the store is asked again.
 bool admission::may_be_taken_back(const candidate& of) const {
     if (of.said.outcome != told_outcome::refused || sets_.lapse) return false;
     const heard_budget* const by = of.said.at(of.said.place);
@@ -279,7 +279,7 @@ bool admission::may_be_taken_back(const candidate& of) const {
     return pair == nullptr || (by_hour ? by->hourly < pair->hourly.max() : by->daily < pair->daily.max());
 }
 
-/// Whether the store would have to say, and has not.
+/// Whether the store should have decided but did not.
 bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
     if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass ||
         said.outcome == told_outcome::owed)
@@ -312,8 +312,8 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
     return {.how = refused_by(refusing_window::hourly, to_sender), .by = unavailable_limit};
 }
 
-/// A series keeps the window and the limit that first refused it, though others may be spent by now too. Whether its
-/// sender is told is each sender's own.
+/// Remembers a refusal. The series keeps the window and limit that refused it first, even if other limits are full by
+/// now. Reporting follows the sender at hand.
 decision admission::refuse(const offered_series& series, refusal said) {
     const refusal first = state_.refused.insert(series.fingerprint, said);
     const refusing_window window = window_of(first.how);
@@ -323,7 +323,7 @@ decision admission::refuse(const offered_series& series, refusal said) {
             .by = first.by};
 }
 
-/// @return false if there is no room in the sets.
+/// @return false if the sets are full.
 bool admission::take(const candidate& of, const completion& over_limit) {
     const std::uint64_t family_keys = of.in_histogram ? 1 : 0;
     const std::uint64_t exemption_keys = of.selection.is_beyond_exemption() ? 1 : 0;
@@ -340,7 +340,7 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     }
     hear(of);
     held_.remember(of.series.fingerprint, {.hour = true, .day = of.new_in_day});
-    assert(sets_.day->contains(of.series.fingerprint));  // the hour is within the day
+    assert(sets_.day->contains(of.series.fingerprint));  // the day's set contains the hour's
     if (of.in_histogram) held_.remember(of.family.fingerprint, {.hour = !of.begun.hour, .day = !of.begun.day});
     if (const std::uint64_t key = beyond_exemption_key(of.series.fingerprint); exemption_keys != 0)
         held_.remember(key, {.hour = !sets_.hour->contains(key), .day = false});

@@ -1,4 +1,4 @@
-/// One series against all the budgets that apply to it.
+/// Decides about one new series by all budgets that apply to it; the only place where a series is refused.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,21 @@
 
 namespace seriesgate {
 
-// --- What the admitted sets remember beside series.
+// --- Keys in the admitted sets that stand for something other than a series.
 
-/// A histogram that has begun is a key in the set, beside its series: that of its family. Every series that is then
-/// admitted without room adds another one, the n-th the key n of the family, so that the set tells how many they are.
+/// The key of the n-th series admitted without room to complete a histogram. The set counts these series by such keys.
+/// The family's own fingerprint in the set says that the histogram has begun.
 std::uint64_t completing_key(const histogram_family& family, std::uint64_t number) noexcept;
 
-/// Of an exempt series that the limit of those had no room for: it is admitted as others are, and this key with it.
+/// Marks an exempt series that the exempt limit had no room for, and that other budgets admitted.
 std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept;
 
 /// @param series_max see limit_rules::histogram_series_max.
-/// @return the key of the next such series; nothing if there have been enough.
+/// @return the first key that is not in the set; nothing if the histogram has used them all.
 template <class Set>
 std::optional<std::uint64_t> next_completing_key(const Set& set, const histogram_family& family,
                                                  std::uint64_t series_max) {
-    // The keys are there from the first to the last, so ten lookups find the end.
+    // Keys are added in order, so a binary search of about ten lookups finds the first free one.
     std::uint64_t first = 1;
     for (std::uint64_t end = series_max + 1; first < end;) {
         const std::uint64_t middle = first + (end - first) / 2;
@@ -43,39 +43,41 @@ std::optional<std::uint64_t> next_completing_key(const Set& set, const histogram
     return completing_key(family, first);
 }
 
-/// What is decided about a new series.
+/// The decision about a new series.
 struct decision {
     verdict how = verdict::admitted;
-    limit_number by = global_limit;  ///< the limit, if it is refused
-    bool is_arrival = false;         ///< admitted, and neither the day nor the hour before has had it
-    bool beyond_exemption = false;   ///< decided as others are, though the rules exempt it
+    limit_number by = global_limit;  ///< limit that refuses
+    bool is_arrival = false;         ///< admitted; new in the day and in the hour before
+    bool beyond_exemption = false;   ///< the rules exempt it, but other limits decide
 };
 
-/// What would be decided about a series that the hour's set does not have.
+/// What decide() would answer for a series that is not in the hour's set.
 struct foreseen {
     std::optional<refusal> refused;  ///< nothing: it would be admitted
     bool with_histogram = false;     ///< refused because its histogram was
-    in_windows completing;           ///< where it would be admitted without room, since its histogram has begun
+    in_windows completing;           ///< windows without room that admit it to complete its histogram
     standing before = standing::new_series;
-    bool in_histogram = false;  ///< one that is kept whole
-    in_windows begun;           ///< where that histogram has begun
-    /// Where the budgets that apply have no room, by place.
+    bool in_histogram = false;  ///< belongs to a histogram that is kept whole
+    in_windows begun;           ///< windows in which that histogram has begun
+    /// By place (budget_table::find): the windows in which that budget has no room.
     std::vector<in_windows> spent;
 };
 
-/// Decides about new series, one after the other, all of one request and under one hold of the lock.
+/// Decides about the new series of one request, one after the other, under one hold of the commit lock.
 ///
-/// All or nothing: a series is admitted when every budget has room, then all count it; a refusal consumes nothing.
-/// Where histograms are kept whole, one that has begun is completed: its series need no room but a margin (see
-/// budget.hpp), and are counted all the same. One whose histogram was refused is refused as that was, room or not; but
-/// incumbents flow on. In a fleet the store says which series complete their histogram.
+/// A series is admitted when every budget has room; then all budgets count it. A refusal consumes nothing.
 ///
-/// An exempt series counts in the limit of those alone. Where that has no room, it is decided as others are, and what
-/// is admitted so returns to the same budgets in the next hour: room is kept for it there.
+/// limit_rules::whole_histograms: once a histogram has begun, its further series need no room, only margin
+/// (budget.hpp). Budgets still count them. If a histogram was refused, its further new series are refused too, even if
+/// there is room; incumbents still pass. In a fleet the store decides which series complete their histogram.
+///
+/// An exempt series counts in the exempt limit alone. If that limit is full, the other budgets decide. Those budgets
+/// keep room for the series in the next hour.
 class admission {
   public:
-    /// @param held proof of the lock. All of these outlive the object.
-    /// @param open buffers.
+    /// @param held proof that the caller has the commit lock.
+    /// @param open provides buffers.
+    /// All arguments outlive the object.
     admission(commit_state& held, limiter_state& state, const window_sets& sets, std::string_view tenant,
               lookup_result& open)
         : held_(held),
@@ -86,37 +88,37 @@ class admission {
           observing_(open.observing) {}
 
     /// @param series not in the hour's set.
-    /// @param family of the series, if it is part of a histogram that is kept whole.
-    /// @return nothing if there is no room in the sets: then nothing has changed.
-    /// @param said in a fleet, what the store has told about it: that stands in place of what the shared budgets here
-    /// would say.
+    /// @param family empty unless the series is part of a histogram that is kept whole.
+    /// @param said the fleet decision about the series; replaces the verdict of the shared budgets.
+    /// @return nothing if the sets are full; then nothing has changed.
     std::optional<decision> decide(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection, const told_series& said);
 
-    /// Whether an exempt series is decided as others are. In a fleet only where the limit of exempt ones has no room.
+    /// Whether other limits decide about an exempt series. In a fleet: only if the exempt limit has no room.
     [[nodiscard]] bool is_beyond_exemption(const offered_series& series, const rule_selections::one& selection);
 
-    /// What decide() would do, and changes nothing. In a fleet: going by what this gate knows.
-    /// @param selection as it is: see is_beyond_exemption.
-    /// @return its budgets are in undecided::budgets.
+    /// What decide() would do, without changing anything. In a fleet: by this gate's own counts.
+    /// @param selection after is_beyond_exemption() was applied.
+    /// The budgets are in lookup_result::budgets afterwards.
     [[nodiscard]] foreseen foresee(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection);
 
-    /// In a fleet, of a series that nobody was asked about because its histogram is refused.
-    /// @param like how another of its series is refused by the same telling, if it is.
+    /// Fleet: refuses a series that the store was not asked about, because its histogram is refused.
+    /// @param like the refusal of the other series of that histogram, if the same fleet decision contains one.
     decision refuse_with_histogram(const offered_series& series, const histogram_family& family,
                                    const std::optional<refusal>& like, const told_series& said);
 
-    /// In a fleet, of what the store has taken: it says so once, whoever knows the series by now.
+    /// Fleet: counts a series that the store admitted over the limit. The store reports each only once, so this is
+    /// called even if the gate knows the series by now.
     void count_completed(const told_series& said);
 
-    /// Limits that only observe, and have no room for the series of the last decide().
+    /// Observing limits that had no room for the series of the last decide().
     [[nodiscard]] std::span<const spent_limit> observing() const noexcept { return observing_; }
-    /// Budgets looked at by the last decide(): what it has cost.
+    /// Budgets that the last decide() looked at: its cost.
     [[nodiscard]] std::size_t budgets_seen() const noexcept { return budgets_.size(); }
 
   private:
-    /// A series at the gate, and what is known of it.
+    /// A series with all that is known about it.
     struct candidate {
         const offered_series& series;
         const histogram_family& family;
@@ -124,10 +126,10 @@ class admission {
         const told_series& said;
         bool new_in_day;
         standing before;
-        bool in_histogram;  ///< exempt ones are not: they need no room, so they say nothing about the room of others
-        in_windows begun;   ///< where the histogram is
+        bool in_histogram;  ///< false for exempt series: they need no room elsewhere
+        in_windows begun;   ///< windows in which the histogram has begun
     };
-    /// The keys that stand for one more series over the limit, where the histogram has to be completed.
+    /// Keys that record one more series over the limit, in the windows where it completes its histogram.
     struct completion {
         std::optional<std::uint64_t> hour;
         std::optional<std::uint64_t> day;
@@ -139,19 +141,19 @@ class admission {
     [[nodiscard]] candidate look_at(const offered_series& series, const histogram_family& family,
                                     const rule_selections::one& selection, const told_series& said) const;
     [[nodiscard]] in_windows spent_at(std::size_t place, const candidate& of) const;
-    /// Where there is no room.
+    /// Windows in which some budget has no room.
     struct spent_windows {
-        in_windows in_any;          ///< budget
-        in_windows in_enforcing;    ///< budget: that refuses
-        in_windows without_margin;  ///< one that refuses also what completes a histogram
+        in_windows in_any;          ///< of any budget
+        in_windows in_enforcing;    ///< of an enforcing budget
+        in_windows without_margin;  ///< of an enforcing budget without margin for completions
     };
     [[nodiscard]] spent_windows spent(const candidate& of) const;
     [[nodiscard]] in_windows asked_at(std::size_t place, in_windows refusing, const candidate& of) const;
     [[nodiscard]] completion completing(const spent_windows& spent, const candidate& of) const;
-    /// What the budgets without room say.
+    /// The result of recording a series' demand in its budgets.
     struct demand {
-        sender_notice to_sender = sender_notice::silent;  ///< if one of those that refuse wants it
-        limit_number refusing = unknown_limit;            ///< the first that refuses
+        sender_notice to_sender = sender_notice::silent;  ///< reported if any refusing limit reports
+        limit_number refusing = unknown_limit;            ///< the first limit that refuses
     };
     demand note_demand(in_windows refusing, const candidate& of);
     void note_cut(in_windows refusing, const candidate& of);
@@ -165,15 +167,16 @@ class admission {
     limiter_state& state_;
     const window_sets& sets_;
     tenant_of_request tenant_;
-    std::vector<budget_pair*>& budgets_;  // that apply to the newcomer, by place: see budget_table::find
+    std::vector<budget_pair*>& budgets_;  // of the current series, by place: see budget_table::find
     std::vector<spent_limit>& observing_;
 };
 
-/// Whether senders of a tenant hear of refusals by its own limit, by the global one, and for want of an answer.
+/// Whether senders of a tenant are told of refusals by the tenant's limit, by the global limit, and by a missing fleet
+/// decision.
 sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant);
 
-/// What is decided by a telling that cannot be remembered: of another hour, by other rules, or none at all.
-/// @param to_sender whether the sender hears of a refusal.
+/// Applies a fleet decision without remembering it: made for another hour or other rules, or none was made.
+/// @param to_sender whether the sender is told of a refusal.
 decision repeat(const told_series& said, limiter_state& state, const offered_series& series, sender_notice to_sender);
 
 }  // namespace seriesgate

@@ -16,7 +16,7 @@
 namespace seriesgate {
 namespace {
 
-/// The tenant that a key begins with, in a limit that has budgets for each.
+/// The tenant at the front of a key, for limits with budgets per tenant.
 std::string tenant_of(std::string_view key) {
     auto parts = split_key(key);
     return parts.empty() ? std::string{} : std::move(parts.front());
@@ -89,7 +89,7 @@ bool same_groups(const label_limit& one, const label_limit& other) {
 
 namespace {
 
-/// A number for some texts, whose order and bounds count.
+/// Hashes a list of texts, including their order and boundaries.
 class text_identity {
     std::string all_;
 
@@ -213,7 +213,7 @@ void ended_budgets::add_entry(entry&& made) {
     entries_.resize(kept_min);
 }
 
-/// Those of one limit come one after the other.
+/// Entries of one limit arrive one after the other.
 void ended_budgets::add_largest(entry&& made) {
     if (!largest_.empty()) {
         entry& last = largest_.back();

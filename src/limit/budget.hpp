@@ -1,4 +1,4 @@
-/// One counted limit in one window.
+/// A budget: the counter of one limit in one window, its identity in the rules, and its final counts.
 #pragma once
 
 #include <algorithm>
@@ -20,20 +20,20 @@
 
 namespace seriesgate {
 
-/// Counts the series admitted in a window against a maximum. Budgets remember no series, the admitted set does:
-/// so a budget a tenant or label group costs a few counters, not a filter.
+/// Counts the series admitted in one window against a maximum. It remembers no series; the admitted set does. So a
+/// budget is a few counters, not a filter.
 ///
-/// Incumbents: while a reservation stands, newcomers only get what the series of the previous hour that have not come
-/// back yet leave: current + reserved < max. Where it is not known how many those are, they get nothing.
+/// Reservation: during the grace, incumbents that have not returned yet keep their room. New series are admitted while
+/// current + reserved < max. If the number of incumbents is unknown, all room is reserved.
 ///
-/// Whole histograms: what completes one needs no room, but all that is admitted stays below max + margin. In the next
-/// hour all of it returns, so incumbents find room up to there. What that leaves is for completions: the margin is not
-/// had twice, by however many hours, reloads or restarts.
+/// Whole histograms: a series that completes a histogram needs no room, but the count stays below max + margin. In the
+/// next hour all these series return, so incumbents are admitted up to max + margin too. Completions get only the rest:
+/// hours, reloads or restarts never add a second margin.
 ///
 /// Threads: under the commit lock.
 class budget {
     std::uint64_t max_;         // 0: count only
-    std::uint64_t margin_ = 0;  // beyond it, see margin_of
+    std::uint64_t margin_ = 0;  // series allowed beyond the maximum, see margin_of
     std::uint64_t current_ = 0;
     std::uint64_t over_ = 0;
     std::uint64_t beyond_ = 0;
@@ -41,7 +41,7 @@ class budget {
     distinct_sketch refused_;
 
   public:
-    /// A reservation of all the room there is.
+    /// Reserves all room.
     static constexpr std::uint64_t all_room = std::numeric_limits<std::uint64_t>::max();
 
     /// @param series_max see set_max.
@@ -49,36 +49,36 @@ class budget {
 
     [[nodiscard]] bool limits() const noexcept { return max_ != 0; }
     [[nodiscard]] std::uint64_t max() const noexcept { return max_; }
-    /// Series that are counted: more than the maximum if it was lowered, or if histograms were completed.
+    /// Series counted against the maximum; above it after completions, or if the maximum was lowered.
     [[nodiscard]] std::uint64_t current() const noexcept { return current_ + over_; }
-    /// Series that were admitted although there was no room: by a budget that only observes.
+    /// Series that an observing budget admitted without room.
     [[nodiscard]] std::uint64_t beyond() const noexcept { return beyond_; }
-    /// All that were admitted: in the next hour, its incumbents.
+    /// All admitted series: the incumbents of the next hour.
     [[nodiscard]] std::uint64_t admitted() const noexcept { return current() + beyond_; }
-    /// Distinct series that found no room in this window; an estimate when they are many.
+    /// Distinct series that found no room in this window; an estimate for large numbers.
     [[nodiscard]] std::uint64_t refused_series() const { return refused_.estimate(); }
     [[nodiscard]] bool counts_refused_exactly() const noexcept { return refused_.is_exact(); }
 
-    /// Room that is kept for incumbents that have not come back, in series; all_room: all of it.
+    /// Series for which room is reserved, or all_room.
     [[nodiscard]] std::uint64_t reserved() const noexcept { return reserved_; }
 
     [[nodiscard]] bool has_room(standing of) const noexcept {
         return fits(of) || (of == standing::incumbent && margin_left() != 0);
     }
 
-    /// Whether one more series that has no room may complete its histogram.
+    /// Whether one more series without room may complete its histogram.
     [[nodiscard]] bool has_margin() const noexcept { return reserved_ < margin_left(); }
 
-    /// So many series would find room; all_room if nothing is limited.
+    /// Series that would find room now; all_room if the budget does not limit.
     [[nodiscard]] std::uint64_t room(standing of) const noexcept {
         if (!limits()) return all_room;
         const std::uint64_t left = max_ - std::min(max_, current_);
         return of == standing::incumbent ? std::max(left, margin_left()) : left - std::min(left, reserved_);
     }
 
-    /// @param series_max series in one window; 0 counts without limiting. May be below what has been admitted: then
-    ///        only newcomers are refused. If it makes room, that goes to the series beyond first: they are in.
-    /// @param margin see margin_of; 0 for a budget that only observes.
+    /// @param series_max series in one window; 0 counts without limiting. Below the current count only new series are
+    /// refused. A raised maximum first covers the series in beyond().
+    /// @param margin see margin_of; 0 for an observing budget.
     void set_max(std::uint64_t series_max, std::uint64_t margin = 0) noexcept {
         max_ = series_max;
         margin_ = margin;
@@ -89,33 +89,33 @@ class budget {
         beyond_ -= moved;
     }
 
-    /// Counts one admitted series. If it does not fit, it completes a histogram or is an incumbent, within the margin;
-    /// or the budget merely observes. One that completes takes no room from the incumbents that have yet to return.
-    /// @return whether it was admitted over the limit.
+    /// Counts one admitted series. Without room it must be an incumbent or complete a histogram, within the margin,
+    /// unless the budget only observes. A completion takes no room from incumbents that have not returned yet.
+    /// @return whether the series was admitted over the limit.
     bool take(standing of, limit_mode mode) noexcept {
         const bool is_within = fits(of);
         const bool is_over = !is_within && mode == limit_mode::enforce;
-        assert(!is_over || has_room(of) || has_margin());  // the promise of the product
+        assert(!is_over || has_room(of) || has_margin());  // the product's guarantee
         ++(is_within ? current_ : is_over ? over_ : beyond_);
-        // More can return than were expected (false positives of the previous hour's filter).
+        // False positives of the previous hour's filter can make more series return than expected.
         if (of == standing::incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
         return is_over;
     }
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
 
-    /// A budget that several gates share: so many have been counted by all of them in this window, and room is kept for
-    /// so many incumbents. Counts only grow, in whatever order they are heard.
+    /// Fleet: takes over the shared count of this window and the number of incumbents with reserved room. Counts only
+    /// grow, whatever order the answers arrive in.
     void hear(std::uint64_t counted, std::uint64_t awaited) noexcept {
         current_ = std::max(current_, counted);
         reserved_ = awaited;
     }
 
-    /// The same without what room is kept for.
+    /// The same without the reservation.
     void hear(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
 
-    /// A new window begins.
-    void restart() noexcept {  // the maximum stays
+    /// Begins a new window; the maximum stays.
+    void restart() noexcept {
         current_ = 0;
         over_ = 0;
         beyond_ = 0;
@@ -123,13 +123,13 @@ class budget {
         refused_.clear();
     }
 
-    /// Keeps room for so many series of the previous hour, or all_room; 0 lets a reservation lapse.
+    /// Reserves room for so many series of the previous hour, or all_room; 0 ends the reservation.
     void reserve(std::uint64_t incumbents) noexcept {
         reserved_ = incumbents;
         commit();
     }
 
-    /// Adds what another budget counted; the maximum stays.
+    /// Adds another budget's counts; the maximum stays.
     void absorb(const budget& other) {
         current_ += other.current_;
         over_ += other.over_;
@@ -138,7 +138,7 @@ class budget {
         refused_.merge(other.refused_);
     }
 
-    /// Everything but the maximum, which belongs to the configuration.
+    /// Saves all but the maximum, which belongs to the configuration.
     void save(state_encoder& out) const {
         for (const std::uint64_t count : {current_, over_, beyond_, reserved_}) out.number(count);
         refused_.save(out);
@@ -149,17 +149,17 @@ class budget {
     }
 
   private:
-    /// Within the maximum.
+    /// Whether the series fits within the maximum.
     [[nodiscard]] bool fits(standing of) const noexcept {
         return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
     }
 
-    /// How many more series there may be at all.
+    /// Series that may still be admitted up to maximum plus margin.
     [[nodiscard]] std::uint64_t margin_left() const noexcept {
         return limits() ? max_ + margin_ - std::min(max_ + margin_, current()) : 0;
     }
 
-    /// There may be more room than before: it goes to the series over the maximum first.
+    /// After room has grown: moves series from over the maximum to within it.
     void commit() noexcept {
         const std::uint64_t left = limits() ? max_ - std::min(max_, current_) : over_;
         const std::uint64_t room = limits() ? left - std::min(left, reserved_) : over_;
@@ -169,23 +169,23 @@ class budget {
     }
 };
 
-// --- What the rules say about one budget.
+// --- The rules of one budget.
 
 enum class budget_kind : std::uint8_t { global, tenant, group };
 
-/// What a budget is for, beside the tenant or group that it is filed under.
+/// The kind of a budget; with its key (tenant or group) it identifies the budget.
 struct budget_role {
     budget_kind kind = budget_kind::global;
-    bool overflow = false;    ///< shared by the tenants or groups beyond the bound
+    bool overflow = false;    ///< shared by the tenants or groups beyond the maximum number
     std::uint32_t limit = 0;  ///< of a group: index in compiled_rules::limits
 };
 
-/// The name of a limit's group, from its key. One that is not of this limit gives empty values for what it lacks.
+/// A group's labels and values, from its key. A key that does not fit this limit gives empty values.
 group_labels group_of(const label_limit& limit, std::string_view key);
-/// The name of the budget that the groups of a limit share which have none of their own.
+/// The name of a limit's overflow budget.
 group_labels overflow_group(const label_limit& limit);
 
-/// @param key what the budget is filed under: the tenant's name, or see rule_selections::one::key.
+/// @param key the tenant's name, or rule_selections::one::key.
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key);
 
 struct ruling {
@@ -193,32 +193,31 @@ struct ruling {
     limit_mode mode = limit_mode::enforce;
 };
 
-/// That for overflow is found under the name `__overflow__`, as an override may be.
+/// The overflow budget is looked up as `__overflow__`, which an override may name.
 ruling ruling_of(const compiled_rules& rules, const budget_role& role, std::string_view key);
 
-/// Whether the tenant or group has maxima of its own, and so a budget whatever their number.
+/// Whether the rules have an override for this tenant or group. Then it has its own budget, however many there are.
 bool is_overridden(const compiled_rules& rules, const budget_role& role, std::string_view key);
 
-/// A group that is really called `__overflow__` belongs where it says.
+/// Whether a group is really called `__overflow__`: it belongs to the overflow budget.
 bool is_named_overflow(const label_limit& limit, std::string_view key);
 
-/// Whether the budgets of one limit mean the same under the other.
+/// Whether counts of one limit can be kept for the other: same name, `perTenant` and `each`.
 bool same_groups(const label_limit& one, const label_limit& other);
 
-/// By which rules series come to the budgets of one kind, as numbers that differ when the rules do; the same in every
-/// process. Never 0.
+/// Hashes of the rules that assign series to the budgets of one limit. Equal rules give equal numbers in every process.
+/// Never 0.
 struct limit_budgets_rules {
-    std::uint64_t matching;  ///< which series
-    std::uint64_t sharing;   ///< which of them share the overflow budget
+    std::uint64_t matching;  ///< which series count
+    std::uint64_t sharing;   ///< which series share the overflow budget
 };
 
-/// Of all kinds: the global budget (what is exempt from it), the tenants, then each limit.
+/// First for the global budget (its hash covers `exempt`), then for tenants, then for each limit.
 std::vector<limit_budgets_rules> limit_budgets_rules_of(const compiled_rules& rules);
 
-// --- What budgets had come to when their windows ended.
+// --- Final counts of budgets whose window has ended.
 
-/// Series that wanted to come in one window: those that were counted, and those that found no room (an estimate when
-/// they are many).
+/// Series offered in one window: the admitted ones, and those that found no room (an estimate for large numbers).
 struct window_demand {
     std::chrono::sys_seconds start;
     std::uint64_t series = 0;
@@ -226,23 +225,23 @@ struct window_demand {
     friend bool operator==(const window_demand&, const window_demand&) = default;
 };
 
-/// Whose demand it is.
+/// The kind of budget to which a demand belongs.
 enum class demand_scope : std::uint8_t {
     global,
-    tenants,  ///< the largest of the tenants that have no override
+    tenants,  ///< the largest tenant without an override
     tenant,
-    limit,  ///< the largest of a limit's groups that have no override; of a limit without groups: its one budget
-    group,  ///< of a limit with groups or by tenant
+    limit,  ///< the largest group without an override; or the one budget of a limit without groups
+    group,  ///< of a limit with groups or per tenant
 };
 
-/// Takes down what a budget has come to before it begins anew, until somebody fetches it: exact, and of no cost for
-/// series, since every budget is touched when a window ends anyway.
+/// Keeps the final counts of budgets until take(). Exact and free per series: every budget is visited anyway when a
+/// window ends.
 ///
-/// Bounded: of several thousand budgets those with the most demand are kept, at most 2.5 MB. The largest of each kind
-/// is found among all. Threads: under the commit lock.
+/// Bounded: of several thousand budgets those with the most demand stay, at most 2.5 MB. The largest of each kind is
+/// found among all budgets. Threads: under the commit lock.
 class ended_budgets {
   public:
-    /// So many at least are kept, and up to twice as many; further ones are let go when somebody has more demand.
+    /// Entries that always stay; up to twice as many are held.
     static constexpr std::size_t kept_min = 1'024;
 
     struct entry {
@@ -256,30 +255,32 @@ class ended_budgets {
         [[nodiscard]] std::uint64_t rank() const noexcept;
     };
 
-    /// The numbers by which a book knows hours and days, and when they began. Some may end before all budgets are told.
+    /// Notes when the hour or day with this number (see budget_table) began. Several may end before all budgets have
+    /// caught up.
     void hour_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept;
     void day_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept;
 
-    /// One window by its number, and what a budget has come to in it.
+    /// A budget's demand in the window with this number.
     struct numbered {
         std::uint64_t number = 0;
         std::uint64_t series = 0;
     };
-    /// Of a budget that is about to begin anew. Takes nothing down if there is no memory: figures are worth no failure.
-    /// @param rules in force; the role is theirs.
-    /// @param day if it has ended, too.
+    /// Notes the final counts of a budget before it restarts. Without memory it drops them: figures must not cause a
+    /// failure.
+    /// @param rules in force; `role` refers to them.
+    /// @param day set if the day has ended too.
     void add(const std::shared_ptr<const compiled_rules>& rules, const budget_role& role, std::string_view key,
              const numbered& hour, const std::optional<numbered>& day) noexcept;
 
-    /// All of them, and begins anew.
+    /// Returns all entries and starts empty.
     [[nodiscard]] std::vector<entry> take() noexcept;
 
   private:
     struct beginning {
-        std::uint64_t number = 0;  // from 1 on
+        std::uint64_t number = 0;  // numbers start at 1
         std::chrono::sys_seconds start{};
     };
-    /// The last ones: more do not end before all budgets are told, but for a clock that leaps.
+    /// The last windows. More can end before all budgets have caught up only if the clock leaps.
     using beginnings = std::array<beginning, 8>;
     static constexpr std::size_t largest_max = 512;
 
@@ -292,7 +293,7 @@ class ended_budgets {
     beginnings days_{};
     std::vector<entry> entries_;
     std::vector<entry> largest_;
-    std::uint64_t rank_min_ = 0;  // of what is taken down, once there were too many
+    std::uint64_t rank_min_ = 0;  // least demand worth keeping, once entries were dropped
 };
 
 }  // namespace seriesgate

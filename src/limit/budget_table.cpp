@@ -10,7 +10,7 @@
 namespace seriesgate {
 namespace {
 
-/// Room for the usual number of groups from the first one on: to rehash a table of thousands takes a millisecond.
+/// Reserved from the first group on: rehashing a table of thousands would take a millisecond under the lock.
 constexpr std::size_t groups_expected_max = 16'384;
 
 }  // namespace
@@ -34,7 +34,7 @@ budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) 
     return const_cast<limit_budgets&>(std::as_const(*this).limit_budgets_at(number));
 }
 
-// --- one series
+// --- Budgets of one series.
 
 namespace {
 
@@ -81,7 +81,7 @@ in_windows budget_table::spent_for_new_series(const tenant_of_request& tenant, c
 void budget_table::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                                 std::vector<budget_pair*>& found) {
     for (std::size_t place = 0; place < found.size(); ++place) {
-        if (found[place] != nullptr) continue;  // as the global one is
+        if (found[place] != nullptr) continue;  // the global budget always exists
         if (!is_limit_place(place, selection)) {
             found[place] = tenant.budget = &make_in(tenants_, role_of_tenant, tenant.name);
             continue;
@@ -109,7 +109,7 @@ budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::opt
     pair.role = role;
     pair.hour = hour_;
     pair.day = day_;
-    pair.snapshot = snapshot_;  // of which it is no part
+    pair.snapshot = snapshot_;  // the running snapshot does not contain it
     apply_rules(pair);
     const std::uint64_t expected = expects(of, role);
     pair.hourly.reserve(expected);
@@ -123,14 +123,14 @@ budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::opt
     return pair;
 }
 
-/// Incumbents of a budget that is not there yet.
+/// Room that a new budget reserves.
 std::uint64_t budget_table::expects(const limit_budgets& of, const budget_role& role) const noexcept {
     if (!reserving_) return 0;
     const bool may_have_shared = of.overflow_was_used && !role.overflow;
     return knows_incumbents(of) && !may_have_shared ? 0 : budget::all_room;
 }
 
-/// @param key nothing for one that is too long.
+/// @param key nothing for a key that is too long.
 bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& role,
                                    std::optional<std::string_view> key) const {
     if (!key || key->size() > group_key_bytes_max) return true;
@@ -140,7 +140,7 @@ bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& r
     return of.bounded >= bounded_max && !is_overridden(*rules_, role, *key);
 }
 
-/// Maxima and mode as the rules have them.
+/// Sets maxima and mode from the rules.
 void budget_table::apply_rules(budget_pair& pair) const {
     assert(pair.role.kind != budget_kind::group || pair.role.limit < rules_->limits.size());
     const ruling wanted = ruling_of(*rules_, pair.role, pair.key);
@@ -153,7 +153,7 @@ void budget_table::apply_rules(budget_pair& pair) const {
     pair.rules = rules_number_;
 }
 
-// --- all of them
+// --- Changes to all budgets.
 
 void budget_table::begin_hour(const new_hour& begun) {
     assert(!begun.in_grace || begun.follows);
@@ -182,7 +182,7 @@ void budget_table::note_change() noexcept {
 
 std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                 std::span<const limit_budgets_rules> described) {
-    const auto gone = std::make_shared<std::vector<limit_budgets>>();  // memory first: from the swaps on nothing fails
+    const auto gone = std::make_shared<std::vector<limit_budgets>>();  // memory first: nothing fails from the swaps on
     for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).whole_since = hour_ + 1;
     for (std::size_t i = 0; i < rules->limits.size(); ++i) {
         const auto same = std::ranges::find_if(
@@ -195,13 +195,13 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
     ++rules_number_;
     const std::uint64_t exempted = fixed_budgets_.matching;
     describe(described);
-    if (fixed_budgets_.matching != exempted)  // series that no budget has counted so far are now theirs
+    if (fixed_budgets_.matching != exempted)  // formerly exempt series now count in every budget
         for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).whole_since = hour_ + 1;
     note_change();
     return gone;
 }
 
-/// Notes by which rules series come to each shelf, and whether it has counted all of those since the hour began.
+/// Notes the rules of each limit. Where they changed, the budgets have not counted the whole hour.
 void budget_table::describe(std::span<const limit_budgets_rules> described) {
     assert(described.size() == limit_budgets_count());
     for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
@@ -260,7 +260,7 @@ void budget_table::drop(limit_budgets& of, std::size_t place) {
     of.all.pop_back();
 }
 
-/// What has happened since it was told last.
+/// Updates a budget to the current hour, day, grace and rules.
 void budget_table::tell(limit_budgets& of, budget_pair& pair) const {
     if (pair.hour != hour_) {
         const std::uint64_t admitted = pair.hour + 1 == hour_ ? pair.hourly.admitted() : 0;
@@ -269,7 +269,7 @@ void budget_table::tell(limit_budgets& of, budget_pair& pair) const {
         pair.hourly.restart();
         pair.hourly.reserve(expected);
         if (pair.day != day_) pair.daily.restart();
-        // Within a day incumbents are in it, so a reservation left from midnight would never be claimed.
+        // Within a day incumbents are in the day's set already, so nobody would claim a reservation left from midnight.
         pair.daily.reserve(day_began_here_ ? expected : 0);
     } else if (!reserving_) {
         pair.hourly.reserve(0);

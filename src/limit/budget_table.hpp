@@ -1,4 +1,4 @@
-/// Every budget there is.
+/// All budgets: global, by tenant, and by group of each label limit.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,15 @@
 
 namespace seriesgate {
 
-/// One limit's counters for the running hour and day.
+/// One budget's counters for the running hour and day.
 struct budget_pair {
-    std::string key;  ///< what it is filed under: the tenant's name, or see rule_selections::one::key
+    std::string key;  ///< the tenant's name, or rule_selections::one::key
     budget hourly;
     budget daily;
     budget_role role;
     limit_mode mode = limit_mode::enforce;
-    // See budget_table: the rules that it goes by, the hour and the day that it counts, the last snapshot that has it.
+    // The numbers (see budget_table) of the rules, hour and day that it has caught up with, and of the last snapshot
+    // that contains it.
     std::uint64_t rules = 0;
     std::uint64_t hour = 0;
     std::uint64_t day = 0;
@@ -34,99 +35,99 @@ struct budget_pair {
     [[nodiscard]] bool enforces() const noexcept { return mode == limit_mode::enforce; }
 };
 
-/// Places in what budget_table::find fills: the global budget, the tenant's, and those of the limits in their order. Of
-/// what is apart there is only the one of its limit.
+/// Places in the result of budget_table::find: global, tenant, then the limits in order. For exempt series and ignored
+/// values: only the budget of that limit.
 inline constexpr std::size_t tenant_place = 1;
 inline constexpr std::size_t first_limit_place = 2;
 
-/// Whether a limit's budget is in this place, see rule_selections::one.
+/// Whether this place holds a limit's budget.
 inline bool is_limit_place(std::size_t place, const rule_selections::one& selection) noexcept {
     return selection.is_apart() || place >= first_limit_place;
 }
-/// Which of the selected limits. Precondition: is_limit_place().
+/// Index of that limit among the selected ones. Precondition: is_limit_place().
 inline std::size_t selected_at(std::size_t place, const rule_selections::one& selection) noexcept {
     return selection.is_apart() ? place : place - first_limit_place;
 }
 
-/// A request's tenant with its budget, which is looked up for the first series that asks and kept for the others: valid
-/// under one hold of the commit lock. Null while there is none.
+/// A request's tenant and its budget, found once and reused for the other series. Null: not found yet. Valid under one
+/// hold of the commit lock.
 struct tenant_of_request {
     std::string_view name;
     budget_pair* budget = nullptr;
 };
 
-/// The global budget, one for each tenant that was seen, one for each group of each label limit. Bounded: beyond
-/// the maximum, tenants or groups share an overflow budget.
+/// The global budget, one budget for each tenant seen, one for each group of each label limit. Beyond the maximum
+/// number, tenants or groups share an overflow budget.
 ///
-/// Ten thousand budgets are to cost as good as nothing, so a budget is its counters and the key that it is filed
-/// under; its name is made when somebody asks.
+/// A budget must be cheap, as there may be ten thousand: it is counters and a key. Names are made on request.
 ///
-/// Nothing here takes longer for many budgets than for few, since others wait for the commit lock: a new hour, the end
-/// of the grace and other rules are noted at once, and the budgets are told one after the other, by catch_up(). Until
-/// is_behind() says no, nobody may ask for a budget.
+/// No call takes longer if there are more budgets, because others wait for the commit lock. A new hour, the end of the
+/// grace, and new rules are only noted; catch_up() updates the budgets piece by piece. While is_behind(), no budget may
+/// be used.
 ///
-/// Incumbents: in a new hour a budget expects the series that it counted in the hour before. One that may not have
-/// counted all of those that are now its own (its limit has come, or matches others, since that hour began; its group
-/// may have shared the overflow budget) keeps all its room for incumbents until the grace is over.
+/// Incumbents: in a new hour, a budget reserves room for the series that it counted in the hour before. If it may have
+/// missed some, it reserves all room until the grace ends. That happens if its limit is new or changed its selector in
+/// that hour, or if its group shared the overflow budget.
 ///
 /// Threads: under the commit lock.
 class budget_table {
   public:
-    /// @param key of this installation: else whoever chooses names could fill one bucket of a table.
+    /// @param key of this installation; keeps senders from choosing names that all fall into one hash bucket.
     budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
     [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_budgets_.all[0]; }
 
-    /// Fills `found` with the budgets that apply to a series. A null pointer stands for one that is not there yet,
-    /// which has room (but see spent_for_new_series): a series that is refused must not leave budgets behind.
+    /// Fills `found` with the budgets of a series. Null means that the budget does not exist yet and has room (but see
+    /// spent_for_new_series): refused series must not create budgets.
     void find(tenant_of_request& tenant, const rule_selections::one& selection, std::vector<budget_pair*>& found);
-    /// In which windows a budget that find() did not find would have no room for a newcomer: those where it may have
-    /// incumbents that it cannot know of. @param place in what find() filled.
+    /// Windows in which a budget that does not exist yet has no room for a new series: it may have incumbents that it
+    /// does not know.
+    /// @param place in the result of find().
     [[nodiscard]] in_windows spent_for_new_series(const tenant_of_request& tenant,
                                                   const rule_selections::one& selection, std::size_t place) const;
-    /// Makes those that find() did not find. Nothing else may have been made since.
+    /// Creates the budgets missing from the last find(). No other budget may have been created since.
     void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                       std::vector<budget_pair*>& found);
 
-    // What happens to all budgets. The first three are followed by catch_up().
+    // Changes to all budgets. catch_up() follows begin_hour(), end_grace() and reconfigure().
 
     struct new_hour {
-        bool follows = false;   ///< the one that ends is the hour before
+        bool follows = false;   ///< the hour that ends is the one directly before
         bool in_grace = false;  ///< its incumbents have room reserved
         bool new_day = false;
-        // When those began that end now; the day's if it ends.
+        // Start of the ended hour, and of the ended day if one ended.
         std::chrono::sys_seconds ended_hour{};
         std::chrono::sys_seconds ended_day{};
     };
     void begin_hour(const new_hour& begun);
-    /// The grace is over: what is still reserved lapses.
+    /// Ends the grace and all reservations.
     void end_grace();
-    /// Takes other rules: budgets of limits that are still there keep their counts, those of others go.
-    /// @param described limit_budgets_rules_of them, which takes a while for many overrides.
-    /// @return what is left of them, for the caller to destroy without the lock.
+    /// Takes new rules. Budgets of limits that still exist keep their counts; the others are removed.
+    /// @param described limit_budgets_rules_of(*rules); slow with many overrides, so computed before.
+    /// @return the removed budgets, to be destroyed without the lock.
     [[nodiscard]] std::shared_ptr<void> reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                     std::span<const limit_budgets_rules> described);
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
-    /// Tells the next `count` budgets what has happened, and drops those that counted nothing in the hour that ended
-    /// and have no count in a day that goes on, so that groups which have gone make room.
+    /// Updates the next `count` budgets. Drops budgets that counted nothing in the ended hour and have no count in a
+    /// day that continues, so unused groups make room.
     void catch_up(std::size_t count);
-    /// What those had come to that have been told of a new hour, see ended_budgets.
+    /// Final counts of the budgets that have caught up with a new hour, see ended_budgets.
     [[nodiscard]] std::vector<ended_budgets::entry> take_ended() noexcept { return ended_.take(); }
 
-    // Looking at all of them, some at a time. Budgets that are dropped meanwhile make an end of it.
+    // Visiting all budgets, some at a time. A change to all budgets invalidates the cursor.
 
-    /// Where somebody who looks at all budgets has come to.
+    /// Position of such a visit.
     struct cursor {
         std::size_t limit_budgets = 0;
         std::size_t place = 0;
         std::uint64_t change = 0;
     };
     [[nodiscard]] cursor begin() const noexcept { return {.limit_budgets = 0, .place = 0, .change = change_}; }
-    /// Whether nothing has been moved since the cursor was made.
+    /// Whether the cursor is still valid.
     [[nodiscard]] bool holds(const cursor& at) const noexcept { return at.change == change_; }
-    /// @param visit called with the next `count` budgets.
+    /// Calls `visit` with the next `count` budgets.
     /// @return whether there are more. Precondition: holds(at).
     template <class Visit>
     bool visit_some(cursor& at, std::size_t count, Visit visit) const {
@@ -140,36 +141,37 @@ class budget_table {
         return false;
     }
 
-    // The counts as bytes; see budget_records.cpp for the format.
+    // Saving and loading; snapshot.cpp describes the format.
 
-    /// From here on every budget is written as it is now: save_some() writes it, or, if it is about to change before,
-    /// find() does. Ends when something happens to all budgets. @return what goes before all budgets.
+    /// Begins a snapshot of this moment. save_some() writes each budget; find() writes those that are about to change
+    /// earlier. A change to all budgets ends the snapshot.
+    /// @return the header before all budgets.
     [[nodiscard]] std::string begin_snapshot();
-    /// Appends the next `count` budgets, and what has been written for being changed.
+    /// Appends the next `count` budgets, and those written early.
     /// @return whether there are more.
     bool save_some(std::size_t count, std::string& out);
-    /// Whether the snapshot that was begun is still of one moment.
+    /// Whether the snapshot still shows one moment.
     [[nodiscard]] bool snapshot_holds() const noexcept { return snapshot_open_; }
     void end_snapshot() noexcept;
-    /// Fills an unused book. Counts of limits that the rules no longer have, or have differently, are left out.
+    /// Fills an unused table. Leaves out counts of limits that the rules lack or define differently.
     void load(state_decoder& in);
 
   private:
-    /// Budgets stay where they are.
+    /// Pointers, so that budgets never move.
     using entries = std::vector<std::unique_ptr<budget_pair>>;
 
     using index = std::unordered_map<std::string_view, budget_pair*, hash_key>;
 
-    /// The budgets of one label limit, or of the tenants, or the global one, which is always there.
+    /// The budgets of one label limit, or of all tenants, or the global one alone.
     struct limit_budgets {
-        entries all;  ///< the overflow budget among them, which is in no index
+        entries all;  ///< with the overflow budget, which is not in by_key
         index by_key;
         budget_pair* overflow = nullptr;
-        std::size_t bounded = 0;         ///< those without an override: only they count towards the maximum
-        std::uint64_t whole_since = 0;   ///< the first hour from whose beginning it has counted all that is its own
+        std::size_t bounded = 0;         ///< budgets without an override: only they count against the maximum
+        std::uint64_t whole_since = 0;   ///< first hour of which all matching series were counted from the start
         bool overflow_was_used = false;  ///< in the hour before
-        std::uint64_t matching = 0;      ///< tells apart by which rules series are its own
-        std::uint64_t sharing = 0;       ///< tells apart by which rules they share the overflow budget
+        std::uint64_t matching = 0;      ///< see limit_budgets_rules
+        std::uint64_t sharing = 0;       ///< see limit_budgets_rules
 
         explicit limit_budgets(const hash_key& key) : by_key(0, key) {}
     };
@@ -201,16 +203,16 @@ class budget_table {
 
     hash_key key_;
     std::shared_ptr<const compiled_rules> rules_;
-    limit_budgets fixed_budgets_;  // global
+    limit_budgets fixed_budgets_;  // the global budget
     limit_budgets tenants_;
     std::vector<limit_budgets> limits_;  // as rules_->limits
 
-    // Rules, hours and days are numbered: the next one has the next number, unless hours were skipped.
+    // Running numbers of rules, hours and days. Successive hours have successive numbers; a gap in time leaves a gap.
     std::uint64_t rules_number_ = 1;
     std::uint64_t hour_ = 2;
     std::uint64_t day_ = 1;
-    bool reserving_ = false;       // the grace of this hour has not ended
-    bool day_began_here_ = false;  // with this hour
+    bool reserving_ = false;       // the grace of this hour is running
+    bool day_began_here_ = false;  // the day began with this hour
     std::uint64_t change_ = 1;
     bool behind_ = false;
     cursor told_;

@@ -48,10 +48,10 @@ namespace {
 
 using std::chrono::hours;
 
-/// First segment of a window that nothing is known about: 400 KB.
+/// First segment if nothing is known about the window: 400 KB.
 constexpr std::uint64_t capacity_min = 1 << 17;
 
-/// First segment where only the limit is known, at most: 3 MB. A limit says how many may come, not how many will.
+/// Largest first segment if only the limit is known: 3 MB. A limit does not predict how many series come.
 constexpr std::uint64_t capacity_by_limit_max = 1 << 20;
 
 }  // namespace
@@ -69,16 +69,15 @@ bool window_sets::cover(time_point now) const noexcept {
     return leap && is_leap(now) && now >= *leap - step_back && now < *leap + clock_doubt;
 }
 
-/// In the hour before, and in the day that it belonged to. The second looks for the series in other places (day_set),
-/// so a newcomer that false positives take for an incumbent, and that would take a true incumbent's slot, is as rare as
-/// p^2.
+/// The hour's and the day's set use different bit positions (day_set). So a new series passes as an incumbent only with
+/// probability p^2, and rarely takes a real incumbent's room.
 standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const noexcept {
     if (!in_grace() || !previous_hour->contains(fingerprint)) return standing::new_series;
     const bool in_its_day = previous_day == day ? in_day : previous_day->contains(fingerprint);
     return in_its_day ? standing::incumbent : standing::new_series;
 }
 
-/// As standing_of, but that at the day's first hour the day before is gone when the grace is over.
+/// Like standing_of; but after the grace, a day's first hour no longer has the set of the day before.
 bool window_sets::was_admitted_before(std::uint64_t fingerprint) const noexcept {
     if (!previous_hour || !previous_hour->contains(fingerprint)) return false;
     if (hour_span.start != day_span.start) return day->contains(fingerprint);

@@ -12,7 +12,7 @@
 namespace seriesgate {
 namespace {
 
-/// The key that the budget in this place is filed under.
+/// The key of the budget in this place.
 std::string_view key_at(std::size_t place, const rule_selections::one& selection, std::string_view tenant) {
     return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
 }
@@ -65,7 +65,7 @@ std::optional<std::uint64_t> room_in(const budget& window, standing of) {
     return window.limits() ? std::optional{window.room(of)} : std::nullopt;
 }
 
-/// Of a budget that is not there yet.
+/// Describes a budget that does not exist yet.
 applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
                                const rule_selections::one& selection, std::string_view tenant) {
     budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
@@ -111,7 +111,7 @@ std::vector<applying_budget> applying_budgets(const commit_state& held, const st
     return made;
 }
 
-/// What is remembered about a series in the sets and of refusals.
+/// What the sets and the refused cache remember about a series.
 explanation remembered_of(const limiter_state& state, const window_sets& current, std::uint64_t fingerprint) {
     explanation made{.hour = current.hour_span, .day = current.day_span};
     made.in_hour = current.hour->contains(fingerprint);
@@ -154,8 +154,8 @@ explanation explain_all(commit_state& held, limiter_state& state, const offered_
 
 enum class asked_about : std::uint8_t { series, ignored_value };
 
-/// Asks under the lock, by the rules that are in force then.
-/// @param ask called with the ledger and what applies to a series with these labels, or to its value of ignored ones.
+/// Calls `ask` under the commit lock, with the rules in force.
+/// @param ask gets the commit state and the limits that apply to the labels, or to their ignored value.
 template <class Ask>
 auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::string_view tenant, Ask ask,
                  asked_about what = asked_about::series)
@@ -168,9 +168,9 @@ auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::
         if (what == asked_about::ignored_value && !rules->ignores_labels) return {};
         const bool selected = what == asked_about::series ? selections.append(*rules, tenant, labels)
                                                           : selections.append_ignored_value(*rules, tenant);
-        if (!selected) return {};  // not under the lock: a regular expression may take its time
+        if (!selected) return {};  // evaluated without the lock: a regular expression may take long
         const auto held = state.counts.lock();
-        if (held->book.is_behind() || held->book.rules() != rules) continue;  // something came in between
+        if (held->book.is_behind() || held->book.rules() != rules) continue;  // rules or hour have changed meanwhile
         return ask(*held, selections[0]);
     }
 }
@@ -207,7 +207,7 @@ namespace {
 
 constexpr std::size_t group_bytes_max = 256;
 
-/// @param readable its backslashes are escapes already, see readable().
+/// @param readable from readable(), so its backslashes already are escapes.
 void append_escaped(std::string& out, std::string_view readable) {
     for (const char c : readable) {
         if (c == '"') out += '\\';

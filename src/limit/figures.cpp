@@ -32,10 +32,10 @@ budget_figures figures_of(const budget_pair& pair) {
 
 namespace {
 
-/// Budgets that are looked at under one hold of the lock: an estimate of what was refused takes up to a microsecond.
+/// Budgets read under one hold of the lock: estimating refused series takes up to a microsecond each.
 constexpr std::size_t figures_per_piece = 32;
 
-/// Names are made after the lock has been given back.
+/// A budget whose name is made later, without the lock.
 struct unnamed {
     std::string key;
     budget_role role;
@@ -65,7 +65,7 @@ window_figures figures_of(const window_view& window, limit_mode mode) {
         .filter_bytes = window.set.bytes()};
 }
 
-/// All but the tenants' and limits' budgets.
+/// All figures except the budgets of tenants and limits.
 limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
     const auto current = state.sets.read();
     const budget_table& book = held.book;
@@ -89,7 +89,7 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
     return made;
 }
 
-/// @return false if a new hour or other rules came in between.
+/// @return false if the hour or the rules changed meanwhile.
 bool collect_budgets(limiter_state& state, budget_table::cursor at, std::vector<unnamed>& budgets) {
     for (bool more = true; more;) {
         const auto held = state.counts.lock();

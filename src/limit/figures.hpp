@@ -1,4 +1,4 @@
-/// What the limiter tells those who watch.
+/// The limiter's figures for status pages and metrics, and the demand of ended windows.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace seriesgate {
 
-// --- The figures of one budget.
+// --- One budget.
 
 struct budget_pair;
 
@@ -20,65 +20,63 @@ struct budget_pair;
 struct budget_window_figures {
     std::uint64_t series_max = 0;
     std::uint64_t series_current = 0;
-    std::uint64_t series_reserved = 0;  ///< room kept for incumbents; the largest number: all that is left
-    std::uint64_t series_refused = 0;   ///< distinct, an estimate when they are many; in observe mode: would be refused
-    bool refused_is_exact = true;       ///< series_refused is no estimate
+    std::uint64_t series_reserved = 0;  ///< room kept for incumbents; the largest number: all room
+    std::uint64_t series_refused = 0;   ///< distinct, estimated for large numbers; observing: would be refused
+    bool refused_is_exact = true;       ///< series_refused is exact
 };
 
 struct budget_figures {
     budget_name name;
     limit_mode mode = limit_mode::enforce;
-    bool overridden = false;  ///< the rules have maxima for this tenant or group
+    bool overridden = false;  ///< the rules have an override for this tenant or group
     budget_window_figures hourly;
     budget_window_figures daily;
 };
 
-/// Without a name: that takes a while, and is made after the lock has been given back.
+/// Leaves the name empty: names are made without the lock, because they take long.
 budget_figures figures_of(const budget_pair& pair);
 
 class series_limiter;
 
-/// What the windows look like at one moment.
+/// One window over all budgets.
 struct window_figures {
     window_span span{};
     std::uint64_t series_max = 0;
     std::uint64_t series_current = 0;
-    std::uint64_t series_refused = 0;  ///< distinct, by any budget, an estimate; in observe mode: what the global
-                                       ///< limit would have refused
-    bool refused_is_exact = true;      ///< series_refused is no estimate
+    std::uint64_t series_refused = 0;  ///< distinct, by any budget, estimated; observing: by the global limit
+    bool refused_is_exact = true;      ///< series_refused is exact
     std::uint64_t samples_refused = 0;
-    std::uint64_t series_over_limit = 0;  ///< admitted over the maximum of some budget, within its margin
-    std::uint64_t series_cut = 0;         ///< distinct, refused though their histogram had begun; an estimate
-    double false_positive_rate = 0;       ///< expected now
+    std::uint64_t series_over_limit = 0;  ///< admitted over a maximum, within its margin
+    std::uint64_t series_cut = 0;         ///< distinct, refused although their histogram had begun; estimated
+    double false_positive_rate = 0;       ///< expected at present
     std::size_t filter_bytes = 0;
 };
 
 struct limiter_figures {
     limit_mode mode = limit_mode::enforce;
-    bool clock_in_doubt = false;  ///< it has leapt by more than an hour, and the hour of before goes on
+    bool clock_in_doubt = false;  ///< the clock leapt by more than an hour; the old hour continues
     window_figures hourly;
     window_figures daily;
-    budget_figures global;            ///< of the global budget alone: the windows' refusals are those of all budgets
-    std::uint64_t exempt_hourly = 0;  ///< series admitted by exemption, of all tenants
+    budget_figures global;            ///< the global budget alone; the windows' refusals cover all budgets
+    std::uint64_t exempt_hourly = 0;  ///< exempt series admitted, over all tenants
     std::uint64_t exempt_daily = 0;
     std::vector<budget_figures> tenants;
     std::vector<budget_figures> limits;
-    std::uint64_t commits = 0;  ///< requests that had new series to settle
+    std::uint64_t commits = 0;  ///< requests with new series to commit
 };
 
-/// Looks at some budgets at a time, so what is told of one may be a little newer than what is told of another. All are
-/// of the same hour and the same rules. Threads: any.
+/// Reads the budgets in pieces, so figures may differ by some milliseconds. All are of the same hour and rules.
+/// Threads: any.
 limiter_figures figures_of(const series_limiter& limiter);
 
-/// The same without tenants, limits and exempt series, for who asks often: as quick however many of them there are.
-/// Threads: any.
+/// The same without tenants, limits and exempt series: takes equally long for any number of budgets. Threads: any.
 limiter_figures figures_of_windows(const series_limiter& limiter);
 
-// --- The demand of windows that have ended, for who keeps it.
+// --- The demand of ended windows.
 
 class series_limiter;
 
-/// One budget whose hour has ended, with its day if that ended, too.
+/// A budget whose hour has ended, and its day if that ended too.
 struct ended_budget {
     demand_scope scope = demand_scope::global;
     budget_name name;
@@ -86,7 +84,7 @@ struct ended_budget {
     std::optional<window_demand> day;
 };
 
-/// Fetches what has ended since the last call. Threads: any.
+/// Returns the windows that ended since the last call. Threads: any.
 std::vector<ended_budget> take_ended(series_limiter& limiter);
 
 }  // namespace seriesgate

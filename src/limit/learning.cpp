@@ -14,12 +14,12 @@
 namespace seriesgate {
 namespace {
 
-/// Work under one hold of the lock: some tens of microseconds.
+/// Series added under one hold of the lock: some tens of microseconds.
 constexpr std::size_t series_per_piece = 512;
 
 enum class piece_end : std::uint8_t { finished, sets_full, other_hour };
 
-/// Where the series go: a set of an hour, and one of the day that it was in, if that is there.
+/// The sets to add series to: an hour's, and its day's if it exists.
 struct sets_to_learn {
     admitted_set* hour = nullptr;
     day_set* day = nullptr;
@@ -40,17 +40,17 @@ bool is_days_first(const window_sets& current) noexcept {
     return current.hour_span.start == current.day_span.start;
 }
 
-/// Of an hour that is in force, under the lock.
+/// The sets of the hour in force.
 sets_to_learn sets_of_hour(const commit_state& held, const window_sets&) noexcept {
     return {.hour = held.hour.get(), .day = held.day.get()};
 }
 
-/// Of the hour before that; what the gate has of its day is gone when the grace is over.
+/// The sets of the hour before. After the grace, a day's first hour no longer has the set of the day before.
 sets_to_learn sets_of_hour_before(const commit_state& held, const window_sets& current) noexcept {
     return {.hour = held.hour_before.get(), .day = (is_days_first(current) ? held.day_before : held.day).get()};
 }
 
-/// @param next the first that is not known yet; gets the first that is not by then.
+/// @param next the first series not added yet; advanced past the added ones.
 template <class SetsOf>
 piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
                       std::size_t& next, const SetsOf& sets_of) {
@@ -117,7 +117,7 @@ bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::u
     if (current.previous_hour) return true;
     const double rate = current.rules->false_positive_rate;
     std::shared_ptr<admitted_set> hour_set = make_set(series_count + series_count / 8, 0, rate);
-    // Who asks the hour's set asks another beside it: see window_sets::was_admitted_before.
+    // Readers check the day's set beside the hour's: see window_sets::was_admitted_before.
     std::shared_ptr<day_set> another_day;
     if (is_days_first(current))
         another_day = std::make_shared<day_set>(make_set(series_count + series_count / 8, 0, rate));

@@ -1,4 +1,4 @@
-/// What other gates of a fleet have had counted becomes known to this one.
+/// Fleet: imports series that other gates have had counted.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,28 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// From here on these series are known. Their shared budgets are counted by the store; those that only this gate counts
-/// are left alone, for another gate has counted the series there.
-/// Throws std::bad_alloc if there is no memory for them; then some may be known.
-/// @param limiter of the scope fleet.
-/// @param hour in which the store has counted them.
-/// @return false if that hour is not in force: then nothing has changed.
+/// Makes these series known. The store counts their shared budgets. Budgets of this gate alone stay unchanged: another
+/// gate counted the series there.
+/// Throws std::bad_alloc if memory runs out; then some series may be known.
+/// @param limiter of scope fleet.
+/// @param hour in which the store counted them.
+/// @return false if that hour is not in force; then nothing has changed.
 /// Threads: any.
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
 
-/// Before learn(), if that will be many: makes room for about so many in the hour's set and in the day's.
+/// Makes room in the hour's and the day's set before a large learn().
 /// Throws and returns as learn(). Threads: any.
 bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
 
-/// Before learn_hour_before: makes sets for about so many series of the hour before, if this gate was not there then.
+/// Makes sets of the hour before, for about so many series, if this gate did not observe that hour. Call it before
+/// learn_hour_before().
 /// Throws and returns as learn(). Threads: any.
 bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
 
-/// From here on these series are incumbents. Those of the same day are known in the day, too.
+/// Makes these series incumbents. If that hour was in the same day, they are known in the day too.
 /// Throws as learn().
-/// @param hour the one after that in which the store has counted them.
-/// @return false if that is not in force, or nobody has called expect_hour_before() in it: then nothing has changed.
+/// @param hour the one after the hour in which the store counted them.
+/// @return false if it is not in force, or expect_hour_before() was not called in it; then nothing has changed.
 /// Threads: any.
 bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
 

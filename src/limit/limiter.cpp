@@ -1,4 +1,4 @@
-// The way of every series that is known, and of those that were refused lately: no lock. What is new: settlement.cpp.
+// lookup() decides about known and lately refused series without a lock. series_commit.cpp decides about new ones.
 #include "limit/limiter.hpp"
 
 #include <algorithm>
@@ -51,8 +51,8 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
     if (!open.pending.empty()) lookup_refused(offered, verdicts, open);
 }
 
-/// Of those that are not known: sets stale markers and exemplars apart, and decides about what was refused lately. Its
-/// samples are counted when all is settled: a request that asks for too much changes nothing.
+/// Separates stale markers and exemplars from the unknown series, and refuses what the refused cache has. Refused
+/// samples are counted only in commit(), because a request that needs too much must change nothing.
 void series_limiter::lookup_refused(std::span<const offered_series> offered, std::span<verdict> verdicts,
                                     lookup_result& open) const {
     const refused_cache& refused = state_->refused;
@@ -83,7 +83,7 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
     open.recalled_daily = recalled - recalled_hourly;
 }
 
-/// The hour has ended since the lookup: what was refused in it is asked again. What was known stays accepted.
+/// The hour has ended since lookup(): what was refused in it is pending again. Known series stay accepted.
 void series_limiter::reopen(std::span<const verdict> verdicts, lookup_result& open) const {
     std::vector<std::uint32_t> all;
     auto pending = open.pending.cbegin();
@@ -107,8 +107,8 @@ bool series_limiter::select(std::span<const offered_series> offered, lookup_resu
     return true;
 }
 
-/// Where another request takes the last room between this and settle(), the store has not been asked: what comes too
-/// late is refused, as without an answer of the store, and asked about when it comes again.
+/// Another request may take the last room before commit(). Such a series is refused as without a fleet decision; the
+/// store is asked when it comes again.
 void series_limiter::end_exemptions(std::span<const offered_series> offered, lookup_result& open,
                                     std::string_view tenant) const {
     constexpr std::size_t series_per_piece = 128;
@@ -116,7 +116,7 @@ void series_limiter::end_exemptions(std::span<const offered_series> offered, loo
         catch_up(state_->counts);
         const auto held = state_->counts.lock();
         if (held->book.is_behind()) continue;
-        if (held->book.rules() != open.rules) return;  // settle() selects again
+        if (held->book.rules() != open.rules) return;  // commit() selects again
         const auto current = state_->sets.read();
         admission foreseeing{*held, *state_, *current, tenant, open};
         const std::size_t end = std::min(open.pending.size(), next + series_per_piece);
@@ -139,7 +139,7 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
     for (std::size_t at = 0; at < open.pending.size(); ++at) {
         const std::uint32_t i = open.pending[at];
         const std::uint64_t fingerprint = offered[i].fingerprint;
-        // What no limit may refuse waits for nobody.
+        // Series that no limit may refuse need no report.
         const bool may_pass = current->was_admitted_before(fingerprint) &&
                               open.selections.spend(override_work(*open.rules, open.selections[at])) &&
                               is_limited(*open.rules, aside.tenant, open.selections[at]);
@@ -168,18 +168,18 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
 bool series_limiter::commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
-    // In a fleet nobody has been asked about what was refused: it is, when it comes the next time.
+    // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
     if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
     if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, verdicts, open, origin, said}.run())
         return false;
     if (open.recalled_hourly != 0) state_->samples.add(refusing_window::hourly, open.recalled_hourly);
     if (open.recalled_daily != 0) state_->samples.add(refusing_window::daily, open.recalled_daily);
-    // After the others: an exemplar may stand before the sample that admits its series.
+    // Last, because an exemplar may precede the sample that admits its series.
     if (!open.followers.empty()) resolve_stale(offered, verdicts, open, origin, said);
     return true;
 }
 
-/// Stale markers and exemplars without samples: they pass if the series is known or nothing limits it, and never admit.
+/// Stale markers and exemplars without samples pass if the series is known or unlimited. They never admit a series.
 void series_limiter::resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts,
                                    lookup_result& open, const request_origin& origin, const told* said) const {
     const auto current = state_->sets.read();
@@ -190,20 +190,20 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
         ++at;
         const bool known = known_to_others || current->knows(fingerprint);
         verdicts[i] = known ? verdict::known : verdict::unknown;
-        // What was refused lately is limited: no need to look at its labels.
+        // A series refused lately is limited; its labels need no check.
         return known || state_->refused.lookup(fingerprint).has_value();
     });
-    if (origin.are_ignored_values) return;  // of what admits nothing none gets a place
+    if (origin.are_ignored_values) return;  // an ignored value that admits nothing stays unknown
     const compiled_rules& rules = *current->rules;
     const bool look = rules.look_at_labels() && origin.labels != nullptr;
     rule_selections& selections = open.selections;
     selections.clear();
     for (const std::uint32_t entry : open.followers) {
         const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
-        // Beyond what a request may ask for they stay unknown.
+        // Beyond the work limit they stay unknown.
         if (!selections.append(rules, origin.tenant, labels)) return;
         rule_selections::one selection = selections[selections.size() - 1];
-        // Which limit it would have counted in is not known.
+        // The budget in which it would have counted is unknown.
         if (selection.exempt() && rules.exempt_series_max != 0) selection = selection.without_exemption();
         if (!selections.spend(override_work(rules, selection))) return;
         if (!is_limited(rules, origin.tenant, selection)) verdicts[entry] = verdict::known;

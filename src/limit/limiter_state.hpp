@@ -1,4 +1,4 @@
-/// What the limiter's parts work on.
+/// The state that all parts of the limiter share, including the cache of recent refusals.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@
 
 namespace seriesgate {
 
-// --- Exact memory of recent refusals, so that a refused series is refused again without a lock or a rule.
+// --- Recent refusals: refuses a series again without lock or rules.
 
-/// A fixed table of fingerprints, eight to a cache line. A full line forgets its oldest, which costs time (the series
-/// goes through the commit again), never correctness: nothing is refused that was not refused before.
+/// A fixed table of fingerprints, eight to a cache line. A full line forgets its oldest entry; that series takes
+/// another commit. No series is refused that was not refused before.
 ///
 /// Threads: is_empty(), lookup() and prefetch() any, without a lock; insert() and clear() under the commit lock.
 class refused_cache {
@@ -30,27 +30,26 @@ class refused_cache {
     };
     std::unique_ptr<line[]> lines_;
     std::uint64_t line_mask_;
-    /// XORed into every entry: another salt makes all entries foreign at once, without touching the table. An old
-    /// entry then equals a new key with the probability of a fingerprint collision.
+    /// XORed into every entry. A new salt invalidates all entries without touching the table. An old entry then matches
+    /// a new key as rarely as fingerprints collide.
     std::atomic<std::uint64_t> salt_{0};
     std::atomic<bool> empty_{true};
 
   public:
-    /// @param capacity_log2 2^capacity_log2 series, 8 bytes each. At least capacity_log2_min.
+    /// @param capacity_log2 at least capacity_log2_min; the table holds 2^capacity_log2 series of 8 bytes each.
     explicit refused_cache(unsigned capacity_log2)
         : lines_(std::make_unique<line[]>((std::size_t{1} << capacity_log2) / ways)),
           line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1) {
         assert(capacity_log2 >= capacity_log2_min);
     }
 
-    /// With fewer lines they would not tell the bits that an entry leaves out.
+    /// With fewer lines, the line index would not cover the fingerprint bits that an entry omits.
     static constexpr unsigned capacity_log2_min = 3 + 2 + limit_number_bits;
 
-    /// Whether nothing was refused since the start or the last clear(): then there is nothing to look for, which spares
-    /// new series a cache line each.
+    /// Whether nothing was refused since the start or the last clear(). Saves new series a cache line each.
     [[nodiscard]] bool is_empty() const noexcept { return empty_.load(std::memory_order_relaxed); }
 
-    /// @return how the series was refused, if that is remembered.
+    /// @return the remembered refusal, if any.
     [[nodiscard]] std::optional<refusal> lookup(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t wanted = key(fingerprint);
         for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
@@ -60,16 +59,16 @@ class refused_cache {
         return std::nullopt;
     }
 
-    /// Starts loading the line that lookup() will want.
+    /// Starts loading the cache line of lookup().
     void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
 
-    /// @return the refusal that is remembered: the first one, if the series is here already.
+    /// @return the remembered refusal: the earlier one if the series has an entry already.
     refusal insert(std::uint64_t fingerprint, refusal said) noexcept {
         assert(is_refused(said.how) && said.by < limit_numbers_max);
-        // Twice in a request, or refused for two requests at once: an entry more would push out another series.
+        // Twice in a request, or refused in two requests at once: a second entry would push out another series.
         if (const auto before = lookup(fingerprint)) return *before;
-        // First in, first out within the line: what a clear() has left behind goes first. A lookup in the middle of the
-        // shift may miss an entry, which costs that series a commit.
+        // First in, first out within the line, so entries from before a clear() leave first. A concurrent lookup may
+        // miss an entry during the shift; that series takes another commit.
         auto& entries = lines_[fingerprint & line_mask_].entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -88,14 +87,14 @@ class refused_cache {
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 
   private:
-    // The low bits of an entry tell which refusal it is: two of them how, the others by which limit. Those bits of the
-    // fingerprint say in which line it is, so none of it is lost.
+    // The low bits of an entry hold the refusal: two for the verdict, the others for the limit. The line index covers
+    // these bits of the fingerprint, so none is lost.
     static constexpr std::uint64_t hows = 4;
     static constexpr unsigned mark_bits = 2 + limit_number_bits;
     static constexpr std::uint64_t mark_max = (std::uint64_t{1} << mark_bits) - 1;
     static constexpr auto first_how = static_cast<std::uint64_t>(verdict::refused_hourly);
     static_assert(static_cast<std::uint64_t>(verdict::refused_daily_reported) == first_how + hows - 1);
-    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7000;  // leaves the marks alone
+    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7000;  // leaves the mark bits zero
     static_assert((salt_step & mark_max) == 0);
 
     [[nodiscard]] static constexpr std::uint64_t mark_of(const refusal& said) noexcept {
@@ -105,14 +104,14 @@ class refused_cache {
         return {.how = static_cast<verdict>(first_how + mark % hows), .by = static_cast<limit_number>(mark / hows)};
     }
 
-    /// Never a mark alone: a zero entry is one that was never written.
+    /// Never a mark alone: a zero entry means never written.
     [[nodiscard]] std::uint64_t key(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t salted = (fingerprint ^ salt_.load(std::memory_order_relaxed)) & ~mark_max;
         return salted == 0 ? ~mark_max : salted;
     }
 };
 
-/// Samples of refused series, in each window. Threads: any; the way without the lock counts here, too.
+/// Samples of refused series in each window. Threads: any; lookups count here without the lock.
 struct refused_samples {
     std::atomic<std::uint64_t> hourly{0};
     std::atomic<std::uint64_t> daily{0};
@@ -122,17 +121,17 @@ struct refused_samples {
     }
 };
 
-/// Three kinds of memory. What everyone may read at any time: the sets in force, the refused cache, the counters. What
-/// only the lock's holder may touch: the ledger. What never changes: the key.
+/// Three kinds of state. Readable at any time: sets in force, refused cache, counters. Under the commit lock: `counts`.
+/// Constant: key and scope.
 ///
-/// Who takes the ledger's lock holds it for a fraction of a millisecond, and then asks again: it is given in turn.
+/// Hold the lock of `counts` for a fraction of a millisecond, then lock again: it is granted in order of arrival.
 struct limiter_state {
-    const hash_key key;  ///< of this installation, for the tables by tenant and group
+    const hash_key key;  ///< of this installation, for the hash tables by tenant and group
     const limit_scope scope;
     refused_cache refused;
     refused_samples samples;
-    std::atomic<std::uint64_t> commits{0};   ///< requests that had something to settle
-    std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would show it
+    std::atomic<std::uint64_t> commits{0};   ///< requests with something to commit
+    std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would differ
     limit_names names;
     guarded<commit_state> counts;
     sets_in_force sets;

@@ -1,4 +1,4 @@
-/// What the lookups of one request have left open.
+/// The undecided series of one request, between lookup() and commit().
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,35 @@ struct budget_pair;
 struct limiter_state;
 struct request_origin;
 
-/// Filled by series_limiter::lookup, used up by settle(): what may be new, and what it takes to decide about it. Lives
-/// with the request, so that others may be decided between the two. Its memory is used again for the next one.
+/// Filled by series_limiter::lookup, used by series_limiter::commit. It lives with the request, so other requests may
+/// be decided between the two steps. The next request reuses its memory.
 struct lookup_result {
     std::vector<std::uint32_t> pending;    ///< entries that may be new
-    std::vector<std::uint32_t> followers;  ///< entries of stale markers and exemplars only
+    std::vector<std::uint32_t> followers;  ///< entries with stale markers and exemplars only
     std::uint64_t recalled_hourly = 0;     ///< samples of series that were refused lately
     std::uint64_t recalled_daily = 0;
-    window_span hour;  ///< in which it was looked up
+    window_span hour;  ///< of the lookup
 
-    // What is said besides the verdicts.
-    std::vector<limit_number> refused_by;       ///< by entry: the limit, of those that are refused
-    observed_shares observed;                   ///< admitted although limits that only observe have no room
-    entry_share beyond_exemption;               ///< exempt, and decided now as others are
-    std::vector<std::uint32_t> newly_admitted;  ///< entries admitted that neither the day nor the hour before has had
-    std::vector<std::uint32_t> returned;        ///< entries admitted that one of these has had
-    std::vector<std::uint32_t> newly_refused;   ///< entries refused now, and not remembered from before
+    // Results besides the verdicts.
+    std::vector<limit_number> refused_by;       ///< by entry: the limit that refused it
+    observed_shares observed;                   ///< admitted although an observing limit has no room
+    entry_share beyond_exemption;               ///< exempt, but now decided by other limits
+    std::vector<std::uint32_t> newly_admitted;  ///< entries admitted, new in the day and not in the hour before
+    std::vector<std::uint32_t> returned;        ///< entries admitted that the day or the hour before had
+    std::vector<std::uint32_t> newly_refused;   ///< entries refused now, not from the refused cache
 
-    std::shared_ptr<const compiled_rules> rules;  ///< by which these were evaluated
-    rule_selections selections;                   ///< of pending, then of followers
-    std::vector<histogram_family> families;       ///< of pending, while histograms are kept whole; else empty
-    std::vector<budget_pair*> budgets;            ///< of the series that is being decided
-    std::vector<spent_limit> observing;           ///< its limits that only observe, and have no room
+    std::shared_ptr<const compiled_rules> rules;  ///< by which the selections were evaluated
+    rule_selections selections;                   ///< for pending, then for followers
+    std::vector<histogram_family> families;       ///< of pending if histograms are kept whole, else empty
+    std::vector<budget_pair*> budgets;            ///< of the current series
+    std::vector<spent_limit> observing;           ///< its observing limits without room
 
-    /// Whether settle() has nothing to do.
+    /// Whether commit() has nothing left to decide.
     [[nodiscard]] bool is_empty() const noexcept {
         return pending.empty() && followers.empty() && recalled_hourly == 0 && recalled_daily == 0;
     }
 
-    /// Before another request.
+    /// Resets for another request.
     void start() noexcept {
         pending.clear();
         followers.clear();
@@ -57,12 +57,12 @@ struct lookup_result {
         newly_refused.clear();
     }
 
-    /// Between two requests: gives the memory of a giant back, and forgets what it has been shown.
+    /// Frees the memory of a giant request and drops pointers into it. Call it between two requests.
     void shrink();
 };
 
-/// Evaluates the selectors for what is pending, in that order, without the lock.
-/// @return false if that asks for too much, see rule_selections.
+/// Evaluates the selectors for the pending series, in order, without the lock.
+/// @return false if that needs too much work or memory, see rule_selections.
 bool select_rules(const limiter_state& state, lookup_result& open, const request_origin& origin);
 
 }  // namespace seriesgate

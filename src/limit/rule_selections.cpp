@@ -11,11 +11,11 @@
 namespace seriesgate {
 namespace {
 
-// Prices besides those of matching_work.hpp, in units of rule_work_max.
+// Prices in units of rule_work_max; series/selector.hpp has the prices of matching.
 constexpr std::uint64_t repeated_work = 10;
-constexpr std::uint64_t selected_work = 90;  // with the budget's being looked up
+constexpr std::uint64_t selected_work = 90;  // includes the lookup of the budget
 
-/// Up to so many bytes a value is compared with the last one; beyond, only where it stands is.
+/// Longer values are compared by address only.
 constexpr std::size_t compared_bytes_max = 256;
 
 bool is_same(bytes_view a, bytes_view b) noexcept {
@@ -60,7 +60,7 @@ void rule_selections::append(const one& other) {
         selected made{.key_begin = keys_.size(),
                       .key_size = key ? static_cast<std::uint32_t>(key->size()) : key_overlong,
                       .limit = static_cast<std::uint32_t>(other.limit_index(i))};
-        // Neighbours are often of one group.
+        // Neighbours are often in the same group.
         const selected last =
             i < last_count ? selected_[last_begin + i] : selected{.key_begin = 0, .key_size = key_overlong, .limit = 0};
         const bool is_repeated =
@@ -106,7 +106,7 @@ bool rule_selections::append_ignored_value(const compiled_rules& rules, std::str
     return !over_;
 }
 
-/// Of labels with the same name the first that is not empty counts, see label_value.
+/// Labels may repeat a name: the first value that is not empty counts, see label_value.
 bool rule_selections::find_values(const rule_labels& asked, std::span<const label_view> labels) {
     forget_values();
     values_.resize(asked.size());
@@ -140,7 +140,7 @@ bool rule_selections::matches(const rule_labels& asked, const selector& of, std:
     });
 }
 
-/// @return false, too, if there is no work left.
+/// @return false also if no work is left.
 bool rule_selections::accepts(const label_matcher& matcher, bytes_view value, std::size_t position) {
     if (!matcher.pattern.uses_regex()) {
         const std::size_t compared = std::min(value.size(), matcher.value.size());
@@ -164,7 +164,7 @@ void rule_selections::select(const compiled_rules& rules, std::string_view tenan
         put_key(rules, tenant, limit);
         assert(keys_.size() - made.key_begin == bytes);
         made.key_size = static_cast<std::uint32_t>(bytes);
-        // Neighbours in a request are often of one group.
+        // Neighbours in a request are often in the same group.
         if (last_keys_.empty()) last_keys_.resize(rules.limits.size());
         selected& last = last_keys_[limit];
         const std::string_view key = std::string_view{keys_}.substr(made.key_begin);

@@ -1,4 +1,4 @@
-/// Which label limits apply to each of some series, and the keys of their groups in them.
+/// Finds the label limits that apply to each series, and the keys of its groups in them.
 #pragma once
 
 #include <cassert>
@@ -17,18 +17,18 @@
 
 namespace seriesgate {
 
-/// What may be spent on the rules for the new series of one request, in units of somewhat less than a nanosecond: ten
-/// thousand new series times 64 limits with a regular expression over 60 bytes and a group each take nine tenths of it.
+/// Work allowed for the new series of one request, in units of just under a nanosecond. Ten thousand new series, 64
+/// limits, each with a regular expression over 60 bytes and a group, take nine tenths of it.
 inline constexpr std::uint64_t rule_work_max = 240'000'000;
 
-/// The memory that selections may take, in bytes: what those ten thousand series come to, and half as much again.
+/// Memory allowed for selections, in bytes: one and a half times what these ten thousand series need.
 inline constexpr std::size_t selection_bytes_max = 72u << 20;
 
-/// Reused from request to request. Selectors are evaluated here and nowhere else, without the commit lock.
+/// Evaluates selectors, without the commit lock. Reused from request to request.
 ///
-/// Bounded, whatever a request is made of: each label is looked at once for all rules, a regular expression is not
-/// matched again with the value that it has just been matched with (as symbols of remote write 2 repeat), a key that is
-/// too long is not copied, and all that is done is counted (rule_work_max, selection_bytes_max).
+/// Bounded for any request. Each label is read once for all rules. A regular expression is not evaluated again on the
+/// same value as before. Keys that are too long are not copied. All work counts against rule_work_max and
+/// selection_bytes_max.
 ///
 /// Threads: one at a time.
 class rule_selections {
@@ -42,8 +42,8 @@ class rule_selections {
     struct series {
         std::size_t selected_begin;
         std::uint32_t selected_count;
-        bool is_ignored_value = false;  // then the only one selected is the limit of those
-        bool exempt = false;  // then the first selected is its own limit, and it needs room in the others beyond that
+        bool is_ignored_value = false;  // then only the limit of ignored values is selected
+        bool exempt = false;            // then the exempt limit comes first; the others apply beyond it
         bool beyond_exemption = false;
 
         void end_exemption() noexcept {
@@ -54,7 +54,7 @@ class rule_selections {
             --selected_count;
         }
     };
-    /// What a regular expression has said last.
+    /// The last result of a regular expression.
     struct last_match {
         bytes_view value;
         bool known = false;
@@ -65,15 +65,15 @@ class rule_selections {
     std::vector<selected> selected_;
     std::string keys_;
     std::uint64_t work_left_ = rule_work_max;
-    bool over_ = false;  // more has been asked for than there was left
+    bool over_ = false;  // the work limit was exceeded
 
-    std::vector<bytes_view> values_;      // of the labels that the rules number, empty between two series
-    std::vector<std::uint32_t> present_;  // numbers of those that are not empty
+    std::vector<bytes_view> values_;      // by number of the label (rule_labels); empty between two series
+    std::vector<std::uint32_t> present_;  // numbers of labels with a value
     std::vector<last_match> matches_;     // by position, see rule_labels
     std::vector<selected> last_keys_;     // by limit
 
   public:
-    /// What applies to one series.
+    /// The limits that apply to one series.
     class one {
         const rule_selections* all_;
         series series_;
@@ -81,15 +81,15 @@ class rule_selections {
       public:
         one(const rule_selections& all, const series& of) noexcept : all_(&all), series_(of) {}
 
-        /// It is no series, but a value of labels that tell none apart: only the limit of these applies.
+        /// Whether this is an ignored value instead of a series: only the limit of ignored values applies.
         [[nodiscard]] bool is_ignored_value() const noexcept { return series_.is_ignored_value; }
-        /// Only a limit of the gate itself applies, and neither the global one nor that of the tenant.
+        /// Whether only a limit of the gate itself applies, not the global limit and not the tenant's.
         [[nodiscard]] bool is_apart() const noexcept { return series_.exempt || series_.is_ignored_value; }
-        /// Then only the limit of exempt series applies.
+        /// Whether only the exempt limit applies.
         [[nodiscard]] bool exempt() const noexcept { return series_.exempt; }
-        /// The rules exempt it, but it is decided as others are.
+        /// Whether the rules exempt the series, but other limits decide.
         [[nodiscard]] bool is_beyond_exemption() const noexcept { return series_.beyond_exemption; }
-        /// The same series where the limit of exempt series has no room. Precondition: exempt().
+        /// The other limits of an exempt series, for when the exempt limit is full. Precondition: exempt().
         [[nodiscard]] one without_exemption() const noexcept {
             one made = *this;
             made.series_.end_exemption();
@@ -97,8 +97,8 @@ class rule_selections {
         }
         [[nodiscard]] std::size_t size() const noexcept { return series_.exempt ? 1 : series_.selected_count; }
         [[nodiscard]] std::size_t limit_index(std::size_t i) const noexcept { return at(i).limit; }
-        /// The tenant (if the limit has budgets by tenant) and the group's label values, unambiguously joined.
-        /// @return nothing if they are too long to have a budget of their own: the overflow budget is theirs.
+        /// The tenant (for limits per tenant) and the group's label values, joined unambiguously.
+        /// @return nothing if they are too long for a budget of their own: the overflow budget applies.
         [[nodiscard]] std::optional<std::string_view> key(std::size_t i) const noexcept {
             if (at(i).key_size == key_overlong) return std::nullopt;
             return std::string_view{all_->keys_}.substr(at(i).key_begin, at(i).key_size);
@@ -111,34 +111,34 @@ class rule_selections {
         }
     };
 
-    /// Before the series of another request, or under other rules. Forgets the labels that it has been shown.
+    /// Starts another request or other rules. Drops all pointers into the labels.
     void clear() noexcept;
-    /// Adds a series at the end.
+    /// Adds a series.
     /// @param rules the same from one clear() to the next.
-    /// @param labels must stay where they are until clear().
-    /// @return false if the series have asked for more than they may: then nothing may be decided by this selection.
+    /// @param labels must stay valid until clear().
+    /// @return false if the request exceeds its work or memory; then nothing may be decided by this selection.
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
-    /// Adds a value of labels that tell no series apart. @return as append().
+    /// Adds an ignored value. @return as append().
     bool append_ignored_value(const compiled_rules& rules, std::string_view tenant);
-    /// Adds at the end what applies to another series.
-    /// @param other not of these, and not exempt.
+    /// Adds a copy of another series' selection.
+    /// @param other from another object, and not exempt.
     void append(const one& other);
-    /// Moves what applies to a series forward: it stands in the place of another one then.
+    /// Moves a series' selection forward; it replaces the one at `to`.
     void move(std::size_t from, std::size_t to) noexcept;
-    /// An exempt one is decided as others are from here on.
+    /// Lets other limits decide about an exempt series.
     void end_exemption(std::size_t i) noexcept { series_[i].end_exemption(); }
-    /// Keeps the first ones.
+    /// Keeps the first `count` selections.
     void truncate(std::size_t count);
-    /// Takes from what the series may ask for. @return false if nothing is left.
+    /// Uses up work. @return false if none is left.
     bool spend(std::uint64_t work) noexcept;
     [[nodiscard]] one operator[](std::size_t i) const noexcept {
         assert(i < series_.size());
         return {*this, series_[i]};
     }
     [[nodiscard]] std::size_t size() const noexcept { return series_.size(); }
-    /// What is held for them.
+    /// Memory held, in bytes.
     [[nodiscard]] std::size_t bytes() const noexcept;
-    /// Gives the memory of a giant back; clears.
+    /// Clears, and frees the memory of a giant request.
     void shrink();
 
   private:
@@ -152,9 +152,9 @@ class rule_selections {
     void put_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit);
 };
 
-/// Whether any limit could refuse a series of this tenant to which `selection` applies.
+/// Whether any of the selected limits could refuse a series of this tenant.
 bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection);
-/// What is_limited costs beyond that, in units of rule_work_max: overrides are looked up.
+/// The cost of is_limited(), in units of rule_work_max: it looks up overrides.
 std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept;
 
 }  // namespace seriesgate

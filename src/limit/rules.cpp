@@ -55,7 +55,7 @@ std::vector<std::string> split_key(std::string_view key) {
     std::vector<std::string> parts;
     while (!key.empty()) {
         const auto part = take_key_part(key);
-        if (!part) break;  // not one of ours
+        if (!part) break;  // malformed
         parts.emplace_back(*part);
     }
     return parts;
@@ -151,7 +151,7 @@ const series_maxima* override_of(const compiled_rules& rules, std::size_t limit,
         for (std::size_t i = 0; i < rules.limits[limit].each.size(); ++i) append_key_part(shared, overflow_name);
         key = shared;
     } else if (rules.limits[limit].per_tenant && !take_key_part(*key)) {
-        return nullptr;  // not one of ours
+        return nullptr;  // malformed
     }
     const auto found = by_key.find(*key);
     return found == by_key.end() ? nullptr : &found->second;

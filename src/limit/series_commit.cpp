@@ -9,7 +9,7 @@
 namespace seriesgate {
 namespace {
 
-/// Work under one hold of the lock, in budgets that are looked at: some tens of microseconds.
+/// Budgets visited under one hold of the lock: some tens of microseconds.
 constexpr std::size_t budgets_per_piece = 128;
 
 }  // namespace
@@ -31,7 +31,7 @@ bool series_commit::run() {
                 return true;
             case piece_end::not_finished:
                 break;
-            case piece_end::other_rules:  // a reload came in between
+            case piece_end::other_rules:  // after a reload
                 drop_decided();
                 if (!select_rules(state_, open_, origin_)) return false;
                 break;
@@ -45,14 +45,14 @@ bool series_commit::run() {
     }
 }
 
-/// As much as others can be asked to wait for.
+/// Works under one hold of the lock.
 series_commit::piece_end series_commit::run_piece() {
     const auto held = state_.counts.lock();
     if (held->book.is_behind()) {
         held->book.catch_up(told_per_piece);
         return piece_end::not_finished;
     }
-    // Another request may have rolled over since the lookups; the series then counts in the new window.
+    // Another request may have begun a new hour since lookup(); the series then counts in that hour.
     const auto current = state_.sets.read();
     if (said_ != nullptr && !is_told_of(*held, *current)) return piece_end::told_of_others;
     if (held->book.rules() != open_.rules) return piece_end::other_rules;
@@ -77,7 +77,7 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
         if (family.is_total != totals_) continue;
         const std::uint32_t entry = open_.pending[next_];
         const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
-        // Twice in this request, or admitted by another one since the lookup.
+        // Twice in this request, or admitted by another one since lookup().
         if (current.hour->contains(offered_[entry].fingerprint)) {
             one_by_one.count_completed(said);
             verdicts_[entry] = verdict::known;
@@ -95,13 +95,13 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
     return piece_end::finished;
 }
 
-/// Of the hour and by the rules in which it would count here, and not for the sake of incumbents whose room has lapsed.
+/// Whether the fleet's decision still holds: same hour, same rules, no reservation that has expired since.
 bool series_commit::is_told_of(const commit_state& held, const window_sets& current) const noexcept {
     return said_->hour == current.hour_span && held.book.rules() == open_.rules && (!said_->in_grace || current.lapse);
 }
 
-/// What was told in an hour or a grace that has ended, or by rules that have gone, decides this request and is
-/// remembered nowhere. Leaves what nobody was asked about.
+/// Applies an outdated fleet decision to this request without remembering it. Series that the store was not asked about
+/// stay pending.
 void series_commit::repeat_told() {
     std::size_t left = 0;
     for (std::size_t i = 0; i < open_.pending.size(); ++i) {
@@ -134,7 +134,7 @@ void series_commit::write(std::uint32_t entry, const decision& decided, std::spa
     }
 }
 
-/// Again: the lookups may have been two thousand series ago.
+/// Repeats the prefetch of lookup(), which may lie two thousand series back.
 void series_commit::prefetch(const window_sets& current, std::size_t place) const {
     if (place >= open_.pending.size()) return;
     const std::uint64_t fingerprint = offered_[open_.pending[place]].fingerprint;
@@ -148,7 +148,7 @@ bool series_commit::is_decided(std::size_t place) const noexcept {
     return is_total == totals_ ? place < next_ : totals_;
 }
 
-/// Other rules may make other rounds of what is left, so only that is left.
+/// Keeps only undecided series: after a reload the rounds may differ.
 void series_commit::drop_decided() {
     std::size_t i = 0;
     std::erase_if(open_.pending, [&](std::uint32_t) { return is_decided(i++); });
@@ -156,7 +156,7 @@ void series_commit::drop_decided() {
     next_ = 0;
 }
 
-/// How the series is refused whose refusal this one shares.
+/// The refusal of the other series of the histogram.
 std::optional<refusal> series_commit::refusal_like(const told_series& said) const noexcept {
     if (!said.like) return std::nullopt;
     const std::uint32_t entry = open_.pending[*said.like];

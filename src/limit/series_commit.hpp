@@ -1,4 +1,4 @@
-/// A request's new series on their way through the lock.
+/// Commits the new series of one request, in short pieces under the commit lock.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace seriesgate {
 class admission;
 struct decision;
 
-/// Decides about all that is pending, in pieces: the lock is given back after each, so that others get their turn.
+/// Decides about all pending series. Gives the lock back after each piece, so that other requests get their turn.
 ///
-/// Where histograms are kept whole, sums and counts come after the buckets, wherever they stand: a limit by metric has
-/// its buckets' budget spent first, and must refuse the histogram before its sum has begun it.
+/// For whole histograms, a second round handles sums and counts, wherever they stand in the request. A limit by metric
+/// name fills up with buckets first; it must refuse the histogram before its sum begins it.
 class series_commit {
   public:
-    /// All of these outlive the object.
-    /// @param said in a fleet, see series_limiter::settle; then the rules have been selected.
+    /// @param said the fleet decision, see series_limiter::commit; the rules have been selected then.
+    /// All arguments outlive the object.
     series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
                   std::span<verdict> verdicts, lookup_result& open, const request_origin& origin, const told* said);
 
-    /// @return false if the request asks for more than rule_work_max or selection_bytes_max. Nothing has been decided
-    /// then; unless other rules ask for more, which have come when part of it was admitted.
+    /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided.
+    /// Exception: a reload after part of it was admitted needs more work.
     bool run();
 
   private:
@@ -52,7 +52,7 @@ class series_commit {
     lookup_result& open_;
     const request_origin& origin_;
     const told* said_;
-    bool totals_ = false;   // the second round, of sums and counts
+    bool totals_ = false;   // in the second round: sums and counts
     std::size_t next_ = 0;  // index into open_.pending
 };
 

@@ -1,16 +1,15 @@
-// The limiter's state as bytes. The format, little-endian:
+// The limiter's state as bytes, little-endian:
 //
-//   windows   starts of hour and day, end of the grace, each in seconds since 1970
-//   sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the set
-//   late      keys that the sets got while they were being copied; a byte each: 1 the hour's, 2 the day's, 3 both
-//   refusals  sketch and samples, hourly and daily
-//   over      series admitted over a limit to complete histograms, hourly and daily
-//   budgets   see budget_records.cpp
+//     windows   starts of hour and day, end of the grace, each in seconds since 1970
+//     sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the
+//     set late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both refusals
+//     sketch and samples, hourly and daily over      series admitted over a limit to complete histograms, hourly and
+//     daily budgets   see budget_table::begin_snapshot and save_pair
 //
-// Around it state/snapshot_file.hpp puts magic, version and checksum.
+// process/snapshot_file.hpp adds magic, version and checksum.
 //
-// All of it is of one moment, the end of copying the filters: what is admitted while they are copied is written down by
-// the ledger, and so is a budget that changes after that moment and has not been written yet.
+// The snapshot shows the moment when the copy of the filters ends. late_keys records the keys admitted during the copy.
+// Budgets that change after that moment are written before they change.
 #include "limit/snapshot.hpp"
 
 #include <algorithm>
@@ -29,18 +28,18 @@ namespace {
 
 enum class set_mark : std::uint8_t { none, follows, as_day };
 
-/// Which sets a key belongs to.
+/// Sets that contain a key.
 constexpr unsigned into_hour = 1;
 constexpr unsigned into_day = 2;
 
-/// Budgets that are written under one hold of the lock: each has up to 32 KiB of sketches.
+/// Budgets written under one hold of the lock: each has up to 32 KiB of sketches.
 constexpr std::size_t saved_per_piece = 8;
 
 void save_time(state_encoder& out, std::chrono::sys_seconds moment) {
     out.number(static_cast<std::int64_t>(moment.time_since_epoch().count()));
 }
 
-/// A moment that a time_point can hold, with room for a day: 1970 to 2200.
+/// A moment from 1970 to 2200: time_point can hold it, and a day more.
 std::chrono::sys_seconds load_time(state_decoder& in) {
     constexpr std::chrono::sys_seconds last = std::chrono::sys_days{std::chrono::year{2200} / 1 / 1};
     const std::chrono::sys_seconds moment{std::chrono::seconds{in.number<std::int64_t>()}};
@@ -87,7 +86,7 @@ void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& lat
     }
 }
 
-/// What is counted over all budgets, then what goes before them.
+/// The counts over all budgets, then the header of the budgets.
 std::string save_tallies(commit_state& held, const refused_samples& samples) {
     std::string counts;
     text_sink sink{counts};
@@ -101,12 +100,12 @@ std::string save_tallies(commit_state& held, const refused_samples& samples) {
     return counts;
 }
 
-/// Up to the budgets. From here on nothing that happens is part of the snapshot.
-/// @return false if it cannot be of one moment.
+/// Writes all up to the budgets. Later changes are not part of the snapshot.
+/// @return false if the snapshot cannot show one moment.
 bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder& out) {
     catch_up(state.counts);
     std::string counts;
-    late_keys::list late;  // destroyed without the lock, whatever happens
+    late_keys::list late;  // always destroyed without the lock
     {
         const auto held = state.counts.lock();
         late = held->late.end();
@@ -121,7 +120,7 @@ bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder
     return true;
 }
 
-/// @return false if the sink failed, or something happened to all budgets.
+/// @return false if the sink failed, or if all budgets changed meanwhile.
 bool save_budgets(limiter_state& state, state_encoder& out) {
     for (bool more = true; more && out.good();) {
         std::string piece;
@@ -135,7 +134,7 @@ bool save_budgets(limiter_state& state, state_encoder& out) {
     return out.good();
 }
 
-/// Whatever comes, budgets are not written early for a snapshot that nobody makes.
+/// Ends the snapshot on every path; otherwise budgets would be written early for nobody.
 class snapshot_end {
     limiter_state& state_;
 
@@ -146,10 +145,10 @@ class snapshot_end {
     ~snapshot_end() { state_.counts.lock()->book.end_snapshot(); }
 };
 
-/// All that is in a file, before it is put to use.
+/// The content of a file, before use.
 struct loaded_state {
     window_sets sets{};
-    std::shared_ptr<admitted_set> hour;  // as in sets, for writing
+    std::shared_ptr<admitted_set> hour;  // the sets, for writing
     std::shared_ptr<day_set> day;
     window_tally hourly;
     window_tally daily;
@@ -157,7 +156,7 @@ struct loaded_state {
     std::uint64_t samples_daily = 0;
 };
 
-/// @return false if it makes no sense.
+/// @return false if the content is inconsistent.
 bool load_sets(state_decoder& in, loaded_state& into) {
     window_sets& sets = into.sets;
     sets.hour_span = hour_of(load_time(in));
@@ -194,7 +193,7 @@ void load_tallies(state_decoder& in, loaded_state& into) {
 }
 
 void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book) {
-    auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // from here on nothing fails
+    auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // nothing fails from here on
     const auto held = state.counts.lock();
     held->book = std::move(book);
     held->hour = std::move(loaded.hour);
@@ -213,7 +212,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
 bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     limiter_state& state = limiter.state();
     state_encoder out{sink};
-    std::vector<late_keys::entry> abandoned;  // by a save that ended badly; destroyed without the lock
+    std::vector<late_keys::entry> abandoned;  // left by a failed save; destroyed without the lock
     const window_sets copied = [&] {
         const auto held = state.counts.lock();
         abandoned = held->late.begin();
@@ -244,7 +243,7 @@ bool restore_snapshot(series_limiter& limiter, state_source& source, time_point 
 
 namespace {
 
-/// A bound for damage: more limits or labels than fit in a configuration file.
+/// Bounds for damaged files: more limits or labels than fit in a configuration file.
 constexpr std::uint64_t limits_max = 1 << 20;
 constexpr std::uint64_t hours_max = std::uint64_t{1} << 48;
 
@@ -335,17 +334,17 @@ void budget_table::end_snapshot() noexcept {
     saved_early_ = {};
 }
 
-/// Which shelf here is the saved one of that number, if any, and whether the same tenants or groups share there.
+/// Maps a saved limit's budgets to the ones here, if the rules still have that limit.
 struct budget_table::saved_limit_budgets {
     std::optional<std::size_t> number;
     bool same_sharing = true;
-    std::size_t parts = 0;  ///< of its keys; 0: any
+    std::size_t parts = 0;  ///< number of parts of its keys; 0: any
 };
 
 void budget_table::load(state_decoder& in) {
     hour_ = std::max<std::uint64_t>(in.count(hours_max), 2);
     day_ = in.count(hours_max);
-    const bool reserving = get_flag(in);  // set at the end: what is made here has its reservation in the file
+    const bool reserving = get_flag(in);  // set at the end: budgets made here get their reservation from the file
     day_began_here_ = get_flag(in);
     const std::vector<saved_limit_budgets> limits_budgets = load_all_limit_budgets(in);
     while (in.good() && get_flag(in)) load_pair(in, limits_budgets);
@@ -355,11 +354,12 @@ void budget_table::load(state_decoder& in) {
         always_there->day = day_;
     }
     reserving_ = reserving;
-    ++rules_number_;  // the maxima are those of the rules here, which may have room for what was counted beyond others
+    ++rules_number_;  // applies the current maxima, which may have room for series counted beyond the old ones
     note_change();
 }
 
-/// @param into nothing if the rules here have no such shelf. @return whether the same ones share the overflow budget.
+/// @param into null if the rules lack this limit.
+/// @return whether the same groups share the overflow budget.
 bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const {
     const auto whole_since = in.count(hours_max);
     const bool overflow_was_used = get_flag(in);
@@ -373,7 +373,7 @@ bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* in
 
 std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budgets(state_decoder& in) {
     load_limit_budgets_rules(in, &fixed_budgets_);
-    // Other series were exempt: what is now in the budgets was not counted by any.
+    // Other series were exempt then, so no budget counted them.
     const bool others_exempt = fixed_budgets_.whole_since > hour_;
     std::vector<saved_limit_budgets> limits_budgets{
         {.number = 0}, {.number = 1, .same_sharing = load_limit_budgets_rules(in, &tenants_)}};
@@ -407,16 +407,16 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     hourly.load(in);
     daily.load(in);
     if (!in.good() || !from.number || (number == 0 && flag)) return;
-    if (number != 0 && !flag && limit_budgets_at(*from.number).by_key.contains(key)) return in.fail();  // twice
+    if (number != 0 && !flag && limit_budgets_at(*from.number).by_key.contains(key)) return in.fail();  // a duplicate
     budget_pair& into = pair_for(from, flag, key);
-    // Adds to what is there: several tenants or groups of a saved book may share the overflow budget of this one.
+    // Adds, because several saved tenants or groups may share this table's overflow budget.
     into.hourly.absorb(hourly);
     into.daily.absorb(daily);
     into.hour = hour_;
     into.day = day_;
 }
 
-/// @param flag as in the file.
+/// @param flag the overflow flag of the file.
 budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, const std::string& key) {
     const std::size_t number = *from.number;
     assert(number < limit_budgets_count());

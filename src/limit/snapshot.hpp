@@ -1,4 +1,4 @@
-/// The limiter's state as bytes, and back.
+/// Saves the limiter's state as bytes and restores it.
 #pragma once
 
 #include "core/state_stream.hpp"
@@ -8,15 +8,15 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// Writes everything that a restart must not forget: sets, budgets, sketches, reservations. Requests go on meanwhile;
-/// the result is the state of one moment, after the filters have been copied.
-/// @return false if the sink failed, or if a window ended meanwhile: try again then.
+/// Writes all that a restart must keep: sets, budgets, sketches, reservations. Requests continue meanwhile. The result
+/// shows one moment, the end of copying the filters.
+/// @return false if the sink failed, or a window ended meanwhile: try again.
 /// Threads: one at a time.
 bool save_snapshot(series_limiter& limiter, state_sink& sink);
 
-/// Takes over what save_snapshot() wrote, then follows the clock: an hour that has ended since becomes the previous
-/// one, and what is older is forgotten. For a limiter that has decided nothing yet.
-/// @return false if it makes no sense or is not intact; then nothing has changed.
+/// Loads a snapshot into an unused limiter, then follows the clock. An hour that has ended since becomes the previous
+/// one; older state is dropped.
+/// @return false if the snapshot is damaged or inconsistent; then nothing has changed.
 bool restore_snapshot(series_limiter& limiter, state_source& source, time_point now);
 
 }  // namespace seriesgate

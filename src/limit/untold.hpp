@@ -1,4 +1,4 @@
-/// Incumbents that a gate of a fleet has accepted without waiting, and of which it has yet to tell the shared store.
+/// Fleet: series that this gate accepted without waiting for the shared store, and must still report to it.
 #pragma once
 
 #include <boost/unordered/unordered_flat_set.hpp>
@@ -20,31 +20,31 @@ namespace seriesgate {
 
 struct compiled_rules;
 
-/// Those of one request: all that it takes to ask about them and to settle them when the request is long gone.
+/// Series of one request, with all that is needed to ask the store and commit after the request has ended.
 struct untold {
     std::string tenant{};
-    std::vector<offered_series> series{};  ///< without samples: these have been decided about
+    std::vector<offered_series> series{};  ///< without samples: already decided
     lookup_result open{};                  ///< all of them are pending
-    bool owed = false;                     ///< no place is kept for them: they were let pass out of a share
+    bool owed = false;                     ///< admitted without a fleet decision, so the store keeps no room for them
 
-    /// What is held for it.
+    /// Memory held, in bytes.
     [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
-/// Whether the store is to be told of any of them.
+/// Whether any series of the decision must be reported to the store.
 [[nodiscard]] bool owes_any(const told& said) noexcept;
 
-/// What a request's newcomers owe that were let pass although nobody has answered: told_outcome::owed.
-/// @param open what was selected, `said` is about; both are left as they are.
-/// @param aside gets them; its tenant is the request's.
+/// Collects the new series with outcome told_outcome::owed: accepted without an answer, to be reported later.
+/// @param open the selections, `said` the decision about them; both stay unchanged.
+/// @param aside gets the series; its tenant is the request's.
 void set_aside_owed(std::span<const offered_series> offered, const lookup_result& open, const told& said,
                     untold& aside);
 
-/// Those of all requests, by fingerprint: each is told once, however often it comes meanwhile. Bounded; of one hour, in
-/// which the store keeps a place for each of them.
+/// The unreported series of all requests, so that each is reported once, however often it arrives meanwhile. Bounded;
+/// for one hour, in which the store keeps room for each of them.
 /// Threads: any.
 class untold_series {
-    /// Of fingerprints, in 9 to 18 bytes each.
+    /// 9 to 18 bytes per fingerprint.
     using series_set = boost::unordered_flat_set<std::uint64_t>;
     struct listed {
         std::chrono::sys_seconds hour{};
@@ -58,29 +58,29 @@ class untold_series {
 
   public:
     enum class entry : std::uint8_t {
-        refused,  ///< it has to wait as newcomers do
-        added,    ///< it may be accepted if the store is told
-        there,    ///< it has been accepted and is untold
+        refused,  ///< must wait for the fleet decision like new series
+        added,    ///< may be accepted if the caller reports it
+        there,    ///< is accepted already, and still unreported
     };
 
     explicit untold_series(std::size_t series_max) : series_max_(series_max) {}
 
-    /// From now on incumbents of the hour may be added that were selected by these rules. What is left of an earlier
-    /// hour is forgotten: nobody can be told any more.
+    /// From now on, accepts incumbents of this hour selected by these rules. Drops series of an earlier hour: they
+    /// cannot be reported any more.
     void accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules);
-    /// From now on none is added.
+    /// From now on accepts no series.
     void stop();
 
-    /// Whether an incumbent of that hour may be accepted at once. Whoever adds one has it told, and removes it then.
+    /// Whether an incumbent may be accepted at once. The caller reports each added one, then calls remove().
     entry add(const window_span& hour, const compiled_rules& rules, std::uint64_t fingerprint);
-    /// They have been told, or never will be.
+    /// Removes series that were reported, or never will be.
     void remove(const window_span& hour, std::span<const offered_series> told);
 
-    /// Other gates have told of these.
-    /// @return how many of them were to be told.
+    /// Removes series that other gates have reported.
+    /// @return how many were waiting to be reported.
     std::size_t strike(const window_span& hour, std::span<const std::uint64_t> fingerprints);
-    /// Keeps those of a request that are yet to be told: the others are pending no longer.
-    /// @param one of that hour; was added here.
+    /// Keeps a request's unreported series pending and drops the others.
+    /// @param one of the current hour, and added here.
     void keep_untold(untold& one) const;
 
     [[nodiscard]] std::size_t size() const;

@@ -1,4 +1,4 @@
-/// What is decided about a series.
+/// The vocabulary of decisions: verdicts, refusals, offered series, observed shares and the fleet decision.
 #pragma once
 
 #include <cassert>
@@ -16,16 +16,16 @@
 
 namespace seriesgate {
 
-/// Which window's budget said no.
+/// The window whose budget refused.
 enum class refusing_window : std::uint8_t { hourly, daily };
 
-/// From the refused cache to the sender's answer. "Told": the sender hears of it, see limit_answer::reject.
+/// The decision about a series. "Reported": the sender is told of the refusal, see limit_answer::reject.
 enum class verdict : std::uint8_t {
     known,               ///< accepted: admitted before, or a marker that no limit applies to
     admitted,            ///< accepted: counted now
-    unknown,             ///< dropped: a stale marker or exemplar of a series that nobody admitted
-    refused_hourly = 4,  ///< new, and a budget of the hour is spent
-    refused_daily,       ///< new in the day, and a budget of the day is spent
+    unknown,             ///< dropped: a stale marker or exemplar of a series never admitted
+    refused_hourly = 4,  ///< new, and an hourly budget is full
+    refused_daily,       ///< new in the day, and a daily budget is full
     refused_hourly_reported,
     refused_daily_reported,
 };
@@ -38,7 +38,7 @@ constexpr bool is_accepted(verdict of) noexcept {
     return of <= verdict::admitted;
 }
 
-/// By a budget; what is unknown is not.
+/// Refused by a budget; false for verdict::unknown.
 constexpr bool is_refused(verdict of) noexcept {
     return of >= verdict::refused_hourly;
 }
@@ -47,7 +47,7 @@ constexpr bool is_told(verdict of) noexcept {
     return of == verdict::refused_hourly_reported || of == verdict::refused_daily_reported;
 }
 
-/// Whether senders hear of a refusal.
+/// Whether senders are told of a refusal.
 enum class sender_notice : std::uint8_t { silent, reported };
 
 constexpr verdict refused_by(refusing_window window, sender_notice to_sender) noexcept {
@@ -57,7 +57,7 @@ constexpr verdict refused_by(refusing_window window, sender_notice to_sender) no
     return by_hour ? verdict::refused_hourly : verdict::refused_daily;
 }
 
-/// @param of is_refused.
+/// @param of with is_refused().
 constexpr refusing_window window_of(verdict of) noexcept {
     assert(is_refused(of));
     static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_reported)) & 1) ==
@@ -71,7 +71,7 @@ struct spent_limit {
     refusing_window window = refusing_window::hourly;
 };
 
-/// A verdict that is_refused, with the limit that said no.
+/// A refusing verdict with the limit that refused.
 struct refusal {
     verdict how = verdict::refused_hourly;
     limit_number by = global_limit;
@@ -79,45 +79,45 @@ struct refusal {
     friend bool operator==(const refusal&, const refusal&) = default;
 };
 
-// --- What a request offers to the limiter.
+// --- Input of the limiter.
 
 /// One series entry of a request.
 struct offered_series {
     std::uint64_t fingerprint = 0;
     std::uint32_t samples = 0;  ///< samples and histograms
-    bool admits = false;        ///< holds more than stale markers and exemplars
+    bool admits = false;        ///< has more than stale markers and exemplars
 };
 
-/// Shows the labels of a request's entries again; asked only about entries that may be new.
+/// Reads the labels of a request's entries again; used only for entries that may be new.
 class label_source {
   public:
     /// @return valid until the next call.
     virtual std::span<const label_view> labels(std::size_t entry) = 0;
-    /// The histogram of a series with these labels, as labels() has just shown them; asked only if histograms are to be
-    /// kept whole.
+    /// The histogram of a series with these labels, which labels() has just returned; used only if histograms are kept
+    /// whole.
     virtual histogram_family family(std::span<const label_view> labels) = 0;
 
   protected:
     ~label_source() = default;
 };
 
-/// Where a request comes from and what its series look like.
+/// A request's tenant and access to its labels.
 struct request_origin {
     std::string_view tenant{};
-    label_source* labels = nullptr;   ///< none: no series has labels
-    bool are_ignored_values = false;  ///< what is offered is no series, see limit_rules::ignored_values_max
+    label_source* labels = nullptr;   ///< null: no series has labels
+    bool are_ignored_values = false;  ///< the entries are ignored values, see limit_rules::ignored_values_max
 };
 
-// --- What the limits that only observe would have refused of one request.
+// --- Series of one request that observing limits would have refused.
 
-/// A limit without room, and the entries that were admitted all the same.
+/// A limit without room, and the entries admitted nevertheless.
 struct observed_share {
-    spent_limit by;           ///< as it was for the first of them
+    spent_limit by;           ///< window as for the first entry
     std::uint32_t first = 0;  ///< entry
     std::uint64_t samples = 0;
 };
 
-/// Entries that are spoken of together.
+/// The first entry of a kind, and all its samples.
 struct entry_share {
     std::uint32_t first = 0;
     std::uint64_t samples = 0;
@@ -130,11 +130,11 @@ struct entry_share {
     }
 };
 
-/// Adds up by limit: a request may have millions of series, and each may meet all limits. Keeps its memory from one
-/// request to the next. Threads: one at a time.
+/// Sums by limit, because a request may have millions of series and each may exceed all limits. Reuses its memory.
+/// Threads: one at a time.
 class observed_shares {
-    std::vector<observed_share> shares_;  // in the order in which they came
-    std::vector<std::uint32_t> places_;   // by limit: one more than its index in shares_, or 0
+    std::vector<observed_share> shares_;  // in order of arrival
+    std::vector<std::uint32_t> places_;   // by limit: index in shares_ plus one, or 0
 
   public:
     void start() noexcept {
@@ -155,46 +155,45 @@ class observed_shares {
     [[nodiscard]] std::span<const observed_share> all() const noexcept { return shares_; }
 };
 
-// --- What a store that several gates share has said about the new series of one request.
+// --- The fleet decision: what the store shared by several gates decided about the new series of one request.
 
 /// Whose counts decide.
 enum class limit_scope : std::uint8_t {
-    gate,   ///< this gate's alone: it decides by its own counts
-    fleet,  ///< shared: series that they may refuse are decided by what a store has told, and by nothing else
+    gate,   ///< this gate's own
+    fleet,  ///< the store's: only its decision admits series that a shared limit may refuse
 };
 
 enum class told_outcome : std::uint8_t {
     unasked,                 ///< no shared limit applies
-    known,                   ///< counted before, by whichever gate
+    known,                   ///< counted before, by any gate
     taken,                   ///< counted now
     refused,                 ///< by the budget in `place`
-    withheld,                ///< nobody has answered: refused, and not remembered
-    let_pass,                ///< nobody has answered: accepted, and not remembered
-    owed,                    ///< the same, and the store is to be told of it: see set_aside_owed
-    refused_with_histogram,  ///< nobody was asked: another series of its histogram was refused, `like`
+    withheld,                ///< no answer: refused, and not remembered
+    let_pass,                ///< no answer: accepted, and not remembered
+    owed,                    ///< like let_pass, and to be reported: see set_aside_owed
+    refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
 };
 
-/// A budget as all gates together have filled it.
+/// A budget's counts over all gates.
 struct heard_budget {
     std::uint32_t place = 0;    ///< see budget_table::find
     std::uint64_t hourly = 0;   ///< series counted
-    std::uint64_t daily = 0;    ///< the same
-    std::uint64_t awaited = 0;  ///< incumbents that room is kept for, in the hour
-    bool unasked = false;       ///< nobody was asked now: as heard before, and nothing of what room is kept for
+    std::uint64_t daily = 0;    ///< series counted
+    std::uint64_t awaited = 0;  ///< incumbents with reserved room, in the hour
+    bool unasked = false;       ///< counts from an earlier answer; `awaited` is unset
 };
 
-/// About one series.
+/// The decision about one series.
 struct told_series {
     told_outcome outcome = told_outcome::unasked;
-    refusing_window window = refusing_window::hourly;  ///< of those refused
-    std::uint32_t place = 0;                           ///< of those refused: the budget, see budget_table::find
+    refusing_window window = refusing_window::hourly;  ///< if refused
+    std::uint32_t place = 0;                           ///< if refused: the budget, see budget_table::find
     std::span<const heard_budget> heard{};             ///< all shared budgets of the series
-    in_windows completed{};                            ///< of those taken: had no room, and completes its histogram
-    /// Of those refused with their histogram: the place in told::pending of that other series; nothing if this gate
-    /// refused it in an earlier request.
+    in_windows completed{};  ///< if taken: windows without room, where it completes its histogram
+    /// If refused_with_histogram: index of the other series in told::pending; nothing: refused in an earlier request.
     std::optional<std::uint32_t> like{};
 
-    /// Null for a budget that is this gate's own.
+    /// Null for a budget of this gate alone.
     [[nodiscard]] const heard_budget* at(std::size_t wanted) const noexcept {
         for (const heard_budget& each : heard)
             if (each.place == wanted) return &each;
@@ -202,12 +201,12 @@ struct told_series {
     }
 };
 
-/// About all that a request's lookups have left open.
+/// The decision about all undecided series of a request.
 struct told {
-    window_span hour;                     ///< in which it was decided
-    bool in_grace = false;                ///< while room may have been kept for incumbents
-    std::vector<told_series> pending{};   ///< as undecided::pending
-    std::vector<bool> known_followers{};  ///< as undecided::followers: whether the store knows the series
+    window_span hour;                     ///< in which the store decided
+    bool in_grace = false;                ///< the store may have kept room for incumbents
+    std::vector<told_series> pending{};   ///< as lookup_result::pending
+    std::vector<bool> known_followers{};  ///< as lookup_result::followers: whether the store knows the series
 };
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// Hour and day, aligned to the UTC wall clock, so that replicas and restarts agree on them.
+/// Hours and days, aligned to UTC, so that replicas and restarts agree on them.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace seriesgate {
 
-/// A moment as the edges pass it in; nothing in the core asks a clock.
+/// A moment, passed in by the edges: the core reads no clock.
 using time_point = std::chrono::sys_time<std::chrono::nanoseconds>;
 
 /// [start, end)
@@ -26,13 +26,13 @@ inline window_span day_of(time_point now) {
     return {start, start + std::chrono::days{1}};
 }
 
-/// What a series was in the hour before.
+/// A series' state in the hour before.
 enum class standing : std::uint8_t {
     new_series,
-    incumbent,  ///< admitted then: room is kept for it
+    incumbent,  ///< admitted then: room is reserved for it
 };
 
-/// In which windows something holds for a series.
+/// The windows in which something holds.
 struct in_windows {
     bool hour = false;
     bool day = false;

@@ -11,10 +11,10 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-/// How long before a window's end the next one's memory is made, sized by what this one has come to.
+/// How long before a window's end the next set is made, sized by the running one.
 constexpr auto spare_lead = minutes{1};
 
-/// Whether the clock is where it leapt to still, long enough to be believed.
+/// Whether the leap has lasted long enough to be believed.
 bool has_lasted(const std::optional<time_point>& leap, time_point now) {
     return leap && now >= *leap + clock_doubt && now < *leap + clock_doubt + hours{1};
 }
@@ -34,7 +34,7 @@ sets_in_force::reader windows::in_force(time_point now) {
     return state_.sets.read();
 }
 
-// --- rules
+// --- Rules.
 
 void bound_sets(commit_state& held, const compiled_rules& rules) {
     const series_maxima capacities = capacities_of(rules);
@@ -64,18 +64,18 @@ void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
     catch_up(state_.counts);
 }
 
-// --- time
+// --- Time.
 
 void windows::advance(time_point now) {
     while (!try_advance(now)) prepare_spares(now);
 }
 
-/// @return false if there is no memory for the next window yet.
+/// @return false if the next window has no memory yet.
 bool windows::try_advance(time_point now) {
     const auto held = state_.counts.lock();
     auto next = copy_of(state_.sets);
     if (next->cover(now)) return true;  // another thread was first
-    // The clock of a fleet is its store's, and a gate that could not hear it has missed what came between.
+    // A fleet's clock is its store's; a gate that could not reach the store has missed some hours.
     const bool believed = state_.is_shared() || has_lasted(next->leap, now);
     if (next->is_leap(now) && !believed) {
         next->leap = now;
@@ -89,13 +89,13 @@ bool windows::try_advance(time_point now) {
         end_graces(*held, *next, now);
     }
     assert(next->cover(now));
-    state_.refused.clear();  // budgets have room again, or no longer keep it for others
+    state_.refused.clear();  // budgets have room again, or reservations have ended
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     state_.sets.publish(*held, std::move(next));
     return true;
 }
 
-/// What is still reserved lapses: here, or in the store of a fleet.
+/// Ends reservations, here or in the fleet's store.
 void windows::end_graces(commit_state& held, window_sets& next, time_point now) {
     if (next.lapse && now >= *next.lapse) next.lapse = std::nullopt;
     if (!next.in_grace() || now < next.grace_end) return;
@@ -105,7 +105,7 @@ void windows::end_graces(commit_state& held, window_sets& next, time_point now) 
     held.book.end_grace();
 }
 
-/// The clock has come back.
+/// The clock has returned to the running hour.
 void windows::forget_leap() {
     const auto held = state_.counts.lock();
     auto next = copy_of(state_.sets);
@@ -145,10 +145,10 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     const series_maxima capacities = capacities_of(*next.rules);
     const auto take = [](std::unique_ptr<admitted_set>& spare, std::uint64_t capacity_max) {
         assert(spare->size() == 0);
-        spare->set_capacity_max(capacity_max);  // a reload may have come since the spare was made
+        spare->set_capacity_max(capacity_max);  // a reload may have changed the bound
         return std::exchange(spare, nullptr);
     };
-    // Memory first: from there on nothing fails, so the ledger's sets are those that will be published.
+    // Memory first: nothing fails from here on, so commit_state and the published sets agree.
     std::shared_ptr<admitted_set> hour_set = take(held.next_hour, capacities.hourly);
     std::shared_ptr<day_set> new_day_set;
     if (new_day) new_day_set = std::make_shared<day_set>(take(held.next_day, capacities.daily));
@@ -173,11 +173,11 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     held.book.begin_hour(begun);
 }
 
-// --- memory
+// --- Memory.
 
 void windows::maintain(time_point now) {
     catch_up(state_.counts);
-    const window_sets current = *in_force(now);  // a copy: its shared pointers keep the sets while we work on them
+    const window_sets current = *in_force(now);  // a copy: its shared pointers keep the sets alive
     {
         const std::scoped_lock growing{growth_};
         if (current.hour->wants_segment()) grow(*current.hour);
@@ -186,7 +186,7 @@ void windows::maintain(time_point now) {
     prepare_spares(now);
     catch_up(state_.counts);
     if (current.leap && current.in_hour(now)) forget_leap();
-    // Freeing a large set takes a while: not under the lock.
+    // Freeing a large set takes long, so it happens without the lock.
     const auto retired = [this] {
         const auto held = state_.counts.lock();
         return state_.sets.reclaim(*held);
@@ -228,7 +228,7 @@ void windows::grow_if_full(const admitted_set& set) {
     if (is_full) grow(set);
 }
 
-/// Under the growth lock. A set that is no longer in force needs nothing.
+/// Call it under the growth lock. A set no longer in force gets no segment.
 void windows::grow(const admitted_set& wanting, std::uint64_t series_count) {
     auto segment = wanting.prepare_segment(series_count);
     const auto held = state_.counts.lock();
@@ -238,8 +238,8 @@ void windows::grow(const admitted_set& wanting, std::uint64_t series_count) {
         if (set && &set->filter() == &wanting) return set->filter().adopt(std::move(segment));
 }
 
-/// The next windows' sets. One that holds as many series as this window has serves: made anew for every further series,
-/// it would keep maintenance zeroing memory through the last minute.
+/// Makes the next windows' sets. An existing one is kept if it holds as many series as the running window. Making it
+/// anew for every further series would zero memory through the whole last minute.
 void windows::prepare_spares(time_point now) {
     const window_sets current = *state_.sets.read();
     const series_maxima capacities = capacities_of(*current.rules);
@@ -251,7 +251,7 @@ void windows::prepare_spares(time_point now) {
             const auto held = state_.counts.lock();
             const admitted_set* const there = ((*held).*spare).get();
             if (there != nullptr && there->first_capacity() >= first_capacity(series_count, capacity_max) &&
-                there->promised_rate() == rate)  // a reload may have changed it
+                there->promised_rate() == rate)  // a reload may have changed the rate
                 return;
         }
         auto made = make_set(series_count + series_count / 8, capacity_max, rate);

@@ -1,4 +1,4 @@
-/// Which sets are in force: hours and days that begin and end, and memory for them ahead of need.
+/// Advances hours and days, and makes memory for their sets ahead of need.
 #pragma once
 
 #include <memory>
@@ -9,41 +9,41 @@
 
 namespace seriesgate {
 
-/// Replaces the sets in force when the clock or the rules ask for it, and makes memory for them.
+/// Replaces the sets in force when the clock or the rules require it.
 ///
-/// Time: windows follow the `now` that is passed in. A step back to at most an hour before the running hour stays in
-/// that hour, so a budget cannot be spent twice by a clock correction. A larger one, or one beyond the next hour, is
-/// believed when it has lasted for clock_doubt; then it leads to an hour that starts afresh. In a fleet the clock is
-/// its store's, and is followed at once; what a gate has begun by its own clock before it heard that is given up.
+/// Windows follow the `now` passed in. A step back of up to an hour before the running hour stays in that hour, so a
+/// clock correction cannot spend a budget twice. A larger step back, or a leap beyond the next hour, is believed after
+/// clock_doubt. It then starts a fresh hour. A fleet follows its store's clock at once and drops what it began by its
+/// own clock.
 ///
-/// Threads: in_force() and make_room() any; maintain() one; the others as the limiter's that call them.
+/// Threads: in_force() and make_room() any; maintain() one; the others like the limiter functions that call them.
 class windows {
     limiter_state& state_;
-    /// Makes segments: one at a time, the others wait for it. Taken before the ledger's lock.
+    /// Lets one thread make segments while others wait. Locked before the commit lock.
     std::mutex growth_;
 
   public:
     /// @param now as for the state.
     windows(limiter_state& state, time_point now);
 
-    /// The sets of this moment, rolled over first if the clock asks for it. No lock, but for who rolls over.
+    /// The sets in force at `now`, advanced first if needed. Takes no lock unless it advances.
     [[nodiscard]] sets_in_force::reader in_force(time_point now);
 
-    /// Does ahead of time what a request must not wait for: memory for growth and for the next windows, release of
-    /// what has ended. Rolls over too when no request does.
+    /// Makes memory for growth and for the next windows, and frees ended ones, so that requests need not wait. Advances
+    /// the windows if no request does.
     void maintain(time_point now);
 
-    /// For who has found a set full: maintenance has fallen behind. One makes the memory, the others wait for it.
+    /// For callers that found a set full, because maintenance fell behind. One thread makes memory, the others wait.
     void make_room();
-    /// Before so many series come at once: a segment for all of them costs less than several that grow.
+    /// Makes one segment for so many series: cheaper than several that grow.
     void make_room_for(std::uint64_t series_count);
-    /// As make_room() for who writes to the sets of the hour before.
+    /// Like make_room(), for writers to the sets of the hour before.
     void make_room_before();
 
-    /// Takes other rules. What they leave behind is destroyed without the lock.
+    /// Takes new rules. Destroys the removed budgets without the lock.
     void reconfigure(const std::shared_ptr<const compiled_rules>& rules);
 
-    /// Follows the clock after a restart: time has passed while nobody was there to see it, so a leap is no mistake.
+    /// Follows the clock after a restart. Time passed unobserved, so a leap is believed at once.
     void resume(time_point now);
 
   private:
@@ -58,8 +58,8 @@ class windows {
     void grow_if_full(const admitted_set& set);
 };
 
-/// Says how many series may come at most into the running sets. They may hold what no limit counts: exempt series, and
-/// keys of histograms from before a reload.
+/// Bounds the running sets. They may also hold uncounted keys: exempt series, and keys of histograms from before a
+/// reload.
 void bound_sets(commit_state& held, const compiled_rules& rules);
 
 }  // namespace seriesgate
