@@ -36,7 +36,6 @@ bool enforces(const budget_pair* pair) {
     return pair == nullptr || pair->enforces();  // a missing budget that only observes never lacks room
 }
 
-/// Whether the sender is told of a refusal by the budget in this place (budget_table::find).
 bool tells(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
            std::size_t place) {
     if (is_limit_place(place, selection))
@@ -279,7 +278,6 @@ bool admission::may_be_taken_back(const candidate& of) const {
     return pair == nullptr || (by_hour ? by->hourly < pair->hourly.max() : by->daily < pair->daily.max());
 }
 
-/// Whether the store should have decided but did not.
 bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
     if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass ||
         said.outcome == told_outcome::owed)

@@ -43,7 +43,6 @@ std::optional<std::uint64_t> next_completing_key(const Set& set, const histogram
     return completing_key(family, first);
 }
 
-/// The decision about a new series.
 struct decision {
     verdict how = verdict::admitted;
     limit_number by = global_limit;  ///< limit that refuses
@@ -118,7 +117,6 @@ class admission {
     [[nodiscard]] std::size_t budgets_seen() const noexcept { return budgets_.size(); }
 
   private:
-    /// A series with all that is known about it.
     struct candidate {
         const offered_series& series;
         const histogram_family& family;

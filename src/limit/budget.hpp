@@ -29,7 +29,6 @@ namespace seriesgate {
 /// Whole histograms: a series that completes a histogram needs no room, but the count stays below max + margin. In the
 /// next hour all these series return, so incumbents are admitted up to max + margin too. Completions get only the rest:
 /// hours, reloads or restarts never add a second margin.
-///
 /// Threads: under the commit lock.
 class budget {
     std::uint64_t max_;         // 0: count only
@@ -41,10 +40,8 @@ class budget {
     distinct_sketch refused_;
 
   public:
-    /// Reserves all room.
     static constexpr std::uint64_t all_room = std::numeric_limits<std::uint64_t>::max();
 
-    /// @param series_max see set_max.
     explicit budget(std::uint64_t series_max = 0) : max_(series_max) {}
 
     [[nodiscard]] bool limits() const noexcept { return max_ != 0; }
@@ -114,7 +111,6 @@ class budget {
     /// The same without the reservation.
     void hear(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
 
-    /// Begins a new window; the maximum stays.
     void restart() noexcept {
         current_ = 0;
         over_ = 0;
@@ -149,7 +145,6 @@ class budget {
     }
 
   private:
-    /// Whether the series fits within the maximum.
     [[nodiscard]] bool fits(standing of) const noexcept {
         return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
     }
@@ -182,7 +177,6 @@ struct budget_role {
 
 /// A group's labels and values, from its key. A key that does not fit this limit gives empty values.
 group_labels group_of(const label_limit& limit, std::string_view key);
-/// The name of a limit's overflow budget.
 group_labels overflow_group(const label_limit& limit);
 
 /// @param key the tenant's name, or rule_selections::one::key.
@@ -225,7 +219,6 @@ struct window_demand {
     friend bool operator==(const window_demand&, const window_demand&) = default;
 };
 
-/// The kind of budget to which a demand belongs.
 enum class demand_scope : std::uint8_t {
     global,
     tenants,  ///< the largest tenant without an override
@@ -272,7 +265,6 @@ class ended_budgets {
     void add(const std::shared_ptr<const compiled_rules>& rules, const budget_role& role, std::string_view key,
              const numbered& hour, const std::optional<numbered>& day) noexcept;
 
-    /// Returns all entries and starts empty.
     [[nodiscard]] std::vector<entry> take() noexcept;
 
   private:

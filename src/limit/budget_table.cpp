@@ -130,7 +130,6 @@ std::uint64_t budget_table::expects(const limit_budgets& of, const budget_role& 
     return knows_incumbents(of) && !may_have_shared ? 0 : budget::all_room;
 }
 
-/// @param key nothing for a key that is too long.
 bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& role,
                                    std::optional<std::string_view> key) const {
     if (!key || key->size() > group_key_bytes_max) return true;
@@ -140,7 +139,6 @@ bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& r
     return of.bounded >= bounded_max && !is_overridden(*rules_, role, *key);
 }
 
-/// Sets maxima and mode from the rules.
 void budget_table::apply_rules(budget_pair& pair) const {
     assert(pair.role.kind != budget_kind::group || pair.role.limit < rules_->limits.size());
     const ruling wanted = ruling_of(*rules_, pair.role, pair.key);

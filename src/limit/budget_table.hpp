@@ -68,7 +68,6 @@ struct tenant_of_request {
 /// Incumbents: in a new hour, a budget reserves room for the series that it counted in the hour before. If it may have
 /// missed some, it reserves all room until the grace ends. That happens if its limit is new or changed its selector in
 /// that hour, or if its group shared the overflow budget.
-///
 /// Threads: under the commit lock.
 class budget_table {
   public:
@@ -118,14 +117,12 @@ class budget_table {
 
     // Visiting all budgets, some at a time. A change to all budgets invalidates the cursor.
 
-    /// Position of such a visit.
     struct cursor {
         std::size_t limit_budgets = 0;
         std::size_t place = 0;
         std::uint64_t change = 0;
     };
     [[nodiscard]] cursor begin() const noexcept { return {.limit_budgets = 0, .place = 0, .change = change_}; }
-    /// Whether the cursor is still valid.
     [[nodiscard]] bool holds(const cursor& at) const noexcept { return at.change == change_; }
     /// Calls `visit` with the next `count` budgets.
     /// @return whether there are more. Precondition: holds(at).

@@ -12,7 +12,6 @@
 namespace seriesgate {
 namespace {
 
-/// The key of the budget in this place.
 std::string_view key_at(std::size_t place, const rule_selections::one& selection, std::string_view tenant) {
     return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
 }

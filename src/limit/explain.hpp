@@ -14,7 +14,6 @@
 
 namespace seriesgate {
 
-/// A budget without room for a series.
 struct spent_budget {
     budget_figures figures;
     refusing_window window = refusing_window::hourly;
@@ -30,7 +29,6 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
 std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant);
 
-/// A budget that applies to a series.
 struct applying_budget {
     limit_number limit = global_limit;
     budget_figures figures;
@@ -89,7 +87,6 @@ std::string group_text(const budget_name& name);
 /// Says that an overflow budget is shared, and why. Empty for all others.
 std::string_view note_on(const budget_name& name) noexcept;
 
-/// `hourly` or `daily`.
 std::string_view to_text(refusing_window window) noexcept;
 
 /// `enforce` or `observe`, as in the configuration.

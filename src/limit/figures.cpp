@@ -65,7 +65,6 @@ window_figures figures_of(const window_view& window, limit_mode mode) {
         .filter_bytes = window.set.bytes()};
 }
 
-/// All figures except the budgets of tenants and limits.
 limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
     const auto current = state.sets.read();
     const budget_table& book = held.book;

@@ -16,7 +16,6 @@ namespace seriesgate {
 
 struct budget_pair;
 
-/// One budget in one window.
 struct budget_window_figures {
     std::uint64_t series_max = 0;
     std::uint64_t series_current = 0;

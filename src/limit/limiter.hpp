@@ -36,7 +36,6 @@ class windows;
 /// Parts, innermost first: commit_state.hpp (state under the lock, sets for readers), windows.hpp (hours and days),
 /// admission.hpp (one series), series_commit.hpp (the new series of a request). Users of state(): figures.hpp,
 /// explain.hpp, snapshot.hpp, learning.hpp.
-///
 /// Threads: maintain() one, all others any. A lookup_result and the spans belong to the caller.
 class series_limiter {
   public:
@@ -88,9 +87,7 @@ class series_limiter {
     /// Prepares memory ahead of requests, see windows::maintain. Call it every few tens of milliseconds.
     void maintain(time_point now);
 
-    /// See limiter_figures::clock_in_doubt.
     [[nodiscard]] bool clock_in_doubt() const noexcept;
-    /// Start of the hour in force.
     [[nodiscard]] std::chrono::sys_seconds hour_start() const noexcept;
 
     /// A limit's name, or a name of own_limit_names. Valid as long as the limiter.

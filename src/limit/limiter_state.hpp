@@ -21,7 +21,6 @@ namespace seriesgate {
 
 /// A fixed table of fingerprints, eight to a cache line. A full line forgets its oldest entry; that series takes
 /// another commit. No series is refused that was not refused before.
-///
 /// Threads: is_empty(), lookup() and prefetch() any, without a lock; insert() and clear() under the commit lock.
 class refused_cache {
     static constexpr std::size_t ways = 8;
@@ -49,7 +48,6 @@ class refused_cache {
     /// Whether nothing was refused since the start or the last clear(). Saves new series a cache line each.
     [[nodiscard]] bool is_empty() const noexcept { return empty_.load(std::memory_order_relaxed); }
 
-    /// @return the remembered refusal, if any.
     [[nodiscard]] std::optional<refusal> lookup(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t wanted = key(fingerprint);
         for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
@@ -59,7 +57,6 @@ class refused_cache {
         return std::nullopt;
     }
 
-    /// Starts loading the cache line of lookup().
     void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
 
     /// @return the remembered refusal: the earlier one if the series has an entry already.
@@ -78,7 +75,6 @@ class refused_cache {
         return said;
     }
 
-    /// Forgets everything: budgets may have room again.
     void clear() noexcept {
         salt_.store(salt_.load(std::memory_order_relaxed) + salt_step, std::memory_order_relaxed);
         empty_.store(true, std::memory_order_relaxed);

@@ -44,7 +44,6 @@ struct lookup_result {
         return pending.empty() && followers.empty() && recalled_hourly == 0 && recalled_daily == 0;
     }
 
-    /// Resets for another request.
     void start() noexcept {
         pending.clear();
         followers.clear();

@@ -29,7 +29,6 @@ inline constexpr std::size_t selection_bytes_max = 72u << 20;
 /// Bounded for any request. Each label is read once for all rules. A regular expression is not evaluated again on the
 /// same value as before. Keys that are too long are not copied. All work counts against rule_work_max and
 /// selection_bytes_max.
-///
 /// Threads: one at a time.
 class rule_selections {
     struct selected {
@@ -54,7 +53,6 @@ class rule_selections {
             --selected_count;
         }
     };
-    /// The last result of a regular expression.
     struct last_match {
         bytes_view value;
         bool known = false;
@@ -73,7 +71,6 @@ class rule_selections {
     std::vector<selected> last_keys_;     // by limit
 
   public:
-    /// The limits that apply to one series.
     class one {
         const rule_selections* all_;
         series series_;
@@ -127,7 +124,6 @@ class rule_selections {
     void move(std::size_t from, std::size_t to) noexcept;
     /// Lets other limits decide about an exempt series.
     void end_exemption(std::size_t i) noexcept { series_[i].end_exemption(); }
-    /// Keeps the first `count` selections.
     void truncate(std::size_t count);
     /// Uses up work. @return false if none is left.
     bool spend(std::uint64_t work) noexcept;
@@ -136,9 +132,7 @@ class rule_selections {
         return {*this, series_[i]};
     }
     [[nodiscard]] std::size_t size() const noexcept { return series_.size(); }
-    /// Memory held, in bytes.
     [[nodiscard]] std::size_t bytes() const noexcept;
-    /// Clears, and frees the memory of a giant request.
     void shrink();
 
   private:

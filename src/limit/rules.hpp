@@ -89,7 +89,6 @@ struct tenant_limits {
     friend bool operator==(const tenant_limits&, const tenant_limits&) = default;
 };
 
-/// All configured limits.
 struct limit_rules {
     series_maxima global{};  ///< over all series
     double false_positive_rate = 1e-4;
@@ -122,7 +121,6 @@ const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view te
 /// share of the maximum, but at least one histogram; 0 if histograms are not kept whole.
 std::uint64_t margin_of(const limit_rules& rules, std::uint64_t maximum) noexcept;
 
-/// Names of the label limits, in their order.
 std::vector<std::string_view> limit_names_of(const limit_rules& rules);
 
 /// The response to a tenant's senders if its own limit, the global one, or a label limit without `answer` refuses.
@@ -265,7 +263,6 @@ struct compiled_rules : limit_rules {
     [[nodiscard]] bool is_exempt_limit(std::size_t limit) const noexcept {
         return !exempt.empty() && limit == exempt_at();
     }
-    /// Whether any rule depends on labels.
     [[nodiscard]] bool look_at_labels() const noexcept {
         return !limits.empty() || !exempt.empty() || whole_histograms;
     }

@@ -45,7 +45,6 @@ bool series_commit::run() {
     }
 }
 
-/// Works under one hold of the lock.
 series_commit::piece_end series_commit::run_piece() {
     const auto held = state_.counts.lock();
     if (held->book.is_behind()) {
@@ -156,7 +155,6 @@ void series_commit::drop_decided() {
     next_ = 0;
 }
 
-/// The refusal of the other series of the histogram.
 std::optional<refusal> series_commit::refusal_like(const told_series& said) const noexcept {
     if (!said.like) return std::nullopt;
     const std::uint32_t entry = open_.pending[*said.like];

@@ -1,15 +1,14 @@
 // The limiter's state as bytes, little-endian:
 //
-//     windows   starts of hour and day, end of the grace, each in seconds since 1970
-//     sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the
-//     set late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both refusals
-//     sketch and samples, hourly and daily over      series admitted over a limit to complete histograms, hourly and
-//     daily budgets   see budget_table::begin_snapshot and save_pair
+//   windows   starts of hour and day, end of the grace, each in seconds since 1970
+//   sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the set
+//   late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both
+//   refusals  sketch and samples, hourly and daily
+//   over      series admitted over a limit to complete histograms, hourly and daily
+//   budgets   see budget_table::begin_snapshot and save_pair
 //
-// process/snapshot_file.hpp adds magic, version and checksum.
-//
-// The snapshot shows the moment when the copy of the filters ends. late_keys records the keys admitted during the copy.
-// Budgets that change after that moment are written before they change.
+// process/snapshot_file.hpp adds magic, version and checksum. The snapshot shows the moment when the copy of the
+// filters ends. late_keys records what is admitted meanwhile; budgets that change after that moment are written before.
 #include "limit/snapshot.hpp"
 
 #include <algorithm>
@@ -28,7 +27,6 @@ namespace {
 
 enum class set_mark : std::uint8_t { none, follows, as_day };
 
-/// Sets that contain a key.
 constexpr unsigned into_hour = 1;
 constexpr unsigned into_day = 2;
 
@@ -86,7 +84,6 @@ void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& lat
     }
 }
 
-/// The counts over all budgets, then the header of the budgets.
 std::string save_tallies(commit_state& held, const refused_samples& samples) {
     std::string counts;
     text_sink sink{counts};
@@ -145,7 +142,6 @@ class snapshot_end {
     ~snapshot_end() { state_.counts.lock()->book.end_snapshot(); }
 };
 
-/// The content of a file, before use.
 struct loaded_state {
     window_sets sets{};
     std::shared_ptr<admitted_set> hour;  // the sets, for writing
@@ -156,7 +152,6 @@ struct loaded_state {
     std::uint64_t samples_daily = 0;
 };
 
-/// @return false if the content is inconsistent.
 bool load_sets(state_decoder& in, loaded_state& into) {
     window_sets& sets = into.sets;
     sets.hour_span = hour_of(load_time(in));
@@ -416,7 +411,6 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     into.day = day_;
 }
 
-/// @param flag the overflow flag of the file.
 budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, const std::string& key) {
     const std::size_t number = *from.number;
     assert(number < limit_budgets_count());

@@ -27,7 +27,6 @@ struct untold {
     lookup_result open{};                  ///< all of them are pending
     bool owed = false;                     ///< admitted without a fleet decision, so the store keeps no room for them
 
-    /// Memory held, in bytes.
     [[nodiscard]] std::size_t bytes() const noexcept;
 };
 
@@ -68,7 +67,6 @@ class untold_series {
     /// From now on, accepts incumbents of this hour selected by these rules. Drops series of an earlier hour: they
     /// cannot be reported any more.
     void accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules);
-    /// From now on accepts no series.
     void stop();
 
     /// Whether an incumbent may be accepted at once. The caller reports each added one, then calls remove().

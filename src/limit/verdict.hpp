@@ -16,7 +16,6 @@
 
 namespace seriesgate {
 
-/// The window whose budget refused.
 enum class refusing_window : std::uint8_t { hourly, daily };
 
 /// The decision about a series. "Reported": the sender is told of the refusal, see limit_answer::reject.
@@ -57,7 +56,6 @@ constexpr verdict refused_by(refusing_window window, sender_notice to_sender) no
     return by_hour ? verdict::refused_hourly : verdict::refused_daily;
 }
 
-/// @param of with is_refused().
 constexpr refusing_window window_of(verdict of) noexcept {
     assert(is_refused(of));
     static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_reported)) & 1) ==
@@ -65,7 +63,6 @@ constexpr refusing_window window_of(verdict of) noexcept {
     return (verdict_number(of) & 1) == 0 ? refusing_window::hourly : refusing_window::daily;
 }
 
-/// A limit without room.
 struct spent_limit {
     limit_number by = global_limit;
     refusing_window window = refusing_window::hourly;
@@ -81,7 +78,6 @@ struct refusal {
 
 // --- Input of the limiter.
 
-/// One series entry of a request.
 struct offered_series {
     std::uint64_t fingerprint = 0;
     std::uint32_t samples = 0;  ///< samples and histograms
@@ -174,7 +170,6 @@ enum class told_outcome : std::uint8_t {
     refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
 };
 
-/// A budget's counts over all gates.
 struct heard_budget {
     std::uint32_t place = 0;    ///< see budget_table::find
     std::uint64_t hourly = 0;   ///< series counted
@@ -183,7 +178,6 @@ struct heard_budget {
     bool unasked = false;       ///< counts from an earlier answer; `awaited` is unset
 };
 
-/// The decision about one series.
 struct told_series {
     told_outcome outcome = told_outcome::unasked;
     refusing_window window = refusing_window::hourly;  ///< if refused

@@ -14,7 +14,6 @@ using std::chrono::minutes;
 /// How long before a window's end the next set is made, sized by the running one.
 constexpr auto spare_lead = minutes{1};
 
-/// Whether the leap has lasted long enough to be believed.
 bool has_lasted(const std::optional<time_point>& leap, time_point now) {
     return leap && now >= *leap + clock_doubt && now < *leap + clock_doubt + hours{1};
 }
@@ -105,7 +104,6 @@ void windows::end_graces(commit_state& held, window_sets& next, time_point now) 
     held.book.end_grace();
 }
 
-/// The clock has returned to the running hour.
 void windows::forget_leap() {
     const auto held = state_.counts.lock();
     auto next = copy_of(state_.sets);

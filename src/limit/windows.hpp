@@ -15,7 +15,6 @@ namespace seriesgate {
 /// clock correction cannot spend a budget twice. A larger step back, or a leap beyond the next hour, is believed after
 /// clock_doubt. It then starts a fresh hour. A fleet follows its store's clock at once and drops what it began by its
 /// own clock.
-///
 /// Threads: in_force() and make_room() any; maintain() one; the others like the limiter functions that call them.
 class windows {
     limiter_state& state_;
@@ -23,7 +22,6 @@ class windows {
     std::mutex growth_;
 
   public:
-    /// @param now as for the state.
     windows(limiter_state& state, time_point now);
 
     /// The sets in force at `now`, advanced first if needed. Takes no lock unless it advances.
