@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t compared_max = 32;
 constexpr std::size_t distance_max = 256;
-/// More than any usual series has: a record, and what it stands for, for in remote write 2 the symbols are elsewhere.
+/// Entries with larger records, or larger labels, are not compared. In remote write 2 the record alone does not show
+/// the size: symbols are elsewhere.
 constexpr std::uint32_t record_bytes_max = 16u << 10;
 constexpr std::size_t label_bytes_max = 16u << 10;
 
@@ -24,13 +25,12 @@ bool is_giant(std::span<const label_view> labels) {
     return bytes > label_bytes_max;
 }
 
-/// How the labels of one series compare with those of others.
 class comparison {
     std::span<const label_view> labels_;
-    std::vector<std::uint32_t> by_name_;  // indices into labels_
-    std::vector<std::uint32_t> differs_;  // by label: how many of the others do not have its value
-    std::vector<bool> is_usual_;          // by label: a known series has its value
-    std::vector<bool> same_;              // of the series that is being compared
+    std::vector<std::uint32_t> by_name_;
+    std::vector<std::uint32_t> differs_;  // by label: other series with another value
+    std::vector<bool> is_usual_;          // by label: a known series has this value
+    std::vector<bool> same_;              // of the series being compared
     bool any_known_ = false;
 
   public:
@@ -67,7 +67,7 @@ class comparison {
     }
 };
 
-/// Entries of other series, on both sides in turn, the nearest first.
+/// Nearest entries of other series, alternately after and before.
 std::vector<std::size_t> neighbours_of(const planner& decided, std::size_t entry) {
     std::vector<std::size_t> near;
     const auto add = [&](std::size_t index) {

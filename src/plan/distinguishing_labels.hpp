@@ -1,4 +1,4 @@
-/// What of a new series is worth showing.
+/// Orders a new series' labels so that the distinguishing ones come first.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,12 @@ namespace seriesgate {
 
 class planner;
 
-/// Its labels, those first that tell it from others of its metric in the same request: with a value that no known
-/// series has, then those that differ from most of the others. What all have in common comes last.
-///
-/// Compares with up to 32 entries around it, and does not look at giants: it is made for one line or one answer, but a
-/// sender may cause many.
-/// @param decided the planner of the request; its labels() is used.
-/// @param entry of a series that was refused, or let through by a limit that only observes.
+/// The labels of a new series. First those with a value that no known series of the metric in the request has; then
+/// those that differ from most other series. Common labels come last.
+/// Compares up to 32 neighbouring entries and skips giants: it serves one log line or answer, but a sender may cause
+/// many.
+/// @param decided the request's planner; its labels() is used.
+/// @param entry of a series that was refused, or admitted without room by an observing limit.
 std::vector<label_view> distinguishing_first(planner& decided, std::size_t entry);
 
 }  // namespace seriesgate

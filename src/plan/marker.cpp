@@ -23,7 +23,7 @@ namespace {
 
 using tenant_names = std::set<std::string_view>;
 
-/// Cut between two characters.
+/// Cuts between two characters.
 std::string cut(std::string text) {
     if (text.size() <= marker_text_bytes_max) return text;
     constexpr std::string_view mark = "...";
@@ -33,7 +33,6 @@ std::string cut(std::string text) {
     return text.append(mark);
 }
 
-/// A budget in one of its windows.
 struct spent_window {
     const budget_figures* budget;
     std::string_view limit;
@@ -47,7 +46,7 @@ bool withholds(const budget_window_figures& of, reserve_parts reserve) {
     return of.series_current >= max || of.series_reserved >= max - of.series_current;
 }
 
-/// Those that withhold something, with the most refused series first.
+/// The windows with refusals and no room; most refused series first.
 std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_parts reserve) {
     std::vector<spent_window> found;
     const auto look_at = [&](const budget_figures& each, std::string_view limit) {
@@ -64,7 +63,7 @@ std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_par
     return found;
 }
 
-/// Whom something was refused in a window.
+/// Tenants with refused series in one window.
 class hurt_tenants {
     std::map<std::string_view, tenant_names> by_limit_;
     tenant_names all_;
@@ -83,14 +82,14 @@ class hurt_tenants {
         const auto found = by_limit_.find(limit);
         return found == by_limit_.end() ? all_ : found->second;
     }
-    /// @param shown as figures have its name.
+    /// @param shown the tenant's name in the figures.
     [[nodiscard]] tenant_names named(std::string_view shown) const {
         const auto found = by_shown_name_.find(shown);
         return found == by_shown_name_.end() ? tenant_names{} : tenant_names{found->second};
     }
 };
 
-/// Tenants with a budget of their own, as figures have their names.
+/// Names, as in the figures, of tenants with their own budget.
 tenant_names names_of(const std::vector<budget_figures>& tenants) {
     tenant_names names;
     for (const budget_figures& each : tenants)
@@ -98,7 +97,7 @@ tenant_names names_of(const std::vector<budget_figures>& tenants) {
     return names;
 }
 
-/// Under whom to write a budget's marker.
+/// Finds the tenants under which to write a budget's marker.
 class addressees {
     hurt_tenants hourly_;
     hurt_tenants daily_;
@@ -140,7 +139,7 @@ marker_values find_withheld(const limiter_figures& figures, std::span<const refu
     const addressees whom{figures, refused};
     for (const spent_window& spent : all)
         for (const std::string_view tenant : whom.of(spent)) {
-            found.emplace(name_of(spent, tenant), spent.series_refused);  // one that is there has the larger value
+            found.emplace(name_of(spent, tenant), spent.series_refused);  // keeps the larger value that is there
             if (found.size() == markers_max) return found;
         }
     return found;
@@ -179,10 +178,10 @@ std::string encode(const marker_request& request, std::string_view gate) {
 
 namespace {
 
-/// How long Prometheus and those that do as it does take a sample for the present value (query.lookback-delta).
+/// How long Prometheus and compatible stores treat a sample as current (query.lookback-delta).
 constexpr auto looked_back = std::chrono::minutes{5};
 
-/// Adds to the last request, or begins one: names come in the order of their tenants.
+/// Appends to the last request or begins one: names arrive in order of tenants.
 void add(std::vector<marker_request>& requests, marker_sample sample) {
     if (requests.empty() || requests.back().tenant != sample.name.tenant)
         requests.push_back({.tenant = sample.name.tenant, .samples = {}});

@@ -1,4 +1,4 @@
-/// What is to become of one request: what goes upstream, what is left out, and why.
+/// The plan of one request: what goes upstream, what is left out, why, and the counts.
 #pragma once
 
 #include <algorithm>
@@ -18,29 +18,29 @@
 
 namespace seriesgate {
 
-// --- What becomes of a request's body.
+// --- The action for a request's body.
 
 enum class body_action : std::uint8_t {
-    unchanged,   ///< nothing refused: the sender's own bytes
-    spliced,     ///< the request without what was refused
-    translated,  ///< what was kept, from remote write 2 to 1
-    nothing,     ///< all was refused or left out: the upstream is not asked
+    unchanged,   ///< nothing refused: the sender's bytes
+    spliced,     ///< the request without the refused series
+    translated,  ///< the remainder, from remote write 2 to 1
+    nothing,     ///< all was refused or left out: no upstream request
     count_
 };
 
-/// As metrics show it.
+/// The name in metrics.
 constexpr std::string_view name_of(body_action what) noexcept {
     constexpr std::string_view names[] = {"unchanged", "spliced", "translated", "none"};
     static_assert(std::size(names) == static_cast<std::size_t>(body_action::count_));
     return what < body_action::count_ ? names[static_cast<std::size_t>(what)] : std::string_view{};
 }
 
-/// Whether what is sent is not what the sender has sent.
+/// Whether the upstream gets other bytes than the sender sent.
 constexpr bool is_rewritten(body_action what) noexcept {
     return what == body_action::spliced || what == body_action::translated;
 }
 
-// --- A request in numbers: what came, and what was refused of it.
+// --- Counts of a request.
 
 struct entry_counts {
     std::uint64_t samples = 0;     ///< samples and histograms
@@ -63,17 +63,17 @@ struct entry_counts {
     friend bool operator==(const entry_counts&, const entry_counts&) = default;
 };
 
-/// What was decided: all that may be kept of a plan when the planner goes on to another request.
+/// The counts of a plan: they stay valid when the planner takes another request.
 struct plan_counts {
     entry_counts received;
     entry_counts refused;
-    entry_counts left_out;              ///< of entries that break a rule: not for a store, and no matter of limits
-    std::uint64_t left_out_series = 0;  ///< these entries
-    std::uint64_t refused_series = 0;   ///< distinct within the request
+    entry_counts left_out;                      ///< of invalid entries: not forwarded, not counted by limits
+    std::uint64_t left_out_series = 0;          ///< these entries
+    std::uint64_t refused_series = 0;           ///< distinct within the request
     std::uint64_t refused_unknown_entries = 0;  ///< entries dropped as verdict::unknown
     std::uint64_t refused_unknown_samples = 0;  ///< their stale markers, which count as samples
     std::uint32_t metadata = 0;
-    std::uint32_t empty_entries = 0;  ///< nothing but labels or metadata: no series, so they pass as metadata does
+    std::uint32_t empty_entries = 0;  ///< entries of labels or metadata only: no series, forwarded like metadata
 
     [[nodiscard]] entry_counts accepted() const noexcept {
         entry_counts left = received;
@@ -82,7 +82,7 @@ struct plan_counts {
     }
 };
 
-/// The entry of a series that was left out, or let through by a limit that only observes; for the log and the sender.
+/// An entry of a series that was refused, or that an observing limit would have refused; for the log and the sender.
 struct refused_entry {
     std::size_t entry = 0;  ///< for planner::labels
     byte_range record;
@@ -97,36 +97,36 @@ struct left_out_entry {
     series_fault fault = series_fault::label_without_name;
 };
 
-/// What one limit has refused of a request, or would have.
+/// What one limit refused of a request, or would have.
 struct limit_share {
     limit_number limit = global_limit;
     std::uint64_t samples = 0;
     refused_entry first;
 };
 
-/// Of these at most the sender is told: enough to name the limits that are spent.
+/// Most refused entries that the answer to the sender names: enough to name the full limits.
 inline constexpr std::size_t told_max = 32;
 
-/// Borrows from its planner, until that goes on to another request or shrinks: keep the counts.
+/// Borrows from its planner; valid until that takes another request or shrinks. Copy the counts to keep them.
 struct plan : plan_counts {
-    body_action forward = body_action::unchanged;      ///< never translated: that is not the planner's business
+    body_action forward = body_action::unchanged;      ///< never translated: the planner cannot
     std::span<const byte_range> removed;               ///< ascending, disjoint, within the body
-    std::span<const left_out_entry> left_out_entries;  ///< ascending; in removed, too
+    std::span<const left_out_entry> left_out_entries;  ///< ascending; in `removed` too
     std::span<const limit_share> refused_by;           ///< in the order of their first entries
-    std::span<const limit_share> observed_by;          ///< by limits that only observe: admitted for all that
+    std::span<const limit_share> observed_by;          ///< by observing limits: admitted nevertheless
     std::span<const limit_share> beyond;               ///< by maxExemptSeries, maxIgnoredValues: they refuse nothing
-    std::span<const refused_entry> told;               ///< those to tell the sender of, up to told_max
-    std::span<const std::uint32_t> newly_admitted;     ///< see undecided
-    std::span<const std::uint32_t> returned;           ///< see undecided
-    std::span<const std::uint32_t> newly_refused;      ///< see undecided
+    std::span<const refused_entry> told;               ///< entries to name in the answer, up to told_max
+    std::span<const std::uint32_t> newly_admitted;     ///< see lookup_result
+    std::span<const std::uint32_t> returned;           ///< see lookup_result
+    std::span<const std::uint32_t> newly_refused;      ///< see lookup_result
 };
 
-// --- What each limit has refused of one request, or would have.
+// --- Sums by limit.
 
-/// Adds up by limit. Keeps its memory from one request to the next. Threads: one at a time.
+/// Sums samples by limit. Reuses its memory. Threads: one at a time.
 class limit_shares {
-    std::vector<limit_share> shares_;    // in the order in which they came
-    std::vector<std::uint32_t> places_;  // by limit: one more than its index in shares_, or 0
+    std::vector<limit_share> shares_;    // in order of arrival
+    std::vector<std::uint32_t> places_;  // by limit: index in shares_ plus one, or 0
 
   public:
     void start() noexcept {
@@ -134,7 +134,7 @@ class limit_shares {
         shares_.clear();
     }
 
-    /// @return false if the limit has no share yet: then it wants begin().
+    /// @return false if the limit has no share yet: call begin().
     bool add(limit_number limit, std::uint64_t samples) noexcept {
         if (limit >= places_.size() || places_[limit] == 0) [[unlikely]]
             return false;
@@ -150,9 +150,9 @@ class limit_shares {
     [[nodiscard]] std::span<const limit_share> all() const noexcept { return shares_; }
 };
 
-// --- How many different fingerprints there are among some.
+// --- Counting distinct fingerprints.
 
-/// Exact. Keeps its memory from one use to the next. Threads: one at a time.
+/// Counts exactly. Reuses its memory. Threads: one at a time.
 class distinct_counter {
     std::vector<std::uint64_t> all_;
     std::vector<std::uint64_t> table_;  // open addressing; 0: free
@@ -161,14 +161,13 @@ class distinct_counter {
     void start() noexcept { all_.clear(); }
     void add(std::uint64_t fingerprint) { all_.push_back(fingerprint); }
 
-    /// Changes the order of what was added.
+    /// Reorders what was added.
     std::uint64_t count() {
         if (all_.empty()) return 0;
         const std::size_t size = std::bit_ceil(2 * all_.size());
         table_.assign(size, 0);
         std::uint64_t distinct = 0;
-        // A sender who makes fingerprints collide in their low bits gets them sorted, which takes longer but not for
-        // ever.
+        // Fingerprints that collide in their low bits, made by a malicious sender, are sorted: slower, but bounded.
         std::size_t steps_left = 8 * all_.size();
         bool has_zero = false;
         for (const std::uint64_t fingerprint : all_) {
@@ -184,7 +183,7 @@ class distinct_counter {
         return distinct + has_zero;
     }
 
-    /// Gives the memory of a giant back; nothing has been added then.
+    /// Clears, and frees the memory of a giant.
     void shrink() {
         start();
         give_back(all_);

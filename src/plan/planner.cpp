@@ -23,7 +23,7 @@ wire_error planner::read(bytes_view body, std::string_view tenant, protocol vers
     return read_error();
 }
 
-/// The whole request is read before anything is decided: a malformed one must change nothing.
+/// Reads the whole request before anything is decided: a malformed one must change nothing.
 void planner::begin(bytes_view body, std::string_view tenant, protocol version) {
     version_ = version;
     tenant_ = tenant_key_of(tenant, key_);
@@ -71,7 +71,7 @@ void planner::take(const Reader& reader) {
     const series_view& series = reader.series();
     assert(entries_.empty() || entries_.back().record.end() <= series.record.offset);
     if (!series.holds_data())
-        [[unlikely]] {  // if it is sound: no store makes a series of it, it passes as metadata does
+        [[unlikely]] {  // a sound entry without data is forwarded like metadata: stores make no series of it
         if (const left_out_series* wrong = reader.left_out()) {
             leave_out(series.record, *wrong);
         } else {
@@ -93,14 +93,14 @@ void planner::note_ignored(const series_view& series) {
     made.series_with_it = fingerprint_of(series.labels_hash + series.ignored_hash, tenant_);
 }
 
-/// In the order in which they first come.
+/// Finds the distinct values, in order of first appearance.
 void planner::find_values() {
     value_places_.clear();
     values_.clear();
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         const std::uint64_t value = ignored_[i].value;
         if (value == 0) continue;
-        if (value_places_.empty() || value_places_.back().value != value)  // as a rule one sender has one
+        if (value_places_.empty() || value_places_.back().value != value)  // one sender usually has one value
             value_places_.push_back({.value = value, .at = i, .admits = false});
         value_places_.back().admits |= offered_[i].admits;
     }
@@ -121,8 +121,8 @@ void planner::find_values() {
     std::ranges::sort(value_places_, {}, &value_place::value);
 }
 
-/// Values of ignored labels have a limit. What comes with one that is beyond it is the series that all its labels make:
-/// else a sender could have as many series as it likes for one.
+/// Ignored values have a limit. Beyond it, all labels of a series count; otherwise a sender could hide any number of
+/// series behind one.
 void planner::tell_values_apart(series_limiter& limiter, time_point now, std::string_view tenant) {
     beyond_values_ = {};
     if (!hasher_.ignores_any() || !limiter.rules()->ignores_labels) return;
@@ -296,7 +296,7 @@ plan planner::collect() {
     return made;
 }
 
-/// Both are in the order of the body.
+/// Merges two lists that are both in the order of the body.
 void planner::remove_left_out() {
     if (left_out_.empty()) return;
     const auto refused_count = static_cast<std::ptrdiff_t>(removed_.size());
@@ -304,7 +304,7 @@ void planner::remove_left_out() {
     std::ranges::inplace_merge(removed_, removed_.begin() + refused_count, {}, &byte_range::offset);
 }
 
-/// Of series that are admitted now: afterwards they are known, and nobody looks at limits for them.
+/// Only series admitted now are noted: known series are not checked against limits.
 void planner::note_observed() {
     for (const observed_share& each : scratch_.observed.all()) {
         const refusal by{.how = refused_by(each.by.window, sender_notice::silent), .by = each.by.by};
@@ -323,7 +323,7 @@ void planner::note_beyond() {
     note(beyond_values_, ignored_values_limit);
 }
 
-/// The first entry that its limit refuses.
+/// Begins the share of a limit with the first entry that it refuses.
 void planner::begin_refused(std::size_t index) {
     refused_by_.begin({.limit = scratch_.refused_by[index],
                        .samples = offered_[index].samples,

@@ -1,4 +1,4 @@
-/// One decoded request in, one plan out.
+/// Turns one decoded request into a plan: reads it, has the limiter decide, and collects what to remove.
 #pragma once
 
 #include <cstddef>
@@ -28,25 +28,21 @@ struct told;
 struct untold;
 class untold_series;
 
-/// Walks a request, fingerprints its series, has them decided and says what to forward. Between the two halves of it,
-/// read() and decide(), and as long as the plan is used, it belongs to that one request. Uses its buffers again for the
-/// next.
+/// Reads a request, fingerprints its series, has them decided and says what to forward. From read() until the plan is
+/// no longer used, it belongs to that request; the next one reuses its buffers.
 /// Threads: one at a time; planners of different threads share one limiter.
 class planner : public label_source {
-    /// Of the buffers for an entry that is refused: its index (twice), verdict, limit and range, its place among the
-    /// distinct ones.
+    /// Buffer bytes for a refused entry: index (twice), verdict, limit, range, distinct-counter slot.
     static constexpr std::size_t decided_entry_bytes = 88;
-    /// The same where labels are ignored, of one with a value of its own: that as offered, its place, verdict
-    /// and indices.
+    /// The same for an entry with its own ignored value: offered_series, place, verdict and indices.
     static constexpr std::size_t ignored_entry_bytes = 48;
-    /// What read_on() does at once: so many bytes are read, or as many times less labels sorted, in about a
-    /// millisecond.
+    /// Work of one read_on(), about a millisecond: bytes read, or unordered labels sorted.
     static constexpr std::size_t step_bytes = 1u << 20;
     static constexpr std::size_t unordered_label_bytes = 64;
-    /// Entries after which it looks how far it is. One has 1024 labels at most.
+    /// Entries between two checks of that work. An entry has at most 1024 labels.
     static constexpr int entries_at_once = 8;
 
-    /// What the decision does not need to know about an entry.
+    /// Data of an entry that the limiter does not need.
     struct entry {
         byte_range record;
         std::uint32_t histograms;
@@ -58,26 +54,26 @@ class planner : public label_source {
     label_hasher hasher_;
     std::vector<offered_series> offered_;
     std::vector<entry> entries_;  // as long as offered_
-    /// Of an entry, where labels are ignored.
+    /// Ignored labels of an entry.
     struct ignored_part {
-        std::uint64_t value = 0;           ///< of its ignored labels, as a fingerprint; 0: it has none
-        std::uint64_t series_with_it = 0;  ///< fingerprint of the series if they count
+        std::uint64_t value = 0;           ///< fingerprint of the ignored labels' values; 0: none
+        std::uint64_t series_with_it = 0;  ///< fingerprint of the series with these labels
     };
-    /// A value of ignored_ that stands in one run of entries, then one that is in values_.
+    /// A value and a run of entries that have it; then its entry in values_.
     struct value_place {
         std::uint64_t value;
-        std::uint32_t at;  // of the entry, then in values_
+        std::uint32_t at;  // entry, later index in values_
         bool admits;
     };
     std::vector<ignored_part> ignored_;      // as long as offered_, or empty
-    std::vector<value_place> value_places_;  // different ones, by value
+    std::vector<value_place> value_places_;  // distinct, by value
     std::vector<offered_series> values_;     // the same, in the order of the body
     std::vector<verdict> value_verdicts_;
     lookup_result value_scratch_;
     entry_share beyond_values_;
     std::vector<left_out_entry> left_out_;
     entry_counts left_out_counts_;
-    std::vector<verdict> verdicts_;  // when it has been decided: as long as offered_
+    std::vector<verdict> verdicts_;  // once decided: as long as offered_
     std::vector<byte_range> removed_;
     std::vector<refused_entry> told_;
     limit_shares refused_by_;
@@ -93,7 +89,7 @@ class planner : public label_source {
     std::uint32_t empty_entries_ = 0;  // see plan_counts
     protocol version_ = protocol::v1;
     std::size_t read_steps_ = 0;  // of the body, see read_some()
-    bool is_read_ = false;        // a sound request that has not been decided about yet
+    bool is_read_ = false;        // a sound request that is not decided yet
     std::size_t symbol_bytes_max_;
 
   public:
@@ -108,44 +104,42 @@ class planner : public label_source {
           key_(key),
           symbol_bytes_max_(symbol_bytes_max) {}
 
-    /// Both halves at once.
-    /// @param body decoded, of the given version; must outlive the use of the plan.
-    /// @return the plan, or what is wrong with the body; then nothing has been decided or counted.
+    /// read() and decide() in one.
+    /// @param body decoded, of the given version; must outlive the plan.
+    /// @return the plan, or the body's error; then nothing was decided or counted.
     result<plan, wire_error> operator()(bytes_view body, series_limiter& limiter, time_point now,
                                         std::string_view tenant = {}, protocol version = protocol::v1);
 
-    /// The first half, for who wants to know what the second one takes: reads all of the body.
-    /// @return what is wrong with it; its code is wire_errc::none if nothing is.
+    /// Reads all of the body.
+    /// @return its error; wire_errc::none if it is sound.
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
-    /// The same step by step, for who has others to serve: begin(), then read_on() until it says false, then
-    /// read_error().
+    /// read() in steps, so that the thread can serve others: begin(), read_on() until false, read_error().
     void begin(bytes_view body, std::string_view tenant, protocol version);
     /// Reads for about a millisecond. @return whether there is more to read.
     bool read_on();
     [[nodiscard]] wire_error read_error() const noexcept {
         return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
     }
-    /// In a fleet, between the two: what the shared store is to be asked.
-    /// @param at_once says which incumbents are accepted without asking; null: none.
-    /// @param aside gets those that it is to be told of afterwards; its tenant is the request's.
+    /// Fleet, between read() and hear(): collects the questions for the shared store.
+    /// @param at_once decides which incumbents are accepted without asking; null: none.
+    /// @param aside gets the series to report later; its tenant is the request's.
     /// @param counted see questions::ask.
-    /// @return what asks too much of the rules; its code is wire_errc::none if nothing does.
+    /// @return an error if the rules need too much work; else wire_errc::none.
     wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
                    untold_series* at_once, untold& aside, const known_counts& counted = {});
-    /// In a fleet, behind ask(): which series the shared store is to be told of that `said` lets pass out of a share.
+    /// Fleet, after ask(): collects the series admitted from the offline quota, to be reported later.
     void owe(const told& said, untold& aside) const;
-    /// In a fleet, in place of decide(): decides by what the store has told about all that ask() has asked.
+    /// Fleet, instead of decide(): applies the fleet decision about all that ask() asked.
     result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
-    /// The second half: decides about what has been read.
-    /// @return the plan, or that the request asks too much of the rules; then nothing has been decided or counted.
+    /// Decides about the request.
+    /// @return the plan, or an error if the rules need too much work; then nothing was decided or counted.
     result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant);
 
-    /// What is held for the body that has been read, and may come to be for deciding about it (but for
-    /// selection_bytes_max). Bounded: some fifty times the body's size when its entries are as short as can be, one or
-    /// two times for what senders send.
+    /// Memory held, or needed for deciding, in bytes (without selection_bytes_max). About fifty times the body for the
+    /// shortest entries, once or twice for usual requests.
     [[nodiscard]] std::size_t bytes() const noexcept;
 
-    /// When the plan is not needed any more: gives the memory of a giant back.
+    /// Frees the memory of a giant request. Call it when the plan is no longer used.
     void shrink();
 
     [[nodiscard]] std::size_t entry_count() const noexcept { return entries_.size(); }
@@ -153,14 +147,14 @@ class planner : public label_source {
     [[nodiscard]] std::span<const offered_series> offered() const noexcept { return offered_; }
     [[nodiscard]] std::uint64_t fingerprint_at(std::size_t index) const noexcept { return offered_[index].fingerprint; }
     [[nodiscard]] const byte_range& record_of(std::size_t index) const noexcept { return entries_[index].record; }
-    /// Precondition: it has been decided.
+    /// Precondition: decided.
     [[nodiscard]] verdict verdict_of(std::size_t index) const noexcept { return verdicts_[index]; }
-    /// Precondition: it is refused, and not for being unknown.
+    /// Precondition: is_refused().
     [[nodiscard]] limit_number limit_of(std::size_t index) const noexcept { return scratch_.refused_by[index]; }
 
-    /// The labels of an entry of the last body. @return valid until the next call.
+    /// @return the labels of an entry of the last body, valid until the next call.
     std::span<const label_view> labels(std::size_t index) override;
-    /// Of an entry that was left out: the first labels_per_series_max. @return valid until the next call.
+    /// @return the first labels_per_series_max labels of an entry that was left out, valid until the next call.
     std::span<const label_view> labels(const left_out_entry& of) { return labels_of(of.record); }
 
   private:
