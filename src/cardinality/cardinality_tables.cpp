@@ -9,13 +9,13 @@
 namespace seriesgate {
 namespace {
 
-/// Hashes are keyed: nobody can work out which names share one.
+/// The hash is keyed, so senders cannot construct collisions.
 std::uint64_t key_of(const entry_name& name, const hash_key& hash) noexcept {
     return hash(name.value) + hash(name.detail) * 0x9E37'79B9'7F4A'7C15 + hash(name.tenant) * 0xC2B2'AE3D'27D4'EB4F;
 }
 
-/// The label's place among those that are watched. In place of the one that the fewest series have, if it is a new one:
-/// as space_saving does.
+/// Finds or adds a watched label. A new label replaces the one with the fewest series and inherits its count as error,
+/// as in space_saving.
 watched_label& watch(std::vector<watched_label>& labels, std::uint64_t key, bytes_view name) {
     const auto known = std::ranges::find(labels, key, &watched_label::key);
     if (known != labels.end()) return *known;
@@ -87,7 +87,7 @@ value_count estimate_values(std::uint64_t sketched, std::uint64_t looked_at, std
     const auto found = static_cast<double>(seen), all = static_cast<double>(series);
     const auto most = static_cast<std::uint64_t>(std::llround(std::min(all, found / part)));
     value_count made{.values = std::max(most, seen), .least = seen, .most = std::max(most, seen)};
-    // No sketch tells that from values that are all different.
+    // No sketch distinguishes this from values that all differ.
     constexpr double nearly_all = 1 - 2 * small_sketch::standard_error;
     if (found >= nearly_all * static_cast<double>(looked_at)) return made;
     double lower = found, upper = all;
@@ -159,7 +159,7 @@ namespace {
 
 constexpr bytes_view job_label = "job";
 
-/// Four standard errors of a count of which one in `weight` was looked at.
+/// Four standard errors of a count if one series in `weight` is looked at.
 std::uint64_t error_of_weight(std::uint64_t series, std::uint64_t weight) noexcept {
     if (weight <= 1) return 0;
     return static_cast<std::uint64_t>(

@@ -1,4 +1,4 @@
-/// Who the series of one window are of: the top metrics, labels, values and senders.
+/// Counts the series of one window by metric, label, value, sender and tenant, in bounded memory.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,22 @@
 
 namespace seriesgate {
 
-// --- Of the metrics with the most series: which labels have how many values, and who sends them.
+// --- Top metrics in detail: values per label, jobs and senders.
 
-/// A label of one metric.
 struct watched_label {
     std::string name{};
     std::uint64_t key = 0;        ///< hash of the name
-    std::uint64_t series = 0;     ///< that have it,
+    std::uint64_t series = 0;     ///< series with this label,
     std::uint64_t error = 0;      ///< or at most so many fewer
-    std::uint64_t looked_at = 0;  ///< of them, see thinning.hpp
-    small_sketch values{};        ///< of those that were looked at
+    std::uint64_t looked_at = 0;  ///< of them, see thinning in space_saving.hpp
+    small_sketch values{};        ///< of the series looked at
 };
 
-/// Of one metric, what its series look like.
 struct watched_metric {
     static constexpr std::size_t labels_max = 24;
     static constexpr std::size_t names_max = 8;
 
-    std::vector<watched_label> labels{};  ///< those that most series have; without the metric's name
+    std::vector<watched_label> labels{};  ///< the most frequent ones; without `__name__`
     space_saving jobs{names_max};
     space_saving senders{names_max};
 
@@ -42,43 +40,42 @@ struct watched_metric {
     void load(state_decoder& in);
 };
 
-/// How many different values a label has.
+/// The estimated number of distinct values of a label.
 struct value_count {
-    std::uint64_t values = 0;  ///< the estimate
-    std::uint64_t least = 0;   ///< but for the errors of a sketch it is between these two
+    std::uint64_t values = 0;
+    std::uint64_t least = 0;  ///< lower bound, but for the sketch's error
     std::uint64_t most = 0;
-    bool is_exact = false;  ///< they were few, and all were looked at
+    bool is_exact = false;  ///< few values, and every series was looked at
 };
-/// Of D values with k series each, a part 1 - (1 - p)^k is among a part p of the series: that is solved for D. Right
-/// but for the error of the sketch where all series were looked at, where each series has a value of its own, and where
-/// there are few values; elsewhere as right as values have the same number of series.
-/// @param seen the sketch's estimate. @param looked_at of so many @param series.
+/// Estimates distinct values from a sample: of D values with k series each, a sample with rate p shows a part 1 - (1 -
+/// p)^k; solves this for D. Correct but for the sketch's error if every series was looked at, if each series has its
+/// own value, or if there are few values. Otherwise as accurate as values have equally many series.
+/// @param seen the sketch's estimate. @param looked_at series sampled of @param series.
 value_count estimate_values(std::uint64_t seen, std::uint64_t looked_at, std::uint64_t series);
-/// The same of a label.
-/// @param scale to the number of series that the metric has, where somebody knows it better: those that were looked at
-/// stand for so many times more.
+/// The same for a watched label.
+/// @param scale factor to the metric's number of series, if another table counts it better.
 value_count count_values(const watched_label& label, double scale = 1);
 
-/// The same is done with all metrics of a tenant as one, without a name: see cardinality_tables.
+/// The metrics with the most series, in detail. cardinality_tables also keeps one for tenants, with all metrics of a
+/// tenant as one unnamed metric.
 /// Threads: one at a time.
 class watched_metrics {
     space_saving metrics_;
     std::vector<watched_metric> watched_{};  // by place
 
   public:
-    /// Some 50 KiB each at worst.
+    /// Up to 50 KiB each.
     static constexpr std::size_t metrics_max = 48;
     static constexpr std::size_t tenants_max = 16;
 
-    /// @param most of them, those with the most series.
+    /// @param most how many metrics are kept.
     explicit watched_metrics(std::size_t most) : metrics_(most) {}
 
-    /// A series as it is looked at.
     struct looked_at {
         entry_name metric{};
         std::span<const label_view> labels{};
-        entry_name job{}, sender{};  ///< without a value: it has none
-        std::uint64_t weight = 1;    ///< for how many series it stands
+        entry_name job{}, sender{};  ///< without a value: none
+        std::uint64_t weight = 1;    ///< series that it stands for
     };
     void note(const looked_at& series, const hash_key& hash, time_point now);
 
@@ -93,11 +90,10 @@ class watched_metrics {
     void load(state_decoder& in);
 };
 
-// --- The same summary twice: of all tenants together, and of each.
+// --- The same counts over all tenants and per tenant.
 
-/// A name that a thousand tenants have a few series of is at the top of all, and of none of them.
-///
-/// Series that come one after the other mostly share their job, metric and sender: then nothing is hashed.
+/// Two lists, because a name with a few series of each of a thousand tenants is on top of all, and of none of them.
+/// Neighbouring series mostly share job, metric and sender; then no hash is computed.
 /// Threads: one at a time.
 class cardinality_table {
     space_saving in_all_;
@@ -115,7 +111,7 @@ class cardinality_table {
     named last_{};
 
   public:
-    /// @param counters_max of each of the two.
+    /// @param counters_max of each list.
     explicit cardinality_table(std::size_t counters_max) : in_all_(counters_max), by_tenant_(counters_max) {}
 
     void add(const entry_name& name, const hash_key& hash, std::uint64_t series, time_point now) {
@@ -124,7 +120,7 @@ class cardinality_table {
         by_tenant_.add(last_.by_tenant, name, series, now);
     }
 
-    /// Their tenants are empty.
+    /// Entries have no tenant.
     [[nodiscard]] const space_saving& in_all() const noexcept { return in_all_; }
     [[nodiscard]] const space_saving& by_tenant() const noexcept { return by_tenant_; }
 
@@ -146,7 +142,7 @@ class cardinality_table {
     }
 
   private:
-    /// Hashes are keyed: nobody can work out which names share one.
+    /// The hash is keyed, so senders cannot construct collisions.
     void remember(const entry_name& name, const hash_key& hash) {
         last_.tenant = name.tenant;
         last_.value = name.value;
@@ -157,35 +153,34 @@ class cardinality_table {
     }
 };
 
-/// Where a request comes from.
+/// The sender of a request.
 struct request_sender {
     std::string_view tenant{};
     std::string_view address{};  ///< of the peer
     std::string_view agent{};    ///< its User-Agent
 };
 
-/// For how many series one stands that is looked at, see thinning.hpp.
+/// Series that one sampled series stands for, see thinning in space_saving.hpp.
 struct looked_at_weights {
     std::uint64_t counted = 1;  ///< in the tables
-    std::uint64_t watched = 0;  ///< label by label; 0: it is not
+    std::uint64_t watched = 0;  ///< label by label; 0: not looked at
 };
 
-/// Counts series of one kind (new, or refused) in one window. Memory is bounded whatever comes: some 8 MiB at worst,
-/// where every name is as long as is kept.
-///
+/// Counts the series of one kind (new or refused) in one window. At most about 8 MiB, if every name has the maximum
+/// length.
 /// Threads: one at a time.
 class cardinality_tables {
   public:
     static constexpr std::size_t metrics_max = 1024;
-    static constexpr std::size_t names_max = 256;  ///< of other tables
+    static constexpr std::size_t names_max = 256;  ///< of the other tables
 
-    /// @param labels whose values are counted: their names. There is a table for each.
+    /// @param labels names of the labels whose values are counted, a table each.
     cardinality_tables(std::span<const std::string> labels, const hash_key& hash);
 
     void count(std::span<const label_view> labels, const request_sender& sender, looked_at_weights weights,
                time_point now);
 
-    /// So many series more that nobody looked at: every count may be wrong by them.
+    /// Adds series that were not looked at; every count may be wrong by them.
     void miss(std::uint64_t series) noexcept { missed_ += series; }
 
     [[nodiscard]] const cardinality_table& metrics() const noexcept { return metrics_; }
@@ -194,26 +189,25 @@ class cardinality_tables {
     /// @return null if values of that label are not counted.
     [[nodiscard]] const cardinality_table* values_of(std::string_view label) const noexcept;
     [[nodiscard]] const watched_metrics& watched() const noexcept { return watched_; }
-    /// All metrics of a tenant as one: a label that many metrics have a few series of.
+    /// All metrics of a tenant as one: shows labels that spread over many metrics.
     [[nodiscard]] const watched_metrics& watched_tenants() const noexcept { return watched_tenants_; }
-    /// Estimates of how many names there are.
+    /// Estimated numbers of names.
     [[nodiscard]] std::uint64_t distinct_metrics() const { return distinct(metric_names_); }
     [[nodiscard]] std::uint64_t distinct_tenants() const { return distinct(tenant_names_); }
-    /// Series that were counted, each once.
+    /// Distinct series counted.
     [[nodiscard]] std::uint64_t total() const noexcept { return tenants_.total(); }
-    /// Whether total() is no estimate.
+    /// Whether total() is exact.
     [[nodiscard]] bool is_exact() const noexcept { return weights_max_.counted == 1 && missed_ == 0; }
-    /// By how much a talker's count in one of these tables may be wrong, more or less: what its summary says, and four
-    /// standard errors where not every series was looked at.
+    /// Error bound of a top entry's count: that of the summary, plus four standard errors if series were sampled.
     [[nodiscard]] std::uint64_t error_of(const top_entry& one) const noexcept;
     [[nodiscard]] std::uint64_t error_of_watched(const top_entry& one) const noexcept;
 
-    /// Adds the counts of another window: of two hours each series counts in both.
+    /// Adds the counts of another window. Series in both count twice.
     void merge(const cardinality_tables& other);
     void clear() noexcept;
 
     void save(state_encoder& out) const;
-    /// Of tables with the same labels; damage makes the decoder fail, and leaves anything in these.
+    /// For tables with the same labels. Damaged bytes make the decoder fail and leave any content here.
     void load(state_decoder& in);
 
   private:

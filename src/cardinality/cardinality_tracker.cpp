@@ -34,7 +34,7 @@ void past_hours::load(state_decoder& in) {
         const auto refused = in.number<std::uint64_t>();
         const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
         if (!begins_hour(seconds) || (!hours_.empty() && hours_.back().start >= start)) in.fail();
-        const bool is_exact = std::max(newly_admitted, refused) <= window_sketch::exact_max;  // but for one under load
+        const bool is_exact = std::max(newly_admitted, refused) <= window_sketch::exact_max;  // unless under load
         if (in.good())
             add({.start = start, .newly_admitted = newly_admitted, .refused = refused, .is_exact = is_exact});
     }
@@ -42,7 +42,7 @@ void past_hours::load(state_decoder& in) {
 
 namespace {
 
-/// Under one hold of the lock: some tens of microseconds.
+/// Entries under one hold of the lock: some tens of microseconds.
 constexpr std::size_t entries_per_piece = 64;
 
 }  // namespace
@@ -112,15 +112,14 @@ void cardinality_tracker::thin_out(series_event kind) noexcept {
 
 void cardinality_tracker::maintain(time_point now) {
     const std::scoped_lock one{ending_};
-    for (guarded<counts>* const kind : {&newly_admitted_, &refused_})
-        add_to_day(*kind);  // what is left of the last time
+    for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) add_to_day(*kind);  // left by a failed call
     const window_span hour = hour_of(now), before = *hour_.lock();
     if (hour.start <= before.start) return;
     end_hour(before, hour);
     for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) add_to_day(*kind);
 }
 
-/// Takes all memory first: whatever throws has changed nothing.
+/// Allocates first, so an exception changes nothing.
 void cardinality_tracker::end_hour(const window_span& ending, const window_span& next) {
     struct empty_tables {
         cardinality_tables hour, day;
@@ -132,7 +131,7 @@ void cardinality_tracker::end_hour(const window_span& ending, const window_span&
     {
         const auto samples = samples_.lock();
         samples->end_hour();
-        level_of(series_event::returned) = samples->level_back();  // all come back now: few of them are copied
+        level_of(series_event::returned) = samples->level_back();  // all series return at once now; few are copied
     }
     const bool ends_day = day_of(next.start) != day_of(ending.start);
     for (const series_event kind : {series_event::newly_admitted, series_event::refused}) {
@@ -149,12 +148,12 @@ void cardinality_tracker::end_hour(const window_span& ending, const window_span&
         else
             held->ended.emplace(std::move(hour));
     }
-    past.add(ended);  // in the place of the one above
+    past.add(ended);  // replaces the entry added above
     std::swap(*past_.lock(), past);
     *hour_.lock() = next;
 }
 
-/// Nobody waits while tables are added up.
+/// Merges copies, so that no thread waits for the merge.
 void cardinality_tracker::add_to_day(guarded<counts>& of) {
     std::optional<cardinality_tables> day, ended, done;
     {
@@ -202,14 +201,14 @@ cardinality_tables cardinality_tracker::tables(series_event kind, cardinality_wi
     return day;
 }
 
-// The format: the hour's start in seconds (8 bytes), the labels, and of either kind the tables of the hour and of the
-// day without it, and what tells series apart; then the hours before, as past_hours has them, and the samples.
+// The format: start of the hour in seconds (8 bytes); the labels; for either kind the tables of the hour, those of the
+// day without it, and the samplers; then past_hours and the samples.
 void cardinality_tracker::save(state_encoder& out) {
     out.number(static_cast<std::int64_t>(hour_.lock()->start.time_since_epoch().count()));
     out.number(static_cast<std::uint64_t>(labels_.size()));
     for (const std::string& each : labels_) out.text(each);
     for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) {
-        counts copy = *kind->lock();  // writing may take its time
+        counts copy = *kind->lock();  // a copy, because writing may take long
         if (copy.ended) copy.day.merge(*copy.ended);
         copy.hour.save(out);
         copy.day.save(out);
@@ -242,7 +241,7 @@ bool cardinality_tracker::load(state_decoder& in, time_point now) {
     if (!in.is_at_end()) samples.load(in);  // the last release had none
     const window_span saved = hour_of(start), current = hour_of(now);
     if (!in.good()) return false;
-    const bool goes_on = start >= current.start;  // or the clock has been set back
+    const bool goes_on = start >= current.start;  // or the clock was set back
     if (!goes_on)
         past.add({.start = start,
                   .newly_admitted = newly_admitted.hour.total(),

@@ -50,7 +50,7 @@ bool is_demand_key(std::string_view key) {
 namespace {
 
 constexpr std::uint8_t format_version = 1;
-/// A bound for damage: the year 2200.
+/// Bound for damaged files: the year 2200.
 constexpr std::int64_t hour_max = 2'016'000;
 
 std::int64_t hour_number(std::chrono::sys_seconds start) {
@@ -81,8 +81,8 @@ std::uint64_t demand_history::kept::peak() const noexcept {
     return std::max(std::ranges::max(hours), std::ranges::max(days));
 }
 
-/// Where a window stands in the rings. One that is newer than all pushes out the oldest; so does one that is older than
-/// all that are kept, since a clock was wrong then.
+/// Slot of a window in a ring. A newer window drops the oldest. So does one older than all kept ones: the clock was
+/// wrong then.
 template <class Ring>
 std::size_t demand_history::place_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring) {
     constexpr auto count = static_cast<std::int64_t>(std::tuple_size_v<Ring>);
@@ -123,7 +123,7 @@ void demand_history::advance(std::chrono::sys_seconds hour, std::chrono::sys_sec
     place_of(std::max<std::int64_t>(day_number(day) - 1, 0), newest_day_, &kept::days);
 }
 
-/// Drops those without demand, and of too many those with the lowest peaks.
+/// Drops budgets without demand, then those with the lowest peaks beyond count_max.
 void demand_history::trim(bool parts, std::size_t count_max) {
     std::vector<std::pair<std::uint64_t, std::string>> peaks;
     for (auto at = budgets_.begin(); at != budgets_.end();) {
@@ -182,14 +182,14 @@ bool demand_history::load(state_decoder& in) {
 
 namespace {
 
-/// Less tells nothing.
+/// A rate over less time is meaningless.
 constexpr auto span_min = std::chrono::minutes{1};
 
 std::uint64_t count_in(const budget_figures& of, demand_window window) {
     return window == demand_window::hourly ? of.hourly.series_current : of.daily.series_current;
 }
 
-/// Two that meet have one another's count: a wrong rate for a few minutes.
+/// Budgets whose hashes collide share a count: a wrong rate for a few minutes.
 std::uint64_t hash_of(std::string_view key) {
     return std::hash<std::string_view>{}(key);
 }

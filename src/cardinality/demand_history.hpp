@@ -1,4 +1,4 @@
-/// The demand of the last hours and days.
+/// The demand of past hours and days by budget, and the rate at which running budgets fill.
 #pragma once
 
 #include <array>
@@ -20,39 +20,38 @@
 
 namespace seriesgate {
 
-// --- What a budget's demand is filed under.
+// --- Keys of budgets.
 
-/// Of a budget in limiter_figures::tenants or ::limits.
+/// The scope of a budget in limiter_figures::tenants or ::limits.
 demand_scope scope_of(const budget_name& name);
 
-/// A text that differs when scope or name do.
+/// A text that identifies scope and name.
 std::string demand_key(demand_scope scope, const budget_name& name);
 
-/// Whether it stands for a part, a tenant or a group: there may be any number of these. @param key not empty.
+/// Whether the key is of a tenant or group; there may be any number of them. @param key not empty.
 bool is_part(std::string_view key);
 
-/// Whether demand_key could have made it, as far as its scope tells.
+/// Whether demand_key can have made the key, judging by its scope.
 bool is_demand_key(std::string_view key);
 
-/// Demand of windows that have ended, by budget; bounded, see the constants. A window in which a budget had none is as
-/// one in which there was no such budget, or no gate.
+/// Demand of ended windows by budget; bounded. A window without demand equals one without the budget or the gate.
 /// Threads: one at a time.
 class demand_history {
   public:
     static constexpr std::size_t hours_kept = 24;
     static constexpr std::size_t days_kept = 14;
-    /// Tenants and groups: those with the highest peaks.
+    /// Tenants and groups; those with the highest peaks stay.
     static constexpr std::size_t parts_max = 1'000;
-    /// The gate, the largest tenant, the limits; also of those that a reload has removed.
+    /// The gate, the largest tenant, and the limits, including removed ones.
     static constexpr std::size_t wholes_max = 512;
-    /// Budgets with a longer name are left out.
+    /// Budgets with longer keys are left out.
     static constexpr std::size_t key_bytes_max = 2'048;
 
-    /// Of one budget in the windows that are kept.
+    /// A budget's demand in the kept windows.
     struct past {
         std::uint64_t peak = 0;
-        std::uint64_t typical = 0;  ///< the median of the windows with demand
-        std::size_t windows = 0;    ///< how many those are
+        std::uint64_t typical = 0;  ///< median of the windows with demand
+        std::size_t windows = 0;    ///< number of these windows
 
         friend bool operator==(const past&, const past&) = default;
     };
@@ -63,18 +62,18 @@ class demand_history {
         friend bool operator==(const pasts&, const pasts&) = default;
     };
 
-    /// What has ended. A window that was added before keeps the larger number.
+    /// Adds ended windows. A window added twice keeps the larger number.
     void add(std::span<const ended_budget> ended);
-    /// Forgets what is older than the last windows before these, which are running.
+    /// Forgets windows that are too old, given the running hour and day.
     void advance(std::chrono::sys_seconds hour, std::chrono::sys_seconds day);
     /// @param key see demand_key.
     [[nodiscard]] pasts find(std::string_view key) const;
     [[nodiscard]] std::size_t size() const noexcept { return budgets_.size(); }
 
-    /// As bytes: a version, the number of the last hour and of the last day (since 1970), how many budgets, and of each
-    /// its key, its hours and its days in the order of their numbers modulo how many are kept.
+    /// Writes: a version, the numbers of the last hour and day (since 1970), the number of budgets. Then each budget's
+    /// key, hours and days, ordered by window number modulo the ring's size.
     void save(state_encoder& out) const;
-    /// Takes the place of what is here. @return false, and nothing is changed, if the bytes are damaged.
+    /// Replaces the content. @return false if the bytes are damaged; then nothing has changed.
     bool load(state_decoder& in);
 
   private:
@@ -96,45 +95,43 @@ class demand_history {
     std::int64_t newest_day_ = 0;
 };
 
-// --- How fast budgets fill.
+// --- Rates.
 
-/// Which of the two running windows.
 enum class demand_window : std::uint8_t { hourly, daily };
 
-/// Remembers what budgets counted some minutes ago in the hour, 5 to 10, and in the day, 30 to 60; less after the
-/// window's beginning. What a window counts in its first two minutes says nothing of a rate: everything comes back.
-/// Bounded: of the gate and the budgets_max largest tenants and groups.
+/// Remembers each budget's count of some minutes ago: 5 to 10 in the hour, 30 to 60 in the day, less at a window's
+/// start. The first two minutes of a window give no rate, because all series return then. Bounded: the gate and the
+/// budgets_max largest tenants and groups.
 /// Threads: one at a time.
 class demand_rates {
   public:
     static constexpr std::size_t budgets_max = 1'000;
     static constexpr auto settling = std::chrono::minutes{2};
 
-    /// Whether note() would remember something: figures are not for nothing.
+    /// Whether note() would store anything; saves computing the figures.
     [[nodiscard]] bool is_due(time_point now, std::chrono::sys_seconds hour, std::chrono::sys_seconds day) const;
     /// @param figures of now.
     void note(time_point now, const limiter_figures& figures);
 
-    /// A budget in a window that is running.
+    /// A budget in a running window.
     struct filling {
         demand_window window = demand_window::hourly;
         window_span span{};
         std::uint64_t series_max = 0;
         std::uint64_t series_current = 0;
     };
-    /// When the budget is exhausted at the rate of the last minutes; 0 if it is already.
+    /// Time until the budget is full at the current rate; 0 if it is full.
     /// @param key see demand_key.
-    /// @return nothing if it is not before the window ends, or the rate is not known yet.
+    /// @return nothing if the window ends before, or the rate is unknown.
     [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, const filling& of,
                                                                    time_point now) const;
 
   private:
     struct noted {
         time_point when{};
-        bool has_all = false;                           ///< budgets
-        std::map<std::uint64_t, std::uint64_t> counts;  // by a hash of the key, however long that is
+        bool has_all = false;                           ///< all budgets are in `counts`
+        std::map<std::uint64_t, std::uint64_t> counts;  // by hash of the key, whatever its length
     };
-    /// Of one window.
     struct track {
         std::chrono::seconds spacing;
         std::chrono::sys_seconds window{};

@@ -19,14 +19,13 @@
 namespace seriesgate {
 namespace {
 
-/// Names that have a pattern, at least: fewer are looked at one by one.
+/// Fewest names with a pattern; fewer can be read one by one.
 constexpr std::size_t names_min = 50;
-/// Of names with a pattern of words, so many have a word that is in no other name. In names that people have chosen
-/// words come again.
+/// Share of a pattern's names that must have a unique word. In names chosen by people, words repeat.
 constexpr double unique_part = 0.95;
-/// Of the names that the most common pattern has, as many as one has that says more of them.
+/// A longer pattern wins if it matches this share of the names of the most common one.
 constexpr double pattern_part = 0.8;
-/// A word of so many letters may be one that nobody has chosen.
+/// Fewest letters of a word that looks generated.
 constexpr std::size_t word_min = 4;
 constexpr std::size_t words_max = 12;
 
@@ -54,7 +53,7 @@ words words_of(std::string_view name) {
     return made;
 }
 
-/// The words with `*` in place of those from `first` on, so many.
+/// Joins the words, with `*` for `count` words from `first` on.
 std::string with_hole(const words& of, std::size_t first, std::size_t count) {
     std::string made;
     for (std::size_t i = 0; i < of.size(); ++i) {
@@ -65,7 +64,7 @@ std::string with_hole(const words& of, std::size_t first, std::size_t count) {
     return made;
 }
 
-/// Names with words that are theirs alone.
+/// Patterns of names with unique words.
 std::vector<std::string> patterns_of_words(const std::vector<std::string_view>& names) {
     std::unordered_map<std::string_view, std::size_t> uses;
     for (const std::string_view name : names)
@@ -87,7 +86,7 @@ std::vector<std::string> patterns_of_words(const std::vector<std::string_view>& 
     for (const auto& [pattern, count] : counts)
         if (count >= names_min && static_cast<double>(own[pattern]) >= unique_part * static_cast<double>(count))
             made.push_back(pattern);
-    // What says the most of nearly as many names as any pattern has: `*` alone is all of them.
+    // Prefers the longest pattern among the most common ones: `*` alone matches all.
     std::size_t most = 0;
     for (const std::string& each : made) most = std::max(most, counts[each]);
     const auto rank = [&](const std::string& each) {
@@ -111,7 +110,7 @@ std::string name_pattern(std::string_view metric) {
         } else if (is_digit(metric[at])) {
             while (at < metric.size() && is_digit(metric[at])) ++at;
         } else {
-            // To the end of a word: there are hexadecimal digits in many.
+            // Skips to the end of the word: many words contain hexadecimal digits.
             do made += metric[at++];
             while (at < metric.size() && is_letter(metric[at - 1]) && is_letter(metric[at]));
             continue;
@@ -154,9 +153,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What comes with one scrape comes within so much.
+/// Series of one scrape arrive within this time.
 constexpr auto burst = 2s;
-/// What came in a burst with fewer series than this part of the usual ones came before it began.
+/// Ignores bursts smaller than the usual size divided by this: they came before the explosion.
 constexpr std::size_t small_part = 20;
 constexpr std::size_t usual_bursts = 9;
 
@@ -183,7 +182,7 @@ struct arrivals {
     std::size_t count = 0;
 };
 
-/// Series that came together; the earliest first.
+/// Groups times into bursts, the earliest first.
 std::vector<arrivals> bursts_of(std::vector<time_point> times) {
     std::ranges::sort(times);
     std::vector<arrivals> made;
@@ -202,9 +201,9 @@ T median(std::vector<T> of) {
     return of[middle];
 }
 
-/// Back from the last burst, as long as others come as often before it and are not much smaller. What came earlier
-/// (mostly when the program or the gate was started) was no explosion yet. Two bursts say nothing of how often they
-/// come, so the first one may have been healthy.
+/// Goes back from the last burst while earlier ones come as often and are not much smaller. Earlier bursts (usually the
+/// start of the program or the gate) were no explosion. Two bursts give no interval, so the first may have been
+/// healthy.
 time_point beginning(const std::vector<arrivals>& bursts) {
     std::vector<std::size_t> counts;
     std::vector<time_point::duration> pauses;

@@ -13,13 +13,12 @@
 namespace seriesgate {
 namespace {
 
-/// What is new and what is refused of the same, put together.
+/// Combines the new and the refused series of the same metric or tenant.
 class subjects {
     std::map<std::pair<std::string_view, std::string_view>, subject> all_;
 
   public:
-    /// @param counted has the same names (of tenants: these are all there is), and looked at more of their series; it
-    /// may not have all.
+    /// @param counted more accurate counts of the same names (of tenants: of all), possibly incomplete.
     void add(const watched_metrics& of, const space_saving& counted, const cardinality_tables& tables,
              bool is_refused) {
         std::map<std::pair<std::string_view, std::string_view>, const top_entry*> better;
@@ -42,7 +41,7 @@ class subjects {
             to.watched.merge(of.watched(i));
         }
     }
-    /// Those with the most series first.
+    /// By number of series, descending.
     std::vector<subject> take() {
         std::vector<subject> made;
         for (auto& [name, each] : all_) made.push_back(std::move(each));
@@ -75,13 +74,13 @@ const top_entry* main_of(const space_saving& of, std::uint64_t series) {
 namespace {
 
 constexpr std::size_t findings_max = 10;
-/// Metrics that all targets have, at least: what has fewer is no target.
+/// Fewest metrics that all targets have; fewer do not indicate a target.
 constexpr std::size_t metrics_of_target = 5;
-/// Containers, volumes, network devices of a target, at most: values of a label that name a part of it.
+/// Most values of a label that names a part of a target: containers, volumes, network devices.
 constexpr std::uint64_t parts_of_target = 8;
-/// Of a label that has exploded in all metrics, each value has at most so many series on average.
+/// A label that exploded in all metrics has at most so many series per value on average.
 constexpr std::uint64_t common_part = 10;
-/// Targets that come anew, at least, before series are said to be refused for them; and the series of one, at most.
+/// Fewest new targets that explain refused series, and most series of one target.
 constexpr std::uint64_t new_targets_min = 20, series_of_target_max = 2'000;
 
 class search {
@@ -91,7 +90,7 @@ class search {
     const sampled& all_;
     std::vector<subject> subjects_;
     std::vector<finding> found_{};
-    std::set<std::pair<std::string, std::string>> explained_{};  // labels that explode, by tenant
+    std::set<std::pair<std::string, std::string>> explained_{};  // exploding labels, by tenant
 
   public:
     search(const cardinality_tables& taken, const cardinality_tables& refused, const finding_terms& terms,
@@ -117,7 +116,7 @@ class search {
     }
 
   private:
-    /// Metrics whose names have one pattern.
+    /// Metric names with one pattern.
     struct alike {
         std::uint64_t names = 0, series = 0, refused = 0;  // in the tables
         time_point since = time_point::max(), last{};
@@ -131,7 +130,7 @@ class search {
         }
     };
 
-    /// A label that has too many values in many metrics, of which none has many series.
+    /// Finds labels with too many values over many small metrics.
     void find_common() {
         for (const subject& each : tenants_of(taken_, refused_)) {
             if (each.series < terms_.series_min) continue;
@@ -146,8 +145,8 @@ class search {
         }
     }
 
-    /// The tables have a part of all metrics, and those that come once stay as long as any: so a part of all is like
-    /// them.
+    /// Finds patterns in metric names. The tables keep a random part of the metrics with one series, so they represent
+    /// all.
     void find_names() {
         const std::uint64_t distinct = taken_.distinct_metrics() + refused_.distinct_metrics();
         if (distinct < terms_.values_min) return;
@@ -200,7 +199,7 @@ class search {
         name_main_ones(made);
     }
 
-    /// Many tenants that are new, none of them with more than a small part.
+    /// Finds many new tenants, none of which dominates.
     void find_tenants() {
         const std::uint64_t distinct = std::max(taken_.distinct_tenants(), refused_.distinct_tenants());
         if (distinct < terms_.values_min) return;
@@ -218,7 +217,7 @@ class search {
         name_main_ones(made);
     }
 
-    /// Series that are refused and of no explosion: whoever reads this has to know why.
+    /// Explains refused series outside any explosion.
     void find_others_refused() {
         for (const subject& each : tenants_of(taken_, refused_)) {
             std::uint64_t explained = 0;
@@ -248,8 +247,7 @@ class search {
         }
     }
 
-    /// What the sample says better than the tables: these begin anew with each hour, and know each metric's label
-    /// alone.
+    /// Takes times and jobs from the sample. Tables restart every hour and know each metric's labels separately.
     void look_closer(finding& of) const {
         const exploding_series sorted = lookup_refused(of, all_);
         if (sorted.exploding.empty()) return;
@@ -260,7 +258,7 @@ class search {
         of.job = 2 * most->second >= sorted.exploding.size() ? most->first : std::string_view{};
     }
 
-    /// Whoever has at least half of all series of the window.
+    /// Names the sender and job that have at least half of the window's series.
     void name_main_ones(finding& of) const {
         const cardinality_tables& more = 2 * of.refused > of.series ? refused_ : taken_;
         if (const top_entry* const sender = main_of(more.senders().in_all(), more.total())) {
@@ -272,7 +270,7 @@ class search {
             of.job = job->value;
     }
 
-    /// The label with too many values, and those that have as many, more or less: they change together.
+    /// The label with too many values, and labels with about as many: they change together.
     [[nodiscard]] std::vector<const watched_label*> exploding_labels(const subject& of) const {
         std::vector<const watched_label*> made;
         for (const watched_label& each : of.watched.labels) {
@@ -299,7 +297,7 @@ class search {
         return has ? &*found : nullptr;
     }
 
-    /// Whether targets that are new explain it.
+    /// Whether new targets explain the values.
     [[nodiscard]] bool is_churn(const subject& of, std::string_view label, std::uint64_t values) const {
         const std::uint64_t targets = of.targets();
         if (values > targets * parts_of_target) return false;
@@ -309,7 +307,7 @@ class search {
         return static_cast<std::size_t>(std::ranges::count_if(subjects_, has_as_many)) >= metrics_of_target;
     }
 
-    /// One label may have exploded in several metrics. Of labels that change together those are left that all have.
+    /// Merges explosions of one label in several metrics; keeps only the labels that all of them share.
     void add(const subject& of, const std::vector<const watched_label*>& labels, explosion what) {
         std::vector<std::string> names;
         for (const watched_label* const each : labels) {

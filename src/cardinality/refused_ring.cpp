@@ -11,7 +11,7 @@
 namespace seriesgate {
 namespace {
 
-/// Beside the bytes of its texts: the entry, its place, and each label's two strings.
+/// Overhead besides the texts: the entry, its slot, and two strings per label.
 constexpr std::size_t entry_bytes = 320;
 constexpr std::size_t label_bytes = 64;
 

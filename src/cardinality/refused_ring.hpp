@@ -1,4 +1,4 @@
-/// The last series that were refused, with all that is known of them.
+/// Keeps the last refused series with all their data.
 #pragma once
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -19,35 +19,34 @@
 
 namespace seriesgate {
 
-/// A series as it was refused last.
 struct refused_series {
     std::vector<std::pair<std::string, std::string>> labels{};
-    bool is_cut = false;  ///< its labels were too long to keep all of them
+    bool is_cut = false;  ///< its labels were too long to keep all
     std::string tenant{};
-    std::string limit{};  ///< the name, see limit_names.hpp
+    std::string limit{};  ///< the limit's name, see limit_names in limit/rules.hpp
     refusing_window window = refusing_window::hourly;
     std::string sender{}, agent{};
     time_point when{};
 };
 
-/// Each series is in it once. Bounded in number and in bytes; and in work: no more than per_second are taken in a
-/// second, of those that come at once the last.
+/// Keeps each series once. Bounded in number, bytes and work: at most per_second series in a second, the last of a
+/// batch.
 /// Threads: any.
 class refused_ring {
   public:
     static constexpr std::size_t series_max = 1'000;
     static constexpr std::size_t bytes_max = 8u << 20;
-    /// Of one series. Longer ones keep the beginnings of their labels.
+    /// Longer series keep only the beginnings of their labels.
     static constexpr std::size_t series_bytes_max = 256u << 10;
     static constexpr std::size_t per_second = 10'000;
 
-    /// Asked before anything is made of series that were refused together.
-    /// @return how many of them are to be put in: the last ones. More would push each other out, or be too much work.
+    /// Asks before a batch of refused series is copied.
+    /// @return how many to put in, from the end of the batch. More would replace each other, or be too much work.
     std::size_t grant(std::size_t wanted, time_point now);
-    /// In their order.
+    /// Call it in their order.
     void put(std::uint64_t fingerprint, refused_series series);
 
-    /// The newest first. What is in it stays, whatever comes meanwhile.
+    /// The newest first. The series stay valid whatever happens later.
     [[nodiscard]] std::vector<std::shared_ptr<const refused_series>> all();
 
   private:
@@ -70,10 +69,10 @@ class refused_ring {
     guarded<ring> ring_;
 };
 
-/// What has no room for it: a few words.
+/// The full limit, in a few words.
 std::string reason_of(const refused_series& one);
 
-/// Copies as much as series_bytes_max allows.
+/// Copies up to series_bytes_max.
 void set_labels(refused_series& of, std::span<const label_view> labels);
 
 }  // namespace seriesgate

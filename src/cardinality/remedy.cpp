@@ -37,7 +37,7 @@ std::size_t alphabet_of(char c) {
     return static_cast<std::size_t>(found - alphabets.begin());
 }
 
-/// Those that the texts are written with; none if they have other characters. The last one is that of the others.
+/// The alphabets used by the texts; nothing if other characters occur. The last entry stands for those.
 std::optional<std::array<bool, alphabets.size() + 1>> alphabets_of(const std::vector<std::string_view>& texts) {
     std::array<bool, alphabets.size() + 1> has{};
     for (const std::string_view each : texts)
@@ -46,7 +46,7 @@ std::optional<std::array<bool, alphabets.size() + 1>> alphabets_of(const std::ve
     return has;
 }
 
-/// How many characters all of them have in common, from the front.
+/// Length of the common prefix or suffix.
 std::size_t common(const std::vector<std::string_view>& texts, bool from_behind) {
     const std::string_view first = texts.front();
     std::size_t size = first.size();
@@ -83,7 +83,7 @@ std::string characters_of(const std::vector<std::string_view>& texts) {
                                               : fmt::format("]{{{},{}}}", least.size(), most.size()));
 }
 
-/// A counter has the same first digits for a while: what varies begins with the first character that may vary.
+/// Counters share leading digits for a while, so the varying part begins at the first character of an alphabet.
 std::string spelling_of(const std::vector<std::string_view>& texts) {
     const std::size_t shortest = std::ranges::min(texts, {}, &std::string_view::size).size();
     std::size_t head = common(texts, false);
@@ -108,19 +108,19 @@ std::string spelling_of(const std::vector<std::string_view>& texts) {
 
 namespace {
 
-/// Enough for what has no label too many.
+/// Enough for metrics without an excessive label.
 constexpr std::uint64_t limit_min = 1'000;
 constexpr std::size_t limit_name_max = 60;
-/// More would be no rule that anybody reads.
+/// More would make a rule that nobody reads.
 constexpr std::size_t jobs_max = 10, metrics_max = 60;
-/// Part of what explodes that a job or metric has at least, to be named: others may have the label for good reasons.
+/// Share of the exploding series that a job or metric must have to be named; others may use the label rightly.
 constexpr double named_part = 0.005;
-/// Part of what explodes that a rule takes at least.
+/// Share of the exploding series that a rule must match.
 constexpr double stopped_part = 0.99;
-/// What these labels say nothing else does: without them, healthy series become the same.
+/// Without these labels, healthy series would become equal.
 constexpr std::array<std::string_view, 5> never_dropped{"le", "quantile", "job", "instance", "__name__"};
 
-/// Nobody should paste what does not look like what it is.
+/// Whether the text is what it looks like: people paste it.
 bool is_plain(std::string_view text) {
     if (text.empty()) return false;
     while (!text.empty()) {
@@ -134,20 +134,20 @@ bool is_plain(std::string_view text) {
 bool is_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
-/// As every Prometheus and every sender can name it.
+/// A name that every Prometheus and every sender supports.
 bool is_legacy_name(std::string_view label) {
     return !label.empty() && !(label.front() >= '0' && label.front() <= '9') &&
            std::ranges::all_of(label, is_name_character);
 }
 
-/// A scalar of YAML.
+/// A YAML scalar.
 std::string in_quotes(std::string_view text) {
     std::string out = "'";
     for (const char c : text) out.append(c == '\'' ? 2 : 1, c);
     return out + "'";
 }
 
-/// A string of a selector.
+/// A selector string.
 std::string in_double_quotes(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -157,7 +157,7 @@ std::string in_double_quotes(std::string_view text) {
     return out + "\"";
 }
 
-/// Labels of a series and what their values have to be.
+/// Labels of a series with a regular expression for each value.
 class rule {
     struct condition {
         std::string label{}, regex{};
@@ -166,7 +166,7 @@ class rule {
 
   public:
     void require(std::string_view label, std::string regex) { all_.push_back({std::string{label}, std::move(regex)}); }
-    /// The same series are meant by both.
+    /// Both forms match the same series.
     [[nodiscard]] std::string to_selector() const {
         std::string out = "{";
         for (const condition& each : all_) {
@@ -188,8 +188,8 @@ class rule {
     }
 };
 
-/// Names that explode, of which many series have one: as a regular expression. Nothing if there are too many or some
-/// cannot be pasted; empty if some of what explodes has none.
+/// Frequent values of a label among exploding series, as a regular expression. Nothing if there are too many or some
+/// cannot be pasted; empty if some exploding series lack the label.
 std::optional<std::string> choice_of(const std::vector<const sampled_series*>& exploding, std::string_view label,
                                      std::size_t most) {
     std::map<std::string_view, std::size_t> counts;
@@ -206,7 +206,7 @@ std::optional<std::string> choice_of(const std::vector<const sampled_series*>& e
     return out;
 }
 
-/// Names alike but for some places: what was seen there.
+/// A regular expression for names of a pattern, from the parts seen.
 std::string regex_of_pattern(std::string_view pattern, const std::vector<const sampled_series*>& exploding) {
     std::vector<std::string> literals{""};
     for (const char c : pattern) c == '#' || c == '*' ? void(literals.emplace_back()) : void(literals.back() += c);
@@ -236,7 +236,7 @@ std::string regex_of_pattern(std::string_view pattern, const std::vector<const s
     return out;
 }
 
-/// Who of these it would take.
+/// The series that the rule would match.
 std::vector<const sampled_series*> taken_by(const selector& rule, const std::vector<const sampled_series*>& of) {
     std::vector<const sampled_series*> made;
     std::vector<label_view> labels;
@@ -255,7 +255,7 @@ std::string described(const sampled_series& series) {
     return to_text(labels, bytes_max);
 }
 
-/// Tries rules on what was sampled, the widest one first.
+/// Tries rules on the sampled series, the widest first.
 class trial {
     const finding& found_;
     const sampled& all_;
@@ -323,7 +323,7 @@ class trial {
         return with_label(of, found_.label, std::move(values));
     }
 
-    /// The metrics and jobs that explode. Nothing if these cannot be said.
+    /// Selects the exploding metrics and jobs. Nothing if they cannot be expressed.
     [[nodiscard]] std::optional<rule> scope_of() const {
         rule made;
         if (found_.what == explosion::metric_names) {
@@ -333,23 +333,23 @@ class trial {
         } else if (const auto metrics = choice_of(sorted_.exploding, name_label, metrics_max)) {
             if (!metrics->empty()) made.require(name_label, *metrics);
         } else if (found_.what == explosion::buckets) {
-            return std::nullopt;  // the label alone would be that of all histograms
+            return std::nullopt;  // the label alone would match all histograms
         }
-        // Without a job: a sender that has none, or so many that the label alone tells.
+        // No job is required if series have none, or too many.
         if (found_.label != "job")
             if (const auto jobs = choice_of(sorted_.exploding, "job", jobs_max); jobs && !jobs->empty())
                 made.require("job", *jobs);
         return made;
     }
 
-    /// How the values look that have come since it began.
+    /// The form of the values since the explosion began.
     [[nodiscard]] std::string spelling_of_values() const {
         std::vector<std::string_view> values;
         for (const sampled_series* const each : sorted_.exploding) values.push_back(value_of(*each, found_.label));
         return spelling_of(values);
     }
 
-    /// @return whether it is as good as can be.
+    /// @return whether no better rule is possible.
     bool offer(const rule& one) {
         const auto parsed = parse_selector(one.to_selector());
         if (!parsed) return false;
@@ -373,10 +373,10 @@ class trial {
         return true;
     }
 
-    /// Twice what there was before, of the tenant that had most of it.
+    /// Suggests twice the former number of series, of the tenant with the most.
     void offer_limit(const rule& one) {
         const auto parsed = parse_selector(one.to_selector());
-        if (!parsed || one.to_selector().size() > selector_bytes_max) return;  // the gate would not take it
+        if (!parsed || one.to_selector().size() > selector_bytes_max) return;  // longer than the gate accepts
         std::map<std::string_view, std::uint64_t> demand;
         for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy)) {
             const bool is_alone = found_.tenant.empty();
@@ -384,7 +384,7 @@ class trial {
         }
         std::uint64_t most = 0;
         for (const auto& [tenant, count] : demand) most = std::max(most, count);
-        // Of n series that were sampled with probability 1/w there are n w, give or take some times sqrt(n) w.
+        // n series sampled with probability 1/w stand for n w, with a standard error of about sqrt(n) w.
         const auto before = static_cast<double>(all_.weight) *
                             (static_cast<double>(most) + (all_.weight == 1 ? 0 : 4 * std::sqrt(most)));
         const auto maximum = std::max(limit_min, 2 * static_cast<std::uint64_t>(std::ceil(before)));

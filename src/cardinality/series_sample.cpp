@@ -111,7 +111,7 @@ void series_samples::end_hour() {
     refused_ = refused_.next();
 }
 
-/// The thinner of the two decides, so that each series stands for as many.
+/// Uses the higher sampling level of both hours, so that each series stands for equally many.
 sampled series_samples::all() const {
     const unsigned level = std::max(before_.level(), now_.level());
     sampled made{.refused = refused_.all(), .weight = std::uint64_t{1} << level, .refused_weight = refused_.weight()};

@@ -1,4 +1,4 @@
-/// Series as they came, whole: a part of all, so that a rule can be tried on them before anybody pastes it.
+/// Keeps a random sample of whole series, so that a rule can be tried before anybody pastes it.
 #pragma once
 
 #include <algorithm>
@@ -22,11 +22,11 @@ struct sampled_series {
     std::uint64_t fingerprint = 0;
     std::vector<std::pair<std::string, std::string>> labels{};
     std::string tenant{};
-    time_point first_seen{};  ///< time_point::min(): before anything was sampled
+    time_point first_seen{};  ///< time_point::min(): before sampling began
 };
 
-/// Takes all series while there are few. When they are too many, every second one is dropped and left out from then on,
-/// by its fingerprint: so each of n series is in it with the same probability, whatever senders do.
+/// Takes all series at first. When they are too many, it drops every second one by its fingerprint and skips it from
+/// then on. So each of n series is in the sample with the same probability, whatever senders do.
 /// Threads: one at a time.
 class series_sample {
     boost::unordered_flat_map<std::uint64_t, std::shared_ptr<const sampled_series>> kept_{};
@@ -41,25 +41,25 @@ class series_sample {
         return thinning::is_left_out(fingerprint, level_);
     }
     [[nodiscard]] unsigned level() const noexcept { return level_; }
-    /// For how many series each stands.
+    /// Series that each kept one stands for.
     [[nodiscard]] std::uint64_t weight() const noexcept { return std::uint64_t{1} << level_; }
 
-    /// One that is in it already stays as it came first.
+    /// A series in the sample keeps its first state.
     void put(std::uint64_t fingerprint, std::span<const label_view> labels, std::string_view tenant,
              time_point first_seen);
     /// Under load fewer are looked at: see thinning.
     void raise_to(unsigned level);
 
-    /// @return null if it is not here.
+    /// @return null if it is not in the sample.
     [[nodiscard]] std::shared_ptr<const sampled_series> find(std::uint64_t fingerprint) const;
     [[nodiscard]] std::vector<std::shared_ptr<const sampled_series>> all() const;
     [[nodiscard]] std::size_t size() const noexcept { return kept_.size(); }
 
-    /// The sample of the hour that follows: empty, and as thin as this one had to be, or one step less.
+    /// An empty sample for the next hour, with the same level or one less.
     [[nodiscard]] series_sample next() const;
 
     void save(state_encoder& out) const;
-    /// Damage makes the decoder fail, and leaves anything in this.
+    /// Damaged bytes make the decoder fail and leave any content here.
     void load(state_decoder& in);
 
   private:
@@ -68,30 +68,30 @@ class series_sample {
     void thin_out();
 };
 
-/// What has been sampled, for who tries a rule.
+/// A copy of all samples, for trying a rule.
 struct sampled {
     std::vector<std::shared_ptr<const sampled_series>> known{};    ///< in this hour or the one before
     std::vector<std::shared_ptr<const sampled_series>> refused{};  ///< in this hour
-    std::uint64_t weight = 1;                                      ///< for how many series a known one stands
+    std::uint64_t weight = 1;                                      ///< series that a known one stands for
     std::uint64_t refused_weight = 1;
 };
 
-/// The samples of the hour that runs and the one before. Threads: one at a time.
+/// Samples of the running hour and the one before. Threads: one at a time.
 class series_samples {
     series_sample before_{}, now_{}, refused_{};
 
   public:
-    /// Known from before, and here for the first time in this hour. Of one that was left out in the hour before nobody
-    /// knows how old it is: it is not wanted.
+    /// Whether to sample a known series that returns in this hour. A series left out in the hour before is of unknown
+    /// age, so it is skipped.
     [[nodiscard]] bool wants_back(std::uint64_t fingerprint) const noexcept {
         return !before_.leaves_out(fingerprint) && !now_.leaves_out(fingerprint);
     }
     void come_back(std::uint64_t fingerprint, std::span<const label_view> labels, std::string_view tenant);
-    /// Of those that are admitted, and of those that are refused.
+    /// Samples of admitted and of refused series.
     [[nodiscard]] series_sample& known() noexcept { return now_; }
     [[nodiscard]] series_sample& refused() noexcept { return refused_; }
 
-    /// Which of those that come back are wanted at all: as wants_back(), by their level.
+    /// The level that wants_back() applies.
     [[nodiscard]] unsigned level_back() const noexcept { return std::max(before_.level(), now_.level()); }
     void end_hour();
     [[nodiscard]] sampled all() const;

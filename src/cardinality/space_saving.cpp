@@ -7,7 +7,7 @@
 namespace seriesgate {
 namespace {
 
-/// At most text_max bytes, and no half of a character at the end.
+/// Cuts to text_max bytes, between two characters.
 std::string_view shortened(std::string_view text) {
     if (text.size() <= space_saving::text_max) return text;
     std::size_t end = space_saving::text_max;
@@ -144,7 +144,7 @@ std::uint32_t space_saving::append(std::uint64_t key, top_entry as) {
     return place;
 }
 
-/// Of all or of nothing: where there is no memory, what was counted stays whole.
+/// Grows all containers or none: without memory the counts stay consistent.
 void space_saving::make_room() {
     if (entries_.size() < std::min({entries_.capacity(), keys_.capacity(), heap_.capacity(), at_.capacity()}) &&
         places_.size() < places_.max_load())
@@ -157,7 +157,7 @@ void space_saving::make_room() {
     entries_.reserve(room);
 }
 
-/// The series that the place has counted may all be those of others.
+/// Gives the counter to another name. All its series may belong to earlier names, so they become the error.
 void space_saving::rename(std::uint32_t place, std::uint64_t key, const entry_name& name, time_point now) {
     top_entry& as = entries_[place];
     as.tenant = shortened(name.tenant);

@@ -1,4 +1,4 @@
-/// Who has the most series, in memory that does not grow with how many there are.
+/// Finds the names with the most series in fixed memory, and samples series when there are too many.
 #pragma once
 
 #include <bit>
@@ -16,15 +16,15 @@
 
 namespace seriesgate {
 
-// --- Which series are looked at while there are many, so that each stands for as many as are not.
+// --- Sampling.
 
-/// The first series are all looked at, each once. When there are too many to remember, every second one is left out
-/// from then on, and what is looked at stands for two; then for four. Who is left out is known by its fingerprint, so
-/// that it is the same series each time: what is refused again and again counts once.
+/// Looks at all series first, each once. When they are too many to remember, it skips every second one from then on,
+/// and each series looked at stands for two; later for four. The fingerprint decides, so a series refused again and
+/// again counts once.
 ///
-/// So work and memory stay bounded, and the sum of all that is said is the number of distinct series: exactly up to
-/// kept_max, in the mean beyond. A talker with n of them has a standard error of less than sqrt(n w), where w is the
-/// weight by then. Source: Gibbons and Tirthapura, "Estimating simple functions on the union of data streams", 2001.
+/// Work and memory stay bounded. The sum of weights is the number of distinct series: exact up to kept_max, unbiased
+/// beyond. An entry with n series has a standard error below sqrt(n w), with the final weight w. Source: Gibbons and
+/// Tirthapura, "Estimating simple functions on the union of data streams", 2001.
 /// Threads: one at a time.
 class thinning {
     std::size_t kept_max_;
@@ -35,11 +35,11 @@ class thinning {
     static constexpr unsigned level_max = 40;
     static constexpr std::uint64_t weight_max = std::uint64_t{1} << level_max;
 
-    /// @param kept_max fingerprints that are remembered, at most: some 16 bytes each.
+    /// @param kept_max fingerprints remembered at most, some 16 bytes each.
     explicit thinning(std::size_t kept_max) : kept_max_(kept_max) {}
 
-    /// @param fingerprint keyed: its bits are nobody's to choose.
-    /// @return for how many series it stands; 0 if it is left out, or was looked at before.
+    /// @param fingerprint keyed, so senders cannot choose its bits.
+    /// @return the series it stands for; 0 if it is skipped or was looked at before.
     std::uint64_t weigh(std::uint64_t fingerprint) {
         if (is_left_out(fingerprint) || kept_.contains(fingerprint)) return 0;
         if (kept_.size() == kept_max_) thin_out();
@@ -48,22 +48,21 @@ class thinning {
         return weight();
     }
 
-    /// At a level: the weight is 2^level.
+    /// The weight at a level is 2^level.
     static bool is_left_out(std::uint64_t fingerprint, unsigned level) noexcept {
         return static_cast<unsigned>(std::countl_zero(fingerprint)) < level;
     }
     [[nodiscard]] unsigned level() const noexcept { return level_; }
-    /// For how many a series stands that comes now.
+    /// Series that the next one stands for.
     [[nodiscard]] std::uint64_t weight() const noexcept { return std::uint64_t{1} << level_; }
 
-    /// For who has no time to look at so many.
+    /// Samples fewer from now on; for callers without time.
     void raise_to(unsigned level) {
         if (level <= level_) return;
         level_ = level < level_max ? level : level_max;
         forget_left_out();
     }
 
-    /// What a restart must not forget.
     void save(state_encoder& out) const {
         out.number(static_cast<std::uint32_t>(level_));
         out.number(static_cast<std::uint64_t>(kept_.size()));
@@ -84,7 +83,7 @@ class thinning {
     }
 
   private:
-    /// The lowest bits choose places in tables.
+    /// Uses the highest bits; hash tables use the lowest.
     [[nodiscard]] bool is_left_out(std::uint64_t fingerprint) const noexcept {
         return is_left_out(fingerprint, level_);
     }
@@ -99,42 +98,39 @@ class thinning {
     }
 };
 
-/// What is counted: a metric, a value of a label, a sender, as its tenant has it.
+/// A counted name: a metric, a label value or a sender, within its tenant.
 struct entry_name {
     std::string_view tenant{};
     std::string_view value{};
-    std::string_view detail{};  ///< what else is known of it: of a sender its User-Agent
+    std::string_view detail{};  ///< additional text: a sender's User-Agent
 };
 
-/// One of those with the most series.
 struct top_entry {
     std::string tenant{};
     std::string value{};
     std::string detail{};
-    std::uint64_t series = 0;  ///< it has so many,
+    std::uint64_t series = 0;  ///< counted series,
     std::uint64_t error = 0;   ///< or at most so many fewer
-    time_point first_seen{};   ///< since it is counted
+    time_point first_seen{};   ///< since it has a counter
     time_point last_seen{};
 };
 
-/// The Space-Saving summary: of N series that were counted with m counters, each talker with more than N/m series has
-/// one, and no counter is wrong by more than N/m. A newcomer takes the counter of whoever has the fewest, and that
-/// one's count as its error. Source: Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k
-/// Elements in Data Streams", 2005.
-///
-/// Texts are kept up to text_max bytes. Threads: one at a time.
+/// The Space-Saving summary. After N series with m counters, each name with more than N/m series has a counter, and no
+/// counter is wrong by more than N/m. A new name takes the smallest counter; that count becomes its error. Source:
+/// Metwally, Agrawal, El Abbadi, "Efficient Computation of Frequent and Top-k Elements in Data Streams", 2005.
+/// Texts are cut to text_max bytes. Threads: one at a time.
 class space_saving {
     std::size_t counters_max_;
     std::uint64_t total_ = 0;
     std::vector<top_entry> entries_{};   // by place
     std::vector<std::uint64_t> keys_{};  // by place
-    std::vector<std::uint32_t> heap_{};  // places, the one with the fewest series first
-    std::vector<std::uint32_t> at_{};    // by place: where it is in the heap
+    std::vector<std::uint32_t> heap_{};  // places, fewest series first
+    std::vector<std::uint32_t> at_{};    // by place: position in the heap
     boost::unordered_flat_map<std::uint64_t, std::uint32_t> places_{};
 
   public:
     static constexpr std::size_t text_max = 256;
-    /// More than ever come: a larger number in a file is damage.
+    /// A larger number in a file means damage.
     static constexpr std::uint64_t series_max = std::uint64_t{1} << 48;
 
     /// @param counters_max at least 1.
@@ -142,26 +138,26 @@ class space_saving {
 
     struct counted {
         std::size_t place = 0;  ///< below counters_max
-        bool is_new = false;    ///< whoever had the place before has it no more
+        bool is_new = false;    ///< the name has taken the place of another
     };
-    /// @param key hash of the name, one that senders cannot work out: see hash_key.
+    /// @param key keyed hash of the name, see hash_key.
     counted add(std::uint64_t key, const entry_name& name, std::uint64_t series, time_point now);
 
-    /// In no order; by place.
+    /// Unordered; by place.
     [[nodiscard]] std::span<const top_entry> all() const noexcept { return entries_; }
     /// By place, as given to add().
     [[nodiscard]] std::uint64_t key(std::size_t place) const noexcept { return keys_[place]; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
-    /// Whoever is not among them has at most so many.
+    /// Most series of any name without a counter.
     [[nodiscard]] std::uint64_t error_max() const noexcept;
 
-    /// Afterwards it has counted what `other` has counted, too: errors add up.
+    /// Adds the counts of `other`; errors add up.
     /// Source: Agarwal et al., "Mergeable Summaries", 2012.
     void merge(const space_saving& other);
     void clear() noexcept;
 
     void save(state_encoder& out) const;
-    /// Damage makes the decoder fail, and leaves anything in this.
+    /// Damaged bytes make the decoder fail and leave any content here.
     void load(state_decoder& in);
 
   private:

@@ -18,7 +18,7 @@ namespace seriesgate {
 namespace {
 
 constexpr std::uint64_t suggested_min = 10;
-/// Beyond, nobody has series; and nothing overflows.
+/// Larger than any demand, and cannot overflow.
 constexpr std::uint64_t peak_max = std::numeric_limits<std::uint64_t>::max() / 4;
 
 std::uint64_t rounded_up(std::uint64_t number) {
@@ -33,7 +33,6 @@ std::uint64_t demand_of(const budget_window_figures& of) {
 
 using parts_of_whole = std::vector<const budget_figures*>;
 
-/// Everything that suggestions are made of.
 class adviser {
     const limiter_figures& figures_;
     const demand_history& history_;
@@ -44,7 +43,7 @@ class adviser {
     adviser(const limiter_figures& figures, const demand_history& history, const demand_rates& rates, time_point now)
         : figures_(figures), history_(history), rates_(rates), now_(now) {}
 
-    /// Of a budget with maxima of its own, or that stands for those that share some.
+    /// For a budget with its own maxima, or one that stands for budgets sharing maxima.
     [[nodiscard]] suggestion advise(demand_scope scope, const budget_figures& budget) const {
         const std::string key = demand_key(scope, budget.name);
         const auto past = history_.find(key);
@@ -52,7 +51,7 @@ class adviser {
             .scope = scope, .name = budget.name, .mode = budget.mode, .hourly = {}, .daily = {}, .to_write = {}};
         made.hourly = advise_window(key, demand_window::hourly, budget.hourly, past.hourly);
         made.daily = advise_window(key, demand_window::daily, budget.daily, past.daily);
-        // What the hour has refused the day has not seen: it needs as much at least.
+        // Series refused by the hour were not offered to the day, so the day needs at least as much.
         if (made.hourly.suggested) made.daily.suggested = std::max(made.daily.suggested, made.hourly.suggested);
         const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0;
         const auto to_write = [is_limited](const window_suggestion& of) {
@@ -62,7 +61,7 @@ class adviser {
         return made;
     }
 
-    /// Of the maxima that the parts without an override share: by the largest of them.
+    /// For maxima shared by tenants or groups without an override: by the largest of them.
     [[nodiscard]] suggestion advise_whole(demand_scope scope, const budget_name& name, const series_maxima& maxima,
                                           limit_mode mode, const parts_of_whole& parts) const {
         budget_figures largest{.name = name, .mode = mode, .overridden = false, .hourly = {}, .daily = {}};
@@ -121,7 +120,7 @@ bool takes(const suggestion_choice& choice, const budget_name& name) {
            (!choice.limit || name.limit == *choice.limit);
 }
 
-/// Those that have the maxima of their limit, or the tenants'; by limit.
+/// Budgets with the shared maxima, by limit.
 std::map<std::string_view, parts_of_whole> without_override(const std::vector<budget_figures>& all) {
     std::map<std::string_view, parts_of_whole> found;
     for (const budget_figures& each : all)
@@ -149,7 +148,7 @@ std::vector<suggestion> advise_wholes(const adviser& by, const limiter_figures& 
     return made;
 }
 
-/// A tenant or a group, before anything is said of it: there may be very many.
+/// A tenant or group before it is evaluated: there may be very many.
 struct candidate {
     demand_scope scope;
     const budget_figures* budget;

@@ -1,4 +1,4 @@
-/// What limits should be, going by what was asked for.
+/// Suggests limits from the demand of past and running windows.
 #pragma once
 
 #include <chrono>
@@ -18,55 +18,55 @@
 namespace seriesgate {
 
 struct window_suggestion {
-    std::uint64_t series_max = 0;              ///< in force; 0: not limited
-    std::uint64_t demand = 0;                  ///< so far in the window that is running
-    std::uint64_t peak = 0;                    ///< of the windows that are kept and of the one that is running
-    std::optional<std::uint64_t> typical{};    ///< the median of the windows that are kept and had demand
-    std::size_t windows = 0;                   ///< how many those are
-    std::optional<std::uint64_t> suggested{};  ///< nothing if there was no demand
-    std::optional<std::int64_t> headroom{};    ///< series_max - peak, if it is limited
+    std::uint64_t series_max = 0;                        ///< in force; 0: not limited
+    std::uint64_t demand = 0;                            ///< so far in the running window
+    std::uint64_t peak = 0;                              ///< of the kept windows and the running one
+    std::optional<std::uint64_t> typical{};              ///< median of the kept windows with demand
+    std::size_t windows = 0;                             ///< number of these windows
+    std::optional<std::uint64_t> suggested{};            ///< nothing if there was no demand
+    std::optional<std::int64_t> headroom{};              ///< series_max - peak, if limited
     std::optional<std::chrono::seconds> exhausted_in{};  ///< see demand_rates
 };
 
-/// For one budget, or for the maxima that many share.
+/// For one budget, or for maxima that many share.
 struct suggestion {
     demand_scope scope = demand_scope::global;
     budget_name name;
     limit_mode mode = limit_mode::enforce;
     window_suggestion hourly;
     window_suggestion daily;
-    /// What to write: the suggested number where there is a limit now, or in both windows where there is none.
+    /// The maxima to configure: the suggestion where a limit exists, or in both windows if there is none.
     series_maxima to_write;
 };
 
-/// Which budgets somebody asks for.
+/// A filter of budgets.
 struct suggestion_choice {
     std::size_t shown_max = 100;
-    std::optional<std::string> tenant{};  ///< as budget_name has it
+    std::optional<std::string> tenant{};  ///< as in budget_name
     std::optional<std::string> limit{};
 };
 
 struct suggestion_list {
     std::vector<suggestion> shown;
-    std::size_t total = 0;  ///< how many there are
+    std::size_t total = 0;  ///< before cutting to shown_max
 };
 
-/// For an hour one and a half times its peak, for a rollout has the old series and the new ones; for a day one and a
-/// quarter. Rounded up to two digits and at least 10.
+/// For an hour 1.5 times its peak, because a rollout has the old and the new series; for a day 1.25 times. Rounded up
+/// to two digits, at least 10.
 std::uint64_t suggested_maximum(demand_window window, std::uint64_t peak);
 
-/// First the gate, then what tenants without an override have, then each limit, in their order; behind them tenants and
-/// groups that exist now, those with the highest peaks first. The day's number is at least the hour's.
+/// The gate first, then the tenants' shared maxima, then each limit in order; then existing tenants and groups, highest
+/// peaks first. The daily number is at least the hourly one.
 /// @param rules of the figures.
-/// @param now at which the figures were made.
+/// @param now time of the figures.
 suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,
                         const demand_rates& rates, time_point now, const suggestion_choice& choice);
 
-// --- What limits are asked for, as all threads share it.
+// --- Observed demand, shared by all threads.
 
 class series_limiter;
 
-/// The demand of ended windows, and how fast those fill that are running. Threads: any.
+/// The demand of ended windows and the fill rates of running ones. Threads: any.
 class observed_demand {
     struct noted {
         demand_history history;
@@ -75,17 +75,16 @@ class observed_demand {
     guarded<noted> noted_{noted{}};
 
   public:
-    /// Fetches what has ended, and looks at the figures when it is time to. To be called every second or so, and before
-    /// save().
+    /// Fetches ended windows, and the figures when they are due. Call it every second or so, and before save().
     void look(series_limiter& limiter, time_point now);
 
-    /// See suggest() in suggestions.hpp.
+    /// See suggest() above.
     [[nodiscard]] suggestion_list suggest(const series_limiter& limiter, time_point now,
                                           const suggestion_choice& choice);
 
-    /// The history: what a restart must not forget. At most 2.5 MB, mostly far less.
+    /// Saves the history: at most 2.5 MB, usually far less.
     void save(state_encoder& out);
-    /// Takes it over. @return false, and nothing has changed, if it makes no sense.
+    /// Restores it. @return false if damaged; then nothing has changed.
     bool load(state_decoder& in);
 };
 
