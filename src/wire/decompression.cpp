@@ -16,18 +16,18 @@
 namespace seriesgate {
 namespace {
 
-/// Best case of the format: a copy element with a two-byte offset makes 64 bytes out of 3.
+/// The format's maximum: a copy element with a two-byte offset makes 64 bytes out of 3.
 constexpr std::uint64_t ratio_max = 22;
 
 /// First chunk of the framing format: stream identifier, length 6.
 constexpr bytes_view framed_magic{"\xff\x06\x00\x00sNaPpY", 10};
 
-/// libsnappy takes no longer sizes.
+/// libsnappy accepts no longer sizes.
 constexpr std::ptrdiff_t size_bytes_max = 5;
 
 struct block {
     std::size_t size;     ///< decoded
-    bytes_view elements;  ///< behind the size
+    bytes_view elements;  ///< after the size
 };
 
 result<block, wire_error> open_block(bytes_view compressed, std::uint64_t decoded_bytes_max) {
@@ -70,7 +70,7 @@ void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
 }
 
 void snappy_append(bytes_view raw, decode_buffer& room, std::string& out) {
-    // Not snappy::Compress, which fills with zeros all that the result might need.
+    // Not snappy::Compress: it zeroes the maximum size first.
     assert(raw.size() <= decoded_bytes_limit);
     char* const compressed = room.room_for(snappy::MaxCompressedLength(raw.size()));
     std::size_t size = 0;
@@ -85,34 +85,34 @@ namespace {
 
 /// No copy is longer, and few literals are.
 constexpr std::size_t copied_max = 64;
-/// What copy_near() writes at a time.
+/// Bytes that copy_near() writes at a time.
 constexpr std::size_t piece_bytes = 16;
-/// What has to be left of a block, and of the room, for taking an element without looking at their ends.
+/// Bytes that must remain in block and output to take an element without bounds checks.
 constexpr std::ptrdiff_t room_min = copied_max + piece_bytes;
 
 template <std::size_t size>
 void copy(char* to, const char* from) noexcept {
     struct {
         char bytes[size];
-    } piece;  // read before it is written: they may overlap
+    } piece;  // read before it is written: source and target may overlap
     std::memcpy(&piece, from, size);
     std::memcpy(to, &piece, size);
 }
 
-/// A copy that may repeat what it writes itself. May write copied_max bytes, whatever its size.
-/// @param reach less than copied_max, and no more than there is.
+/// Copies from an overlapping source. May write copied_max bytes, whatever the size.
+/// @param reach less than copied_max, and at most the bytes written so far.
 [[gnu::noinline]] void copy_near(char* to, std::size_t reach, std::size_t size) noexcept {
     assert(reach > 0 && reach < copied_max && size <= copied_max);
     std::size_t done = 0;
     if (reach < piece_bytes) {
         for (; done < piece_bytes; ++done) to[done] = *(to + done - reach);
-        // It repeats itself, so that a multiple of the reach is as good.
+        // The bytes repeat with period `reach`, so a multiple of it is equivalent.
         reach *= (piece_bytes + reach - 1) / reach;
     }
     for (; done < size; done += piece_bytes) copy<piece_bytes>(to + done, to + done - reach);
 }
 
-/// The way through a block.
+/// The position in a block while it is decoded.
 struct decoding {
     const char* at;
     const char* const end;
@@ -120,9 +120,9 @@ struct decoding {
     char* to;
     char* const out_end;
 
-    /// Takes the elements that are short and far from both ends.
+    /// Takes short elements far from both ends.
     void go_fast() noexcept;
-    /// Takes any one. @return false if it is wrong.
+    /// Takes any element. @return false if it is invalid.
     bool take() noexcept;
 };
 
@@ -130,7 +130,7 @@ void decoding::go_fast() noexcept {
     if (end - at < room_min || out_end - to < room_min) return;
     const char* const last = end - room_min;
     char* const last_to = out_end - room_min;
-    const char* from = at;  // locals: chars may be written to anything that is not
+    const char* from = at;  // local copies: char stores could alias members, but not these
     char* into = to;
     while (from <= last && into <= last_to) {
         std::uint32_t head = 0;
@@ -203,29 +203,29 @@ bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) no
 
 namespace {
 
-/// The smallest block, three bytes of header and one that is repeated, makes 128 KiB.
+/// The smallest block, three header bytes and a repeated one, makes 128 KiB.
 /// Source: RFC 8878, 3.1.1.2.
 constexpr std::uint64_t block_bytes_min = 4;
 constexpr std::uint64_t block_decoded_max = 128 << 10;
 
-/// What vmagent uses for blocks of our size; higher levels cost more than they save between two hosts.
+/// vmagent's level for blocks of our size; higher levels cost more than they save between two hosts.
 constexpr int level = 1;
 
 wire_error corrupt() {
     return {wire_errc::zstd_corrupt, 0};
 }
 
-/// The sum, or the largest number if it is larger than that.
+/// Adds, saturating at the largest number.
 std::uint64_t over(std::uint64_t sum, std::uint64_t more) {
     return more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
 }
 
-/// What any body may decode to.
+/// The bound for every body.
 std::uint64_t whole_bound(std::uint64_t decoded_bytes_max) {
     return std::min(decoded_bytes_max, decoded_bytes_limit);
 }
 
-/// What this one may: a small one not as much as a large one, for to decode is work, too.
+/// The bound for this body: lower for small ones, because decoding is work too.
 std::uint64_t bound_of(bytes_view compressed, std::uint64_t decoded_bytes_max) {
     const std::uint64_t by_size =
         std::max<std::uint64_t>(zstd_expanded_bytes_free, zstd_expansion_max * compressed.size());
@@ -245,7 +245,7 @@ result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::ui
     if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
     const std::uint64_t limit = bound_of(compressed, decoded_bytes_max);
     std::uint64_t declared_sum = 0;
-    std::uint64_t possible_sum = 0;  // of frames that do not say
+    std::uint64_t possible_sum = 0;  // of frames that do not declare it
     for (bytes_view left = compressed; !left.empty();) {
         const std::size_t size = ZSTD_findFrameCompressedSize(left.data(), left.size());
         if (ZSTD_isError(size)) return corrupt();
@@ -275,11 +275,11 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
     if (!decoder_) decoder_.reset(ZSTD_createDCtx());
     if (!decoder_) throw std::bad_alloc{};
     char* const decoded = buffer.room_for(*size);
-    // In one step: the output is the window, so a frame cannot ask for memory of its own.
+    // In one step: the output is the window, so a frame cannot demand memory of its own.
     const std::size_t written =
         ZSTD_decompressDCtx(decoder_.get(), decoded, *size, compressed.data(), compressed.size());
     if (ZSTD_isError(written)) {
-        // Only a frame that did not say its size can want more than there is room for.
+        // Only a frame that did not declare its size can need more room.
         if (ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt();
         const bool is_whole = *size == whole_bound(decoded_bytes_max);
         return wire_error{is_whole ? wire_errc::declared_size_over_limit : wire_errc::expands_too_much, 0};

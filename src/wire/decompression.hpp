@@ -1,5 +1,5 @@
-/// zstd bodies, as vmagent sends them, behind bounds that are checked before anything is allocated.
-/// Source: RFC 8878.
+/// Decodes and encodes snappy and zstd bodies; checks bounds before anything is allocated.
+/// Source of zstd: RFC 8878.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,9 @@
 
 namespace seriesgate {
 
-// --- Room for a decompressed body, used again from request to request.
+// --- The buffer of a decoded body, reused by all requests.
 
-/// Bytes that are not zeroed when the buffer grows. It keeps its memory until give_back (core/kept_memory.hpp) takes
-/// it.
+/// Bytes that are not zeroed on growth. Keeps its memory until give_back (core/bytes.hpp).
 class decode_buffer {
     std::unique_ptr<char[]> bytes_;
     std::size_t capacity_ = 0;
@@ -28,7 +27,7 @@ class decode_buffer {
   public:
     using value_type = char;
 
-    /// @return room for `size` bytes, contents undefined: what was there is gone.
+    /// @return room for `size` bytes with undefined content; the old content is lost.
     char* room_for(std::size_t size) {
         if (size > capacity_) {
             const std::size_t grown = std::max(size, capacity_ + capacity_ / 2);
@@ -48,12 +47,12 @@ class decode_buffer {
     }
 };
 
-// --- The snappy block format, behind bounds that are checked before anything is allocated.
+// --- The snappy block format.
 // Source: google/snappy format_description.txt.
 
-/// The size that the block says it has, in bytes, without decoding it.
-/// Errors: no bytes, the framing format, more than `decoded_bytes_max`, or more than a block of this size can hold
-/// (a copy of 64 bytes takes 3 bytes, so a ratio above 22 is a lie; this is what stops decompression bombs).
+/// The size in bytes that the block declares, without decoding.
+/// Errors: no bytes, the framing format, more than `decoded_bytes_max`, or more than 22 times the block's size. The
+/// last stops decompression bombs: a copy of 64 bytes takes 3 bytes.
 result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max);
 
 /// Decodes a block. @return a view into `buffer`, valid until its next use.
@@ -61,29 +60,29 @@ result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_
                                              decode_buffer& buffer);
 
 /// Compresses `raw` as one block.
-/// @param room to work in: snappy wants more than the result takes.
+/// @param room work space: snappy needs more than the result takes.
 /// @param out replaced.
 void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out);
 
-/// Appends `raw`, compressed, to `out`, without the size that a block begins with: a block is one size, then the output
-/// of any number of these.
+/// Appends compressed `raw` to `out` without the size at a block's start. One size and any number of such outputs are a
+/// block.
 void snappy_append(bytes_view raw, decode_buffer& room, std::string& out);
 
-// --- The elements that a snappy block consists of, behind its size.
+// --- Elements of a snappy block, after its size.
 // Source: google/snappy format_description.txt, section 2.
 
-/// A literal, whose bytes stand behind its head, or a copy of bytes that have been decoded before.
+/// A literal, whose bytes follow its head, or a copy of bytes decoded before.
 struct snappy_element {
-    std::uint64_t size = 0;   ///< bytes that it stands for, at least 1
-    std::uint64_t reach = 0;  ///< how far back it copies from; 0 for a literal, and in a copy of a damaged block
-    unsigned head_bytes = 0;  ///< what it takes itself, but for a literal's bytes
+    std::uint64_t size = 0;   ///< decoded bytes, at least 1
+    std::uint64_t reach = 0;  ///< distance back to the copied bytes; 0: literal, or damaged
+    unsigned head_bytes = 0;  ///< encoded bytes, without a literal's content
     bool is_literal = false;
 
-    /// What it takes in the block.
+    /// Encoded bytes.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return is_literal ? head_bytes + size : head_bytes; }
 };
 
-/// @param rest what is left of the block, not empty. If the element does not fit into it, its bytes() are more.
+/// @param rest remainder of the block, not empty. If the element does not fit in, its bytes() are more.
 inline snappy_element read_snappy_element(bytes_view rest) noexcept {
     assert(!rest.empty());
     std::uint64_t head = 0;
@@ -110,21 +109,20 @@ inline snappy_element read_snappy_element(bytes_view rest) noexcept {
     }
 }
 
-// --- Decodes snappy's elements: libsnappy's task, in a little over half of its time.
+// --- Decoding snappy elements in little more than half of libsnappy's time.
 
-/// Accepts what snappy::RawUncompress accepts, and makes the same of it; but no literal of 2^32 bytes, which that one
-/// takes for an empty one, and stores written in Go refuse.
+/// Accepts the same blocks as snappy::RawUncompress, with the same result. One exception: a literal of 2^32 bytes,
+/// which libsnappy takes for an empty one, and stores in Go refuse.
 ///
-/// Most of a gate's time is this and the walk. libsnappy chooses between literals and copies without a branch, so that
-/// where an element begins is known when the one before it has been worked out: some twenty cycles each. In a
-/// remote-write request branches are foreseen well (a sample is nine elements, and the next one much like it), and what
-/// is foreseen is not waited for. Where nothing can be foreseen (random elements) it takes up to 1.4 times libsnappy's
-/// time. bench/README.md has figures, for both versions of libsnappy that Debian has.
+/// A gate spends most of its time here and in the label walk. libsnappy selects between literal and copy without a
+/// branch, so each element waits for the one before: some twenty cycles. In remote write, branches predict well: a
+/// sample is nine elements, and the next sample is similar. On random elements this takes up to 1.4 times libsnappy's
+/// time. bench/README.md has figures for both versions of libsnappy in Debian.
 ///
-/// @param elements a block behind its size.
-/// @param out room for `size` bytes; what is in it afterwards is undefined where the block is refused.
-/// @param size that the block says it has.
-/// @return whether it is a block of that size.
+/// @param elements a block after its size.
+/// @param out room for `size` bytes; undefined if the block is refused.
+/// @param size declared by the block.
+/// @return whether the block is valid and decodes to that size.
 bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) noexcept;
 
 }  // namespace seriesgate
@@ -134,13 +132,13 @@ struct ZSTD_DCtx_s;
 
 namespace seriesgate {
 
-/// The size in bytes that the frames say they have, without decoding them; for frames that do not say, as much as they
-/// can hold, but at most `decoded_bytes_max`. As in zstd's own tools a body may be several frames.
-/// Errors: no bytes, what is no frame, more than `decoded_bytes_max` or than bounds.hpp allows for so few bytes, or
-/// more than blocks of this size can hold.
+/// The size in bytes that the frames declare, without decoding. Frames that declare none count with their maximum, up
+/// to `decoded_bytes_max`. A body may be several frames, as in zstd's own tools.
+/// Errors: no bytes, no valid frame, more than `decoded_bytes_max`, more than wire_error.hpp allows for so few bytes,
+/// or more than the blocks can hold.
 result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max);
 
-/// Decodes and encodes. Owns the library's working memory, which is large: one a worker.
+/// Decodes and encodes zstd. Owns the library's large working memory, so there is one per worker.
 /// Threads: one at a time.
 class zstd_codec {
     struct release {
@@ -155,8 +153,8 @@ class zstd_codec {
     result<bytes_view, wire_error> decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
                                           decode_buffer& buffer);
 
-    /// Compresses `raw` as one frame that says its size.
-    /// @param room to work in: for the worst case, which is far more than the result takes.
+    /// Compresses `raw` as one frame that declares its size.
+    /// @param room work space for the worst case, far more than the result.
     /// @param out replaced.
     void encode(bytes_view raw, decode_buffer& room, std::string& out);
 };

@@ -7,7 +7,7 @@
 namespace seriesgate {
 namespace {
 
-/// Little-endian, whatever the machine is.
+/// Appends little-endian on any machine.
 void append_fixed64(std::string& out, std::uint64_t bits) {
     std::array<char, 8> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(bits >> 8 * i & 0xff);

@@ -1,4 +1,4 @@
-/// Pull cursor over the fields of one Protocol Buffers message.
+/// Reads the fields of a Protocol Buffers message one by one, and appends fields to one.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@ namespace seriesgate {
 
 enum class wire_type : std::uint8_t { varint = 0, fixed64 = 1, len = 2, group_start = 3, group_end = 4, fixed32 = 5 };
 
-/// A tag as it stands on the wire: field number and wire type in one number, usable as a `case`.
+/// A tag on the wire: field number and wire type in one number, usable as a `case`.
 constexpr std::uint32_t tag_of(std::uint32_t field, wire_type type) {
     return field << 3 | static_cast<std::uint32_t>(type);
 }
@@ -28,7 +28,7 @@ constexpr std::uint64_t known_fields(Fields... fields) {
     return ((std::uint64_t{1} << fields) | ...);
 }
 
-/// Walks one message field by field:
+/// Walks a message field by field:
 ///
 ///     field_cursor fields{message};
 ///     while (fields.next())
@@ -38,11 +38,11 @@ constexpr std::uint64_t known_fields(Fields... fields) {
 ///         }
 ///     if (fields.failed()) ...
 ///
-/// Strict where parsers differ, because a field that we skip and the store reads is a way around the limit: tags must
-/// be minimal and below 2^32, groups and a known field with another wire type are errors. Errors stick: after one,
-/// next() says false. Lengths may be padded to at most five bytes, as libprotobuf accepts them.
+/// Strict where parsers differ: a field that the gate skips and the store reads would bypass the limits. Tags must be
+/// minimal and below 2^32; groups, and known fields with another wire type, are errors. Lengths may be padded to five
+/// bytes, as in libprotobuf. After an error, next() returns false.
 ///
-/// Every field that next() announced must be read or skipped once before the next one.
+/// Read or skip every field announced by next() exactly once.
 class field_cursor {
     const char* at_;
     const char* end_;
@@ -68,7 +68,7 @@ class field_cursor {
         return true;
     }
 
-    /// Whether next() will say that there is a field of that tag.
+    /// Whether the next field has this tag.
     /// @param tag of one byte.
     [[nodiscard]] bool is_before(std::uint32_t tag) const noexcept {
         assert(tag >= 8 && tag < 0x80);
@@ -78,12 +78,12 @@ class field_cursor {
     [[nodiscard]] std::uint32_t tag() const noexcept { return tag_; }
     /// First byte of the current field's tag.
     [[nodiscard]] const char* field_start() const noexcept { return field_start_; }
-    /// The byte after what has been read.
+    /// The first byte not read yet.
     [[nodiscard]] const char* position() const noexcept { return at_; }
     [[nodiscard]] bool failed() const noexcept { return error_ != wire_errc::none; }
     [[nodiscard]] wire_errc error() const noexcept { return error_; }
 
-    /// Continues at `at`, which must lie between position() and the end: for callers that read a field by themselves.
+    /// Continues at `at`, between position() and the end, after the caller has read a field itself.
     void resume_at(const char* at) noexcept {
         assert(at >= at_ && at <= end_);
         at_ = at;
@@ -113,7 +113,7 @@ class field_cursor {
         return value;
     }
 
-    /// Little-endian 64 bits; a double's bit pattern is never touched by a floating-point register.
+    /// Little-endian 64 bits; a double's bits never pass through a floating-point register.
     std::uint64_t read_fixed64() noexcept {
         if (end_ - at_ < 8) {
             fail(wire_errc::truncated);
@@ -126,9 +126,9 @@ class field_cursor {
     }
 
     /// Skips a field that the message does not define.
-    /// @param known the numbers it does define: one of those came here with a wrong wire type, which is an error.
+    /// @param known the defined numbers; one of them here has a wrong wire type, which is an error.
     void skip_unknown(std::uint64_t known) noexcept {
-        assert(field_start_ != nullptr && tag_ >= 8);  // next() has announced it
+        assert(field_start_ != nullptr && tag_ >= 8);  // after next()
         const auto field = tag_ >> 3;
         const auto type = static_cast<wire_type>(tag_ & 7);
         if (type == wire_type::group_start || type == wire_type::group_end) {
@@ -140,7 +140,7 @@ class field_cursor {
         }
     }
 
-    /// Marks the message as wrong at the current field.
+    /// Marks the message as invalid at the current field.
     bool fail(wire_errc code) noexcept {
         assert(code != wire_errc::none);
         error_ = code;
@@ -182,7 +182,7 @@ class field_cursor {
         }
     }
 
-    /// Why the varint at at_ could not be read: the input ended, or it goes on for too long.
+    /// The reason why the varint at at_ is invalid: the input ended, or it is too long.
     [[nodiscard]] wire_errc varint_error() const noexcept {
         const bool ends_inside = at_ == end_ || (end_ - at_ < varint_bytes_max && (end_[-1] & 0x80) != 0);
         return ends_inside ? wire_errc::truncated : wire_errc::varint_too_long;
@@ -194,7 +194,7 @@ class field_cursor {
     }
 };
 
-// --- Fields of a Protocol Buffers message, appended to the bytes of one. Internal to wire.
+// --- Writing fields. Internal to wire.
 
 /// @param tag of the wire type `len`.
 inline void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) {
@@ -203,12 +203,12 @@ inline void append_bytes(std::string& out, std::uint32_t tag, bytes_view bytes) 
     out.append(bytes);
 }
 
-/// What append_bytes() adds with a tag of one byte.
+/// Bytes that append_bytes() adds for a tag of one byte.
 inline std::size_t bytes_field_size(std::size_t bytes) noexcept {
     return 1 + static_cast<std::size_t>(varint_size(bytes)) + bytes;
 }
 
-/// A `prometheus.Label`, as field 1 of the message around it.
+/// Appends a `prometheus.Label` as field 1 of the surrounding message.
 inline void append_label(std::string& out, bytes_view name, bytes_view value) {
     append_varint(out, tag_of(1, wire_type::len));
     append_varint(out, bytes_field_size(name.size()) + bytes_field_size(value.size()));
@@ -216,12 +216,11 @@ inline void append_label(std::string& out, bytes_view name, bytes_view value) {
     append_bytes(out, tag_of(2, wire_type::len), value);
 }
 
-// --- Series of the gate's own, in remote write 1.
+// --- Series of the gate itself, in remote write 1.
 
 /// Appends a series with one sample to a `prometheus.WriteRequest`.
-/// @param labels sorted by their names, no name twice, no value empty, all of it UTF-8: receivers drop others.
-/// @param value_bits of the sample, an IEEE 754 double: a stale marker is a NaN with bits of its own, which a double in
-/// a register may lose.
+/// @param labels sorted by name, without duplicates or empty values, all UTF-8: receivers drop others.
+/// @param value_bits IEEE 754 bits. A stale marker is a NaN whose bits a floating-point register may change.
 /// @param timestamp in milliseconds since 1970.
 /// Source: Prometheus remote write 1.0, proto/remote_write_v1.proto.
 void append_series(std::string& out, std::span<const label_view> labels, std::uint64_t value_bits,

@@ -28,15 +28,15 @@ bool label_hash_cache::learn(std::uint64_t key, std::uint64_t labels_hash, bool 
     const bool has_room = place != nullptr;
     if (!has_room) {
         if (!displaces) return false;
-        place = &bucket_of(key).slots[key >> 62];  // bits that choose no bucket
+        place = &bucket_of(key).slots[key >> 62];  // bits that no bucket is chosen by
     }
     std::atomic_ref{place->sum}.store(labels_hash, std::memory_order_relaxed);
     std::atomic_ref{place->check}.store(key ^ labels_hash, std::memory_order_relaxed);
     return has_room;
 }
 
-/// An empty slot, one whose series belongs elsewhere since the table has grown, or that of the series itself, which
-/// another thread has learned meanwhile.
+/// Finds an empty slot, one whose series belongs to another bucket since the table grew, or the series' own slot,
+/// filled by another thread meanwhile.
 label_hash_cache::slot* label_hash_cache::free_slot(bucket& of, std::uint64_t key) noexcept {
     for (slot& each : of.slots) {
         const std::uint64_t there = load(each.check) ^ load(each.sum);
@@ -50,8 +50,8 @@ label_hash_cache::slot* label_hash_cache::free_slot(bucket& of, std::uint64_t ke
     return nullptr;
 }
 
-/// Grows by taking twice as many buckets into use. Half of what is known stands in the wrong bucket then: it gives way
-/// to what comes, and is learned again.
+/// Grows by using twice as many buckets. Half of the entries are in the wrong bucket then; new ones replace them, and
+/// they are learned again.
 void label_hash_cache::note_used() noexcept {
     const std::size_t used = used_.fetch_add(1, std::memory_order_relaxed) + 1;
     std::size_t mask = mask_.load(std::memory_order_relaxed);
@@ -86,16 +86,15 @@ static_assert(keyed_bytes_max + step_bytes <= hash_key::long_secret_bytes);
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
 
-/// 32 bytes and as many of the key: the products of the halves of each 16, without carries.
+/// Multiplies, without carries, the halves of each 16 bytes, after mixing 32 bytes of text and key.
 [[gnu::target("avx2,pclmul,vpclmulqdq")]] inline __m256i product(const char* text,
                                                                  const unsigned char* secret) noexcept {
     const __m256i mixed = _mm256_xor_si256(load(text), load(secret));
     return _mm256_clmulepi64_epi128(mixed, mixed, 0x10);
 }
 
-/// The sum of the products, which two texts of one size share with a probability of 2^-64; and from its 128 bits to 64
-/// by one more product, which takes the size in. The last step begins before the one before it has ended, so that it
-/// ends with the text.
+/// Sums the products; two texts of one size get the same sum with probability 2^-64. One more product reduces its 128
+/// bits to 64 and includes the size. The last step overlaps the one before, so that it ends with the text.
 /// Source: Lemire and Kaser, "Faster 64-bit universal hashing using carry-less multiplications", 2016 (CLNH).
 [[gnu::target("avx2,pclmul,vpclmulqdq")]] inline std::uint64_t carryless_key(bytes_view labels,
                                                                              const hash_key& key) noexcept {

@@ -1,4 +1,4 @@
-/// Whether it pays to look labels up before they are read.
+/// Finds the label hash of a series by the bytes of its labels, without reading them.
 #pragma once
 
 #include <algorithm>
@@ -12,46 +12,43 @@
 
 namespace seriesgate {
 
-// --- What the labels of a series come to, found by their bytes.
+// --- The cache.
 
-/// In remote write 1 the labels of a series stand together, and come the same every time. So they need to be read only
-/// once: afterwards a hash of all their bytes (labels_key) finds what that came to. Only labels that have been read and
-/// found right are learned; as what labels say is settled by their bytes from the first one on, others with the same
-/// bytes are right too. It never says what was not learned, but with the probability that two label sets have one
-/// fingerprint.
+/// In remote write 1, a series' labels are contiguous and the same in every request, so they need to be read only once.
+/// Afterwards labels_key, a hash of all their bytes, finds their hash. Only valid labels are learned, and equal bytes
+/// are equally valid. A wrong hit is as rare as two label sets with one fingerprint.
 ///
-/// A hash table of buckets of a cache line; what finds its own full goes to the neighbour. It grows while it may.
+/// The table has buckets of a cache line; a full bucket uses its neighbour. It grows up to its bound.
 ///
 /// Threads: any, without a lock.
 class label_hash_cache {
   public:
-    /// Enough for a million series; 20 to 45 bytes each while it grows, 16 when it is full.
+    /// Enough for a million series; 20 to 45 bytes each while it grows, 16 when full.
     static constexpr std::size_t bytes_max = std::size_t{16} << 20;
 
-    /// Memory is taken as series come. @param most_bytes a power of two, and two buckets at least.
+    /// Memory is taken as series arrive. @param most_bytes a power of two, at least two buckets.
     explicit label_hash_cache(std::size_t most_bytes = bytes_max);
 
-    /// Starts loading what find() will look at.
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&bucket_of(key)); }
 
     /// @param key of labels_key: never 0.
-    /// @param labels_hash becomes what the labels come to, if they are known.
+    /// @param labels_hash set if the labels are known.
     [[nodiscard]] bool find(std::uint64_t key, std::uint64_t& labels_hash) const noexcept {
         return find_in(bucket_of(key), key, labels_hash) || find_in(neighbour_of(key), key, labels_hash);
     }
 
-    /// @param displaces whether, where there is no room, it takes the place of another.
+    /// @param displaces whether to replace another entry if there is no room.
     /// @return whether there was room.
     bool learn(std::uint64_t key, std::uint64_t labels_hash, bool displaces = false) noexcept;
 
-    /// Of the buckets in use.
+    /// Bytes of the buckets in use.
     [[nodiscard]] std::size_t bytes() const noexcept {
         return (mask_.load(std::memory_order_relaxed) + 1) * sizeof(bucket);
     }
 
   private:
-    /// The numbers are read and written atomically, each by itself. `check` is key ^ sum: of a slot that is written
-    /// while it is read, or by two at once, the halves do not match. Empty are those where both are 0, for no key is.
+    /// Both numbers are atomic separately. `check` is key ^ sum, so the halves of a slot in the middle of a write do
+    /// not match. A slot is empty if both are 0, because no key is 0.
     /// Source: Hyatt and Mann, "A lock-less transposition table implementation for parallel search", 2002.
     struct slot {
         std::uint64_t check;
@@ -66,7 +63,7 @@ class label_hash_cache {
     bucket* buckets_;
     std::size_t mask_max_;
     std::atomic<std::size_t> mask_;              // of the buckets in use
-    alignas(64) std::atomic<std::size_t> used_;  // slots that are not empty; written when nobody else should wait
+    alignas(64) std::atomic<std::size_t> used_;  // used slots; on its own cache line, so that writers delay no readers
 
     [[nodiscard]] bucket& bucket_of(std::uint64_t key) const noexcept {
         return buckets_[key & mask_.load(std::memory_order_relaxed)];
@@ -76,7 +73,7 @@ class label_hash_cache {
         return std::atomic_ref{number}.load(std::memory_order_relaxed);
     }
 
-    /// Which slot it is has no pattern, so there is no branch for it.
+    /// Branch-free: the position of the hit is unpredictable.
     static bool find_in(bucket& in, std::uint64_t key, std::uint64_t& labels_hash) noexcept {
         std::uint64_t found = 0;
         bool is_found = false;
@@ -93,47 +90,44 @@ class label_hash_cache {
     void note_used() noexcept;
 };
 
-// --- The bytes of a series' labels as 64 bits.
+// --- Keys.
 
-/// Longer labels have no key: such are rare, and what is done for every byte of them is not worth it.
+/// Longer labels get no key: they are rare, and hashing them costs more than it saves.
 inline constexpr std::size_t keyed_bytes_max = 4'096;
 
-/// A keyed hash of the labels as they are written, of several series at a time. Two label sets have one key with the
-/// probability of two random numbers, also where who chooses them knows all but the secret. Another processor may make
-/// other keys: they are not for keeping.
-/// @param labels of each series; none, or at most keyed_bytes_max bytes.
-/// @param keys becomes the key of each; 0 for no labels, and never 0 for others.
+/// Hashes the written labels of several series with a key. Two label sets collide as rarely as random numbers, even if
+/// an attacker knows all but the secret. Other processors may give other keys, so do not store them.
+/// @param labels of each series; empty, or at most keyed_bytes_max bytes.
+/// @param keys set to the key of each; 0 only for empty labels.
 void labels_keys(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept;
 
-/// The one for any processor: text_hash().
+/// The version for any processor: text_hash().
 void labels_keys_portable(std::span<const bytes_view> labels, const hash_key& key, std::uint64_t* keys) noexcept;
 
-/// A lookup in vain costs half of a reading, and what is found saves a sixth of one where processors are fast (and half
-/// where they are not). So it pays while three in four are found; and where there is room in the table, for what is
-/// learned is found the next time. Else it is left alone, but for a try now and then: who sends nothing but what nobody
-/// knows makes it cost a tenth more at most. Threads: one at a time.
+/// Decides whether lookups pay. A miss costs half of reading the labels; a hit saves a sixth of it on fast processors,
+/// half on slow ones. So they pay while three in four hit, or while the table has room to learn. Otherwise the cache is
+/// skipped except for occasional trials: a sender of unknown series costs at most a tenth more. Threads: one at a time.
 class cache_admission {
-    static constexpr std::int32_t price = 3;  // of one that is not found, in those that are
+    static constexpr std::int32_t price = 3;  // hits that pay for one miss
     static constexpr std::int32_t trial = 512 * price;
     static constexpr std::int32_t credit_max = 2 * trial;
     static constexpr std::int32_t entries_between_trials = 8'192;
 
-    std::int32_t credit_ = credit_max;  // below 0: entries to go until the next trial
+    std::int32_t credit_ = credit_max;  // below 0: entries until the next trial
     std::uint32_t displacing_ = 0;
 
   public:
     [[nodiscard]] bool is_given() const noexcept { return credit_ > 0; }
-    /// One was found.
+    /// Counts a hit.
     void add() noexcept { credit_ = std::min(credit_ + 1, credit_max); }
-    /// One was not found, and there was no room for it.
+    /// Counts a miss that found no room.
     void take() noexcept {
-        if (!is_given()) return;  // one of those that had been looked up already
+        if (!is_given()) return;  // looked up before the credit ended
         credit_ -= price;
         if (credit_ <= 0) credit_ = -entries_between_trials;
     }
-    /// Whether what is not found takes the place of another where there is no room. While most is found, only one in
-    /// eight: with more series than room, those that are known stay. When little is found all do: after a rollout, say,
-    /// nobody asks any more for what is known.
+    /// Whether a miss may replace another entry. While most lookups hit, only one miss in eight does: with more series
+    /// than room, known ones stay. While few hit, all do: after a rollout nobody asks for the old entries.
     bool displaces() noexcept { return credit_ <= trial || ++displacing_ % 8 == 0; }
     /// @param entries of a body that has been read.
     void pass(std::uint32_t entries) noexcept {

@@ -1,8 +1,7 @@
-/// The labels of one series entry after the other, added up.
+/// Walks the labels of series entries and sums their hashes, reading only what differs from the entry before.
 ///
-/// Neighbours in a request share most of their labels: the series of a target stand together, and so do those of a
-/// metric. So the walk remembers the labels of the last entry. It compares bytes, 32 at a time, and has only what
-/// differs read and hashed. How labels are written is the caller's matter.
+/// Neighbours in a request share most labels, because series of one target or metric are adjacent. The walk compares
+/// bytes with the previous entry, 32 at a time. The caller reads and hashes labels that differ.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 #include "core/bytes.hpp"
 
-// How far two texts are the same.
+// Comparing bytes.
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -23,11 +22,11 @@
 
 namespace seriesgate {
 
-/// What common_bytes may read beyond `size`, to make do without a tail.
+/// Bytes that common_bytes may read beyond `size`, to avoid a tail loop.
 inline constexpr std::size_t common_bytes_room = 31;
 
 /// @param size of both; common_bytes_room more bytes must be readable.
-/// @return the number of equal bytes at the beginning of `a` and `b`, up to `size`.
+/// @return the number of equal bytes at the start of `a` and `b`, up to `size`.
 inline std::size_t common_bytes(const char* a, const char* b, std::size_t size) noexcept {
 #if defined(__SSE2__)
     const auto equal_at = [a, b](std::size_t offset) {
@@ -45,17 +44,17 @@ inline std::size_t common_bytes(const char* a, const char* b, std::size_t size) 
 #endif
 }
 
-/// What a reader tells of a label.
+/// A label as the caller has read it.
 struct walked_label {
     const char* name = nullptr;
     std::uint64_t name_order = 0;  ///< name_order_of the name
     std::uint64_t hash = 0;        ///< label_hash
     std::uint32_t name_size : 31 = 0;
-    std::uint32_t is_ignored : 1 = 0;  ///< it tells no series apart
-    std::uint32_t bytes = 0;           ///< as the caller counts them
+    std::uint32_t is_ignored : 1 = 0;  ///< it does not distinguish series
+    std::uint32_t bytes = 0;           ///< in the caller's measure
 };
 
-/// The first eight bytes of a name as a number that orders like the bytes; shorter names are padded with zeros.
+/// The first eight bytes of a name as a number with the same order; shorter names are padded with zeros.
 /// @param name eight bytes must be readable.
 /// @param size at least 1.
 inline std::uint64_t name_order_of(const char* name, std::size_t size) noexcept {
@@ -66,7 +65,7 @@ inline std::uint64_t name_order_of(const char* name, std::size_t size) noexcept 
     return __builtin_bswap64(bytes) >> padding << padding;
 }
 
-/// The same where there may be fewer bytes.
+/// The same for names with fewer readable bytes.
 inline std::uint64_t name_order_of(bytes_view name) noexcept {
     char bytes[8]{};
     std::memcpy(bytes, name.data(), std::min(name.size(), sizeof bytes));
@@ -76,11 +75,11 @@ inline std::uint64_t name_order_of(bytes_view name) noexcept {
 /// Threads: one at a time.
 class label_walk {
   public:
-    /// Labels of an entry that are remembered; the others are left to the caller.
+    /// Labels of an entry that are walked; further ones are left to the caller.
     static constexpr unsigned remembered_max = 63;
 
-    /// Before the first entry of a body.
-    /// @param body_end where all that is readable ends.
+    /// Starts a body.
+    /// @param body_end end of all readable bytes.
     void start(const char* body_end) noexcept {
         begin_ = nullptr;
         body_end_ = body_end;
@@ -91,16 +90,15 @@ class label_walk {
         descents_ = 0;
     }
 
-    /// Goes through the labels that stand from `begin` on.
-    /// @param read is asked for a label that the entry before did not have there, as
-    ///        `const char* read(const char* at, walked_label& label)`: the byte after it, or nullptr if there is none
-    ///        (`end` included) or a wrong one.
+    /// Walks the labels from `begin` on.
+    /// @param read reads a label that differs from the entry before: `const char* read(const char* at, walked_label&
+    /// label)`. Returns the byte after it; nullptr if there is none (also at `end`) or it is invalid.
     /// @return the byte after the last label.
     template <class ReadLabel>
     const char* operator()(const char* begin, const char* end, const ReadLabel& read) {
         assert(begin <= end && end <= body_end_);
         const char* at = begin;
-        const char* before = begin_;  // how far the entry before is done with
+        const char* before = begin_;  // the position in the entry before
         unsigned index = 0;
         for (;;) {
             if (index < count_) skip_same(at, end, before, index);
@@ -126,9 +124,9 @@ class label_walk {
     }
 
     [[nodiscard]] unsigned count() const noexcept { return count_; }
-    /// Of the labels' hashes.
+    /// Sum of the labels' hashes.
     [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
-    /// Of those that are ignored. Not kept from entry to entry: hardly anybody asks.
+    /// Sum of the ignored labels' hashes; computed on request because few callers need it.
     [[nodiscard]] std::uint64_t ignored_sum() const noexcept {
         std::uint64_t sum = 0;
         for (unsigned number = 1; number <= count_; ++number)
@@ -136,22 +134,22 @@ class label_walk {
         return sum;
     }
     [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
-    /// Each name is behind the one before it, so none comes twice.
+    /// Whether the names ascend, without duplicates.
     [[nodiscard]] bool is_ascending() const noexcept { return descents_ == 0; }
 
   private:
     const char* begin_ = nullptr;  // of the last entry's labels
     const char* body_end_ = nullptr;
-    std::uint32_t size_ = 0;  // of all its labels as they are written
+    std::uint32_t size_ = 0;  // written bytes of all its labels
     unsigned count_ = 0;
-    // Labels are numbered from 1 on; number 0 is empty and before all others.
-    std::array<std::uint32_t, remembered_max + 1> sizes_{};  // of a label as it is written
+    // Labels are numbered from 1; number 0 is empty and sorts before all others.
+    std::array<std::uint32_t, remembered_max + 1> sizes_{};  // written bytes by label
     std::array<walked_label, remembered_max + 1> labels_{};
-    std::uint64_t descents_ = 0;  // bit n: the name of label n is not behind the one before it
+    std::uint64_t descents_ = 0;  // bit n: label n does not follow label n - 1
     std::uint64_t sum_ = 0;
     std::uint32_t bytes_ = 0;
 
-    /// Whole labels that are as they were in the entry before.
+    /// Skips whole labels that equal those of the entry before.
     void skip_same(const char*& at, const char* end, const char*& before, unsigned& index) noexcept {
         const auto rest = static_cast<std::size_t>(begin_ + size_ - before);
         const std::size_t same = same_bytes(at, before, std::min(rest, static_cast<std::size_t>(end - at)));
@@ -169,7 +167,7 @@ class label_walk {
         before += whole;
     }
 
-    /// Here what is read lies behind what has been read.
+    /// Works because `at` always lies behind `before`.
     [[nodiscard]] std::size_t same_bytes(const char* at, const char* before, std::size_t size) const noexcept {
         if (body_end_ - at >= static_cast<std::ptrdiff_t>(size + common_bytes_room)) [[likely]]
             return common_bytes(at, before, size);
@@ -193,7 +191,7 @@ class label_walk {
         descents_ &= ~(std::uint64_t{1} << number);
     }
 
-    /// Whether what has been corrected from entry to entry is what the labels come to.
+    /// Whether the running sums equal the sums over all labels.
     [[nodiscard]] bool adds_up() const noexcept {
         std::uint64_t sum = 0;
         std::uint32_t label_bytes = 0;
@@ -219,7 +217,7 @@ class label_walk {
         descents_ = is_ascent ? descents_ & ~bit : descents_ | bit;
     }
 
-    /// For names that begin alike. A call: rare, and the registers are wanted.
+    /// For names with equal beginnings. Not inlined: rare, and registers are scarce.
     [[gnu::noinline]] static bool is_before(const walked_label& a, const walked_label& b) noexcept {
         return bytes_view{a.name, a.name_size} < bytes_view{b.name, b.name_size};
     }

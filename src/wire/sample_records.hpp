@@ -1,4 +1,5 @@
-/// The records that remote write 1 and 2 have in common: samples and histograms. Internal to wire.
+/// What remote write 1 and 2 share: samples, histograms, the view of a series entry, symbol references. Internal to
+/// wire.
 #pragma once
 
 #include <cassert>
@@ -12,7 +13,7 @@
 
 namespace seriesgate {
 
-/// Where and why a nested message is wrong.
+/// Position and reason of an error in a nested message.
 struct fault {
     wire_errc code = wire_errc::none;
     const char* at = nullptr;
@@ -24,21 +25,21 @@ inline fault fault_of(const field_cursor& fields) noexcept {
     return {fields.error(), fields.field_start()};
 }
 
-/// The fields that a message defines (see field_cursor::skip_unknown): v2 has start_timestamp besides, which in v1 is
-/// a field like any unknown one.
+/// The fields that each message defines (field_cursor::skip_unknown). start_timestamp exists only in v2; in v1 it is an
+/// unknown field.
 inline constexpr std::uint64_t sample_fields_v1 = known_fields(1, 2);
 inline constexpr std::uint64_t sample_fields_v2 = known_fields(1, 2, 3);
 inline constexpr std::uint64_t histogram_fields_v1 =
     known_fields(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
 inline constexpr std::uint64_t histogram_fields_v2 = histogram_fields_v1 | known_fields(17);
 
-/// A sample as nearly all are written: a value, left out if it is 0, and a time in milliseconds that takes six bytes
-/// (the years 1987 to 2109). So 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time.
+/// The usual form of a sample: a value, omitted if 0, and a time in milliseconds of six bytes (the years 1987 to 2109).
+/// That is 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time.
 inline constexpr std::ptrdiff_t plain_sample_bytes = 18;
 inline constexpr std::ptrdiff_t plain_zero_bytes = 9;
 
-/// Whether that is what stands from `at` to `end`. Which of the two it is has no pattern, so there is no branch for it.
-/// @param value becomes the bits of the sample's value.
+/// Whether [at, end) is a plain sample. Branch-free between the two forms, because their order is unpredictable.
+/// @param value set to the bits of the sample's value.
 inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {
     assert(at <= end);
     const std::ptrdiff_t size = end - at;
@@ -55,9 +56,9 @@ inline bool is_plain_sample(const char* at, const char* end, std::uint64_t& valu
     return ((head & head_mask) == expected_head) & ((tail & 0x808080808080ff00u) == 0x0080808080801000u);
 }
 
-/// What an entry holds before the plain sample that it ends with, by its last bytes alone; nothing if there is none, or
-/// nothing else. Without a branch for which of the two it is, as above.
-/// @param value becomes the bits of the sample's value.
+/// The bytes before the plain sample at the end of an entry, judged by its last bytes alone. Empty if there is no such
+/// sample, or nothing before it. Branch-free as above.
+/// @param value set to the bits of the sample's value.
 inline bytes_view labels_before_plain_sample(bytes_view entry, std::uint64_t& value) noexcept {
     if (entry.size() <= plain_sample_bytes) return {};
     const char* const end = entry.data() + entry.size();
@@ -75,8 +76,7 @@ inline bytes_view labels_before_plain_sample(bytes_view entry, std::uint64_t& va
     return {entry.data(), is_plain ? entry.size() - (std::size_t{plain_zero_bytes} << has_value) : 0};
 }
 
-/// A plain sample where anything may follow.
-/// @param at may stand at anything.
+/// Reads a plain sample if one starts at `at`.
 /// @return the byte after the record, or nullptr if there is something else.
 inline const char* read_plain_sample(const char* at, const char* end, std::uint64_t& value) noexcept {
     if (end - at < plain_zero_bytes) return nullptr;
@@ -84,7 +84,7 @@ inline const char* read_plain_sample(const char* at, const char* end, std::uint6
     return size <= end - at && is_plain_sample(at, at + size, value) ? at + size : nullptr;
 }
 
-/// `value` becomes the bits of the sample's value; absent means 0.
+/// `value` is set to the bits of the sample's value; absent means 0.
 inline fault read_sample(bytes_view sample, std::uint64_t known, std::uint64_t& value) noexcept {
     value = 0;
     field_cursor fields{sample};
@@ -102,21 +102,20 @@ inline fault read_sample(bytes_view sample, std::uint64_t known, std::uint64_t& 
     return fault_of(fields);
 }
 
-/// `sum` becomes the bits of field 3, where a stale marker stands; absent means 0.
+/// `sum` is set to the bits of field 3, which holds a stale marker; absent means 0.
 fault check_histogram(bytes_view histogram, std::uint64_t known, std::uint64_t& sum) noexcept;
 
-// --- What the readers of both versions tell of a series entry.
+// --- A series entry, as the readers of both versions return it.
 
-/// One series entry of a request.
 struct series_view {
     byte_range record;              ///< tag, length and payload within the body
     std::uint64_t labels_hash = 0;  ///< see fingerprint_of
-    /// The sum of the hashes of those labels that labels_hash leaves out; 0: it has none, or no label is left out.
+    /// Sum of the hashes of the labels that labels_hash excludes; 0: none.
     std::uint64_t ignored_hash = 0;
     std::uint32_t samples = 0;
     std::uint32_t histograms = 0;
     std::uint32_t exemplars = 0;
-    /// Holds a sample or histogram other than a stale marker: what may admit a new series.
+    /// Has a sample or histogram other than a stale marker, so it may admit a new series.
     bool admits = false;
 
     bool operator==(const series_view&) const = default;
@@ -125,11 +124,11 @@ struct series_view {
         ignored_hash = ignored;
         labels_hash -= ignored;
     }
-    /// Nothing but labels and metadata otherwise.
+    /// false: only labels and metadata.
     [[nodiscard]] bool holds_data() const noexcept { return (samples | histograms | exemplars) != 0; }
 };
 
-/// An entry that is well-formed Protocol Buffers and breaks a rule or a bound: no store is to get it.
+/// A well-formed entry that breaks a rule or a bound: it is not forwarded.
 struct left_out_series {
     series_fault fault = series_fault::label_without_name;  ///< the first
     std::uint32_t samples = 0;
@@ -137,7 +136,7 @@ struct left_out_series {
     std::uint32_t exemplars = 0;
 
     bool operator==(const left_out_series&) const = default;
-    /// Takes an entry's counts away: it is no series.
+    /// Moves an entry's counts here: it is no series.
     void take_counts(series_view& of) noexcept {
         samples = std::exchange(of.samples, 0);
         histograms = std::exchange(of.histograms, 0);
@@ -148,13 +147,13 @@ struct left_out_series {
     }
 };
 
-/// The value bits that mark a series as stale (a NaN); in a histogram they stand in the sum.
+/// The value bits of a stale marker (a NaN); a histogram has them in its sum.
 /// Source: prometheus/prometheus model/value/value.go, StaleNaN.
 inline constexpr std::uint64_t stale_marker_bits = 0x7ff0000000000002;
 
-// --- References to the symbols of remote write 2, as they stand on the wire. Internal to wire.
+// --- Symbol references of remote write 2. Internal to wire.
 
-/// A reference as most are: below 2^14, in one or two bytes.
+/// Reads a reference; fast for one or two bytes, that is below 2^14.
 inline const char* read_ref(const char* at, const char* end, std::uint64_t& ref) noexcept {
     assert(at < end);
     const auto byte = [](const char* p) { return static_cast<unsigned char>(*p); };
@@ -169,11 +168,11 @@ inline const char* read_ref(const char* at, const char* end, std::uint64_t& ref)
     return read_varint(at, end, ref);
 }
 
-/// A reference of one or two bytes, told without a branch: which it is has no pattern.
+/// Reads a reference of one or two bytes without a branch: its length is unpredictable.
 struct short_ref {
     static constexpr std::uint32_t end = 1 << 14;
 
-    std::uint32_t value;  ///< from `end` on: it has more bytes
+    std::uint32_t value;  ///< from `end` on: more than two bytes
     const char* after;
 
     explicit short_ref(const char* at) noexcept {
@@ -182,7 +181,7 @@ struct short_ref {
         const std::uint32_t first = bytes & 0xffu;
         const std::uint32_t second = bytes >> 8;
         const std::uint32_t more = first >> 7;
-        value = first + (((second << 7) - 0x80u) & (0u - more));  // the first byte's high bit is no part of it
+        value = first + (((second << 7) - 0x80u) & (0u - more));  // removes the first byte's high bit
         after = at + 1 + more;
     }
 };

@@ -11,15 +11,15 @@
 namespace seriesgate {
 namespace {
 
-/// Snappy's compressors take this many bytes at a time, and a copy element never reaches back beyond their first one.
-/// The format does not promise it, so it is checked. Source: google/snappy format_description.txt, section 3.
+/// Snappy compressors work on fragments of this size, and copies never reach back beyond a fragment's start. The format
+/// does not promise it, so it is checked. Source: google/snappy format_description.txt, section 3.
 constexpr std::size_t fragment_bytes = 64 * 1024;
 
-/// Less than this is not worth to end a run of bytes that are compressed together.
+/// Shorter runs are compressed with their neighbours.
 constexpr std::size_t taken_bytes_min = 4 * 1024;
 
-/// Copies [from, to) of the body without the removed ranges. `next` is the first one that ends behind `from`; becomes
-/// the first one that ends behind `to`.
+/// Copies [from, to) of the body without the removed ranges. `next` is the first range that ends after `from`; it
+/// becomes the first that ends after `to`.
 void append_kept(bytes_view body, std::size_t from, std::size_t to, std::span<const byte_range> removed,
                  std::size_t& next, std::string& out) {
     while (from < to) {
@@ -31,7 +31,7 @@ void append_kept(bytes_view body, std::size_t from, std::size_t to, std::span<co
     }
 }
 
-/// The elements of a snappy block one after the other, with the bytes that they stand for.
+/// Iterates over the elements of a snappy block.
 class snappy_elements {
     bytes_view rest_;
     std::size_t decoded_ = 0;
@@ -44,11 +44,11 @@ class snappy_elements {
         rest_.remove_prefix(static_cast<std::size_t>(read_varint(compressed.data(), end, size) - compressed.data()));
     }
 
-    /// Where the next element stands.
+    /// Position of the next element.
     [[nodiscard]] const char* position() const noexcept { return rest_.data(); }
-    /// Bytes that the elements so far stand for.
+    /// Bytes decoded by the elements so far.
     [[nodiscard]] std::size_t decoded() const noexcept { return decoded_; }
-    /// How far back the last element reached for what it copied; 0 for a literal.
+    /// How far back the last element copied from; 0 for a literal.
     [[nodiscard]] std::size_t reach() const noexcept { return reach_; }
 
     /// @return false at the end.
@@ -63,13 +63,13 @@ class snappy_elements {
     }
 };
 
-/// What of a fragment may be taken over: its bytes before the first removed one.
+/// The reusable part of a fragment: its bytes before the first removed one.
 struct fragment {
     std::size_t begin;
     std::size_t end;
-    std::size_t hole;  ///< where the first removed byte stands, or the end
+    std::size_t hole;  ///< position of the first removed byte, or the end
 
-    /// @param next the first removed range that ends behind `begin`; becomes that of this fragment.
+    /// @param next the first removed range that ends after `begin`; becomes this fragment's.
     fragment(std::size_t number, bytes_view body, std::span<const byte_range> removed, std::size_t& next) noexcept
         : begin(number * fragment_bytes), end(std::min(begin + fragment_bytes, body.size())), hole(end) {
         while (next < removed.size() && removed[next].end() <= begin) ++next;
@@ -79,7 +79,7 @@ struct fragment {
     [[nodiscard]] bool is_worth_it() const noexcept { return hole - begin >= taken_bytes_min; }
 };
 
-/// The number of fragments up to the last one that is worth it, if they make an eighth of the body together; else 0.
+/// The number of fragments up to the last reusable one, if reusable bytes are an eighth of the body; else 0.
 std::size_t fragments_to_look_at(bytes_view body, std::span<const byte_range> removed) noexcept {
     std::size_t bytes = 0;
     std::size_t count = 0;
@@ -93,7 +93,7 @@ std::size_t fragments_to_look_at(bytes_view body, std::span<const byte_range> re
     return bytes >= body.size() / 8 ? count : 0;
 }
 
-/// What splice() asks of its ranges: ascending, disjoint, inside the body.
+/// Checks splice()'s precondition on ranges.
 [[maybe_unused]] bool are_within(bytes_view body, std::span<const byte_range> removed) noexcept {
     std::size_t before = 0;
     for (const byte_range range : removed) {
@@ -114,7 +114,7 @@ std::size_t size_of(bytes_view body, std::span<const byte_range> removed) noexce
 void splice(bytes_view body, std::span<const byte_range> removed, std::string& out) {
     assert(are_within(body, removed));
     out.clear();
-    out.reserve(size_of(body, removed));  // grown piece by piece it would leave holes of a giant's size behind
+    out.reserve(size_of(body, removed));  // growing in steps would leave giant holes in the heap
     std::size_t next = 0;
     append_kept(body, 0, body.size(), removed, next, out);
     assert(out.size() == size_of(body, removed));
@@ -131,7 +131,7 @@ void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_
     }
 
     out.clear();
-    out.reserve(compressed.size());  // grown piece by piece it would come to twice of what it needs
+    out.reserve(compressed.size());  // growing in steps would take up to twice the memory
     kept.clear();
     append_varint(out, size_of(body, removed));
     snappy_elements elements{compressed};

@@ -16,7 +16,7 @@ namespace {
 
 using enum wire_type;
 
-/// Families of usual requests.
+/// More metric families than usual requests have.
 constexpr std::size_t told_kept_max = 10'000;
 
 /// Source: prometheus/prometheus model/histogram/generic.go, CustomBucketsSchema.
@@ -34,8 +34,8 @@ bool has_custom_buckets(bytes_view histogram) {
     return static_cast<std::uint32_t>(value) == schema;
 }
 
-/// What the series of a metric family add to its name. A counter's `_total` belongs to the name in the text format and
-/// not in OpenMetrics; Prometheus scrapes the former mostly. Types as in the message MetricMetadata.
+/// Removes the suffix that a series' name adds to its metric family. A counter's `_total` belongs to the family in the
+/// text format, but not in OpenMetrics; Prometheus mostly scrapes the former. Types as in the message MetricMetadata.
 bytes_view family_of(bytes_view metric, std::uint64_t type) {
     constexpr std::array<std::string_view, 4> of_histograms{"_bucket", "_sum", "_count", "_created"};
     constexpr std::array<std::string_view, 4> of_gauge_histograms{"_bucket", "_gsum", "_gcount"};
@@ -109,7 +109,7 @@ void translator::shrink() {
     if (told_.size() > told_kept_max) decltype(told_){0, told_.hash_function()}.swap(told_);
 }
 
-/// @return what is wrong with the labels of a series; empty if nothing is.
+/// @return the fault of a series' labels; empty if there is none.
 std::string_view translator::fault_of_labels() {
     if (label_value(labels_, "__name__").empty()) return "no metric name";
     names_.clear();
@@ -128,7 +128,7 @@ void translator::leave_out(const series_view& series, std::string_view fault, tr
     lost.invalid.exemplars += series.exemplars;
 }
 
-/// @return false if nothing is left of the series.
+/// @return false if nothing remains of the series.
 bool translator::write_series(bytes_view payload, metric_metadata& metadata, translation_loss& lost) {
     const std::uint32_t lost_before = lost.histograms;
     series_.clear();
@@ -153,7 +153,7 @@ bool translator::write_series(bytes_view payload, metric_metadata& metadata, tra
                 write_exemplar(fields.read_bytes());
                 append_bytes(series_, tag_of(3, len), inner_);
                 break;
-            case tag_of(5, len): {  // if it comes twice, what comes later goes before
+            case tag_of(5, len): {  // if repeated, later values replace earlier ones
                 field_cursor inner{fields.read_bytes()};
                 while (inner.next()) switch (inner.tag()) {
                         case tag_of(1, varint):
@@ -177,7 +177,7 @@ bool translator::write_series(bytes_view payload, metric_metadata& metadata, tra
     return series_.size() > labels_end || lost.histograms == lost_before;
 }
 
-/// Into inner_: the labels written out, everything else as it stands.
+/// Writes to inner_ with labels spelled out and all else unchanged.
 void translator::write_exemplar(bytes_view exemplar) {
     inner_.clear();
     bytes_view name;
@@ -203,7 +203,7 @@ void translator::write_exemplar(bytes_view exemplar) {
     assert(!half && !fields.failed());
 }
 
-/// Once for each family and what is said of it: targets may differ in that.
+/// Writes each family once per distinct metadata: targets may differ.
 void translator::write_metadata(const metric_metadata& metadata) {
     bytes_view metric;
     for (const label_view& label : labels_)

@@ -1,4 +1,4 @@
-/// Makes remote write 1 of remote write 2, for a store that knows no other.
+/// Translates remote write 2 to remote write 1, for upstreams without version 2.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@
 
 namespace seriesgate {
 
-/// What is left out.
+/// Entries and histograms that the translation leaves out.
 struct translation_loss {
-    std::uint32_t histograms = 0;  ///< with custom buckets: remote write 1 has no words for them
+    std::uint32_t histograms = 0;  ///< with custom buckets: remote write 1 cannot express them
 
-    /// Entries that receivers of remote write 1 drop without a word, while those of version 2 report them: without a
-    /// metric's name, with a label's name twice, or with what is no UTF-8. Source: prometheus/prometheus
+    /// Entries that receivers of remote write 1 drop silently, while those of version 2 report them: without a metric
+    /// name, with a duplicate label, or with invalid UTF-8. Source: prometheus/prometheus
     /// storage/remote/write_handler.go, write and appendV2.
     struct {
         std::uint32_t series = 0;
         std::uint32_t samples = 0;
         std::uint32_t histograms = 0;
         std::uint32_t exemplars = 0;
-        std::string first{};  ///< what is wrong with the first, and its labels
+        std::string first{};  ///< fault and labels of the first
     } invalid{};
 
     [[nodiscard]] bool any() const noexcept { return histograms != 0 || invalid.series != 0; }
@@ -33,21 +33,20 @@ struct translation_loss {
 
 /// Writes a `prometheus.WriteRequest` with the series of an `io.prometheus.write.v2.Request`.
 ///
-/// - Labels, those of exemplars too, are written out from the symbols, in the order in which they stand.
-/// - Samples and histograms are copied as they are, and keep their start timestamps: a field that remote write 1 does
-///   not know, and its parsers pass over. So do exemplars but for their labels.
-/// - What v2 says about the metric of each series becomes one metadata entry a family, behind all series. The family is
-///   the metric's name without the suffix that its type adds: `_bucket` of a histogram, for example.
-/// - Histograms with custom buckets are left out, as Prometheus leaves them out when it writes version 1: their buckets
-///   would be taken for others. A series with nothing else is left out with them.
-/// - Series whose labels a store would drop them for are left out, see translation_loss.
-/// - Unknown fields of the request and its series are left out: in the other message their numbers may mean something
-///   else.
+/// - Labels, also of exemplars, are spelled out from the symbols, in their order.
+/// - Samples and histograms are copied with their start timestamps, a field that parsers of remote write 1 skip. So are
+///   exemplars, except for their labels.
+/// - Metadata of series becomes one entry per family, after all series. The family is the metric's name without the
+///   type's suffix, for example `_bucket` of a histogram.
+/// - Histograms with custom buckets are left out, as in Prometheus: their buckets would be misread. A series with
+///   nothing else is left out too.
+/// - Series that a store would drop for their labels are left out, see translation_loss.
+/// - Unknown fields are left out: in the other message their numbers may have another meaning.
 ///
-/// Keeps its buffers from request to request. Threads: one at a time.
+/// Reuses its buffers. Threads: one at a time.
 class translator {
     write_request_v2_reader reader_;
-    std::string series_;  // the payload being written: its length goes before it
+    std::string series_;  // payload being written; its length is written first
     std::string inner_;
     std::string metadata_;
     std::unordered_set<std::string, hash_key> told_;  // metadata of this request
@@ -56,13 +55,13 @@ class translator {
     std::vector<bytes_view> names_;   // of its labels
 
   public:
-    /// @param key of the tables that senders fill.
+    /// @param key of the hash tables that senders fill.
     explicit translator(const hash_key& key) : told_(0, key) {}
 
-    /// @param body what write_request_v2_reader reads without an error; not the output.
+    /// @param body valid for write_request_v2_reader; not `out`.
     /// @param removed records of series to leave out, ascending, as for splice.
-    /// @param out cleared, then filled; its capacity is reused. No larger than the body and its labels filled in (see
-    ///        write_request_v2_reader::reset) and a few bytes for each.
+    /// @param out replaced; its capacity is reused. At most the size of the body plus its labels spelled out (see
+    /// write_request_v2_reader::reset) and a few bytes for each.
     translation_loss operator()(bytes_view body, std::span<const byte_range> removed, std::string& out);
 
   private:

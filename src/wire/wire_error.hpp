@@ -1,4 +1,4 @@
-/// What can be wrong with bytes from outside.
+/// Errors of requests and their entries, bounds on requests, and the protocol versions.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace seriesgate {
 
-/// Of a whole request: nothing of it is for use.
+/// Errors of a whole request: none of it is used.
 enum class wire_errc : std::uint8_t {
     none,
     // compression
@@ -40,17 +40,17 @@ enum class wire_errc : std::uint8_t {
     rule_work_over_limit,
 };
 
-/// An error and the byte of the input where it was found (of the decoded body for Protocol Buffers errors).
+/// An error and its position in the input (in the decoded body for Protocol Buffers errors).
 struct wire_error {
     wire_errc code = wire_errc::none;
     std::uint64_t offset = 0;
-    std::uint64_t size = 0;  ///< of declared_size_over_limit: what was declared, if it was
+    std::uint64_t size = 0;  ///< of declared_size_over_limit: the declared size, if any
 };
 
-/// One readable line without a line end, for the sender and the log: "truncated field at byte 17".
+/// One line without a line end, for the sender and the log: "truncated field at byte 17".
 std::string to_string(const wire_error& error);
 
-/// What can be wrong with one series entry of a request whose Protocol Buffers are sound. That entry is left out alone.
+/// Errors of one entry in a well-formed request. Only that entry is left out.
 enum class series_fault : std::uint8_t {
     label_without_name,
     too_many_labels,
@@ -62,41 +62,40 @@ enum class series_fault : std::uint8_t {
     count_
 };
 
-/// As metrics and the log show it: "label_too_long".
+/// The name in metrics and the log: "label_too_long".
 std::string_view name_of(series_fault fault) noexcept;
 
 /// For the sender: "a label name or value of more than 262144 bytes".
 std::string to_string(series_fault fault);
 
-// --- Bounds on what a request may hold.
+// --- Bounds of a request.
 
-/// They bound what a small hostile body can make us remember. Prometheus sends 2,000 series a request and vmagent
-/// 10,000; stores allow 30 to 40 labels by default.
+/// Bound the memory that a small hostile body can take. Prometheus sends 2,000 series a request, vmagent 10,000; stores
+/// allow 30 to 40 labels by default.
 inline constexpr std::size_t series_per_request_max = 1 << 20;
 inline constexpr std::size_t labels_per_series_max = 1024;
-/// Stores allow values of 1 to 16 KiB by default. Prometheus sends what was scraped: an annotation, of which Kubernetes
-/// allows 256 KiB.
+/// Stores allow values of 1 to 16 KiB by default. Prometheus forwards scraped values, such as Kubernetes annotations of
+/// up to 256 KiB.
 inline constexpr std::size_t label_bytes_max = 256 * 1024;
 
-/// Of series whose labels are not in the order of their names, or come twice. They are sorted, which takes some ten
-/// times as long as to read them: together a quarter of a second. Senders have to sort them, and clients that do not
-/// send some thousand series at once.
+/// Labels of series with unsorted or duplicate names. Sorting takes about ten times as long as reading: at most a
+/// quarter of a second. Senders must sort; clients that do not send only some thousand series at once.
 inline constexpr std::size_t unordered_labels_per_request_max = 1 << 22;
 
-/// A body of zstd decodes to this many bytes, whatever its size: twice a block of vmagent (-remoteWrite.maxBlockSize).
+/// A zstd body of any size may decode to this many bytes: twice a block of vmagent (-remoteWrite.maxBlockSize).
 inline constexpr std::size_t zstd_expanded_bytes_free = 16u << 20;
-/// A larger one to at most so many times its size. Series of kube-state-metrics, all of value 0, came to 284 times.
+/// A larger one may decode to so many times its size. Series of kube-state-metrics, all of value 0, reached 284 times.
 inline constexpr std::size_t zstd_expansion_max = 512;
 
 /// Remote write 2. Prometheus sends some thousand symbols a request.
 inline constexpr std::size_t symbols_per_request_max = 1 << 22;
-/// The names and values of a series filled in, and all that the references of a request stand for, those of exemplars
-/// and metadata too. Without these bounds a body of some megabytes, in which all labels refer to one symbol of 256 KiB,
-/// means terabytes to look at or to write out.
+/// Bytes of a series' names and values spelled out, and of all references of a request, including exemplars and
+/// metadata. Without them, a body of some megabytes whose labels all refer to one symbol of 256 KiB means terabytes of
+/// work.
 inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
 inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
 
-// --- The two versions of remote write.
+// --- Protocol versions.
 
 enum class protocol : std::uint8_t {
     v1,  ///< prometheus.WriteRequest

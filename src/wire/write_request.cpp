@@ -14,9 +14,9 @@ namespace {
 
 using enum wire_type;
 
-static_assert(label_walk::remembered_max <= labels_per_series_max);  // those need not be counted
+static_assert(label_walk::remembered_max <= labels_per_series_max);  // so these need no count
 
-/// A field that comes twice: the last one counts, as in every parser.
+/// A repeated field: the last one counts, as in every parser.
 fault parse_label(bytes_view payload, label_view& label) noexcept {
     label = {};
     field_cursor fields{payload};
@@ -40,8 +40,8 @@ std::optional<series_fault> fault_of(const label_view& label) noexcept {
     return {};
 }
 
-/// A label as nearly all are: 0x0a size 0x0a name_size name 0x12 value_size value, with sizes below 128.
-/// @return the byte after it, and eight bytes of the name are readable; nullptr if it is something else.
+/// Reads a label of the usual form: 0x0a size 0x0a name_size name 0x12 value_size value, with sizes below 128.
+/// @return the byte after it, with eight readable bytes of name; nullptr for another form.
 inline const char* read_short_label(const char* at, const char* end, label_view& label) noexcept {
     if (end - at < 16) return nullptr;
     std::uint32_t head = 0;
@@ -61,7 +61,7 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
     return value + value_size;
 }
 
-/// One that is written in any form. @return the byte after it; nullptr if it is wrong.
+/// Reads a label of any form. @return the byte after it; nullptr if it is invalid.
 [[gnu::noinline]] const char* read_any_label(const char* at, const char* end, label_view& label) noexcept {
     field_cursor fields{{at, static_cast<std::size_t>(end - at)}};
     fields.next();
@@ -69,17 +69,16 @@ inline const char* read_short_label(const char* at, const char* end, label_view&
     return fields.failed() || parse_label(payload, label) || fault_of(label) ? nullptr : fields.position();
 }
 
-/// How far ahead of an entry the body is loaded: the walk goes from entry to entry first and reads them afterwards,
-/// which looks like no stream to a processor.
+/// Prefetch distance. Lookups first jump from entry to entry; the processor does not recognize that as a stream.
 constexpr std::size_t prefetch_bytes = 2'048;
 
-/// What labels that do not count come to is found under another key than what the others do.
+/// Changes the key under which the hash of ignored labels is stored.
 constexpr std::uint64_t ignored_key = 0x5851f42d4c957f2c;
 
-/// What the first ones ask for comes while the others are hashed.
+/// Keys computed at a time: the first lookups load while the others are hashed.
 constexpr std::size_t keyed_at_once = 4;
 
-/// @param at may lie behind the end: nothing is read.
+/// @param at may lie after the end: nothing is read.
 void prefetch_entry_at(const char* at, std::size_t size) noexcept {
     constexpr std::size_t cache_line = 64;
     for (std::size_t line = 0; line < size; line += cache_line) __builtin_prefetch(at + line);
@@ -113,7 +112,7 @@ bool write_request_reader::next() {
                 if (auto wrong = check_metadata(fields_.read_bytes())) return fail(wrong.code, wrong.at);
                 ++metadata_;
                 break;
-            case tag_of(4, len):  // unknown to version 1's parsers, but a store that guesses finds version 2's here
+            case tag_of(4, len):  // unknown in version 1, but a store that guesses finds version 2's fields here
             case tag_of(5, len):
                 return fail(wire_errc::field_of_version_2, fields_.field_start());
             default:
@@ -123,8 +122,8 @@ bool write_request_reader::next() {
     return false;
 }
 
-/// Looks the entries up that come next, up to something else.
-/// @return whether there are any; what goes wrong behind them is told after them.
+/// Looks up the next entries, up to another field.
+/// @return whether there are any. An error after them is reported after them.
 bool write_request_reader::look_ahead() noexcept {
     ahead_at_ = ahead_count_ = 0;
     if (known_ == nullptr || !credit_.is_given()) return false;
@@ -151,7 +150,7 @@ bool write_request_reader::look_ahead() noexcept {
     return ahead_count_ != 0;
 }
 
-/// What is known needs no reading: its labels have been read before, and its sample has been looked at.
+/// A known entry needs no reading: its labels were read before, and its sample has been checked.
 bool write_request_reader::take_ahead() {
     const std::size_t at = ahead_at_++;
     const entry_ahead& entry = ahead_[at];
@@ -167,19 +166,19 @@ bool write_request_reader::take_ahead() {
     }
     if (!read_series(entry.payload)) return false;
     if (ahead_keys_[at] == 0) return true;
-    // Behind its labels there may be more than the sample that it ends with. What is learned is what has been read.
+    // There may be more between the labels and the last sample. Only what was read is learned.
     const bool is_all = labels_end_ == ahead_labels_[at].data() + ahead_labels_[at].size();
     if (!is_all || !learn(ahead_keys_[at])) credit_.take();
     return true;
 }
 
-/// The labels that do not count are learned by themselves, under a key that no bytes have but by accident.
+/// The hash of ignored labels is learned under a separate key, which real labels have only by chance.
 bool write_request_reader::learn(std::uint64_t key) noexcept {
     if (!known_->learn(key, series_.labels_hash, credit_.displaces())) return false;
     return !hasher_.ignores_any() || known_->learn(key ^ ignored_key, series_.ignored_hash, credit_.displaces());
 }
 
-/// @return whether there may be another one.
+/// @return false if there are too many entries.
 bool write_request_reader::begin_series(const char* start, bytes_view payload) noexcept {
     if (++series_count_ > series_per_request_max) return fail(wire_errc::series_over_limit, start);
     const char* const end = payload.data() + payload.size();
@@ -188,7 +187,7 @@ bool write_request_reader::begin_series(const char* start, bytes_view payload) n
     return true;
 }
 
-/// What nearly all entries are: labels in the order of their names, and one sample.
+/// Reads the usual form: labels in ascending order, and one sample.
 bool write_request_reader::read_series(bytes_view payload) {
     series_.samples = series_.histograms = series_.exemplars = 0;
     const char* const end = payload.data() + payload.size();
@@ -206,11 +205,11 @@ bool write_request_reader::read_series(bytes_view payload) {
     return read_records({labels_end, static_cast<std::size_t>(end - labels_end)});
 }
 
-/// @return the byte after the labels that the entry begins with; where one is wrong, or there are too many, its first.
+/// @return the byte after the leading labels; the start of the first label that is invalid or one too many.
 const char* write_request_reader::read_labels(const char* at, const char* end) {
     const bool ignores_any = hasher_.ignores_any();
     const unsigned char* const secret = hasher_.secret();
-    // Flattened: XXH3 with a secret is a call else, and four of them a sample are 4 % of its instructions.
+    // Flattened: otherwise XXH3 with a secret is a call; four of them a sample are 4 % of its instructions.
     const auto read = [ this, end, ignores_any, secret ](const char* from,
                                                          walked_label& walked) __attribute__((flatten))->const char* {
         if (from == end || *from != '\x0a') return nullptr;
@@ -232,7 +231,7 @@ const char* write_request_reader::read_labels(const char* at, const char* end) {
     return labels_(at, end, read);
 }
 
-/// Everything behind the labels at the beginning, more labels too.
+/// Reads everything after the leading labels, including further labels.
 bool write_request_reader::read_records(bytes_view records) {
     series_.admits = false;
     left_out_.reset();
@@ -333,7 +332,7 @@ namespace {
 
 using enum wire_type;
 
-/// Label of an exemplar: well formed is all we ask.
+/// A label of an exemplar only has to be well formed.
 fault check_label(bytes_view label) noexcept {
     field_cursor fields{label};
     while (fields.next()) switch (fields.tag()) {

@@ -55,7 +55,7 @@ void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_ma
                 break;
             case tag_of(1, len):
             case tag_of(2, varint):
-            case tag_of(3, len):  // unknown to v2's parsers, but a store that only knows v1 finds its series here
+            case tag_of(3, len):  // unknown in v2, but a store that only knows v1 finds its series here
                 return fail(wire_errc::field_of_version_1, fields.field_start());
             default:
                 fields.skip_unknown(known_fields(1, 2, 3, 4, 5));
@@ -71,7 +71,7 @@ bool write_request_v2_reader::next() {
     const bytes_view record = slice(body_, series_.record);
     const char* const end = record.data() + record.size();
     std::uint64_t size = 0;
-    const char* const begin = read_varint(record.data() + 1, end, size);  // reset() has read it before: it cannot fail
+    const char* const begin = read_varint(record.data() + 1, end, size);  // cannot fail: reset() has read it
     assert(begin != nullptr && size == static_cast<std::size_t>(end - begin));
     if (auto wrong = read_series({begin, static_cast<std::size_t>(end - begin)})) {
         fail(wrong.code, wrong.at);
@@ -82,12 +82,12 @@ bool write_request_v2_reader::next() {
     return false;
 }
 
-/// A packed run as nearly all entries have it, the only one and the first of its labels.
-/// @return the byte after the labels that could be added up; where one is wrong, or there are too many, its first.
+/// Reads a packed run in the usual form: the entry's only run and first field.
+/// @return the byte after the labels read; the start of the first label that is invalid or one too many.
 const char* write_request_v2_reader::read_labels(bytes_view refs) {
     assert(!refs.empty() && refs.data() >= body_.data() && refs.data() + refs.size() <= body_.data() + body_.size());
     const char* const end = refs.data() + refs.size();
-    // Two references can be read up to here, and there are two at least.
+    // Two references can be read up to here, and there are at least two.
     const char* const last = std::min(end - 2, body_.data() + body_.size() - 4);
     const symbol_entry* const symbols = symbols_.data();
     const std::uint32_t symbol_count =
@@ -113,7 +113,7 @@ const char* write_request_v2_reader::read_labels(bytes_view refs) {
 }
 
 void write_request_v2_reader::check_label_ref(std::uint64_t ref, label_refs& seen) noexcept {
-    if (left_out_) return;  // nothing more is to be known of it
+    if (left_out_) return;  // the first fault is enough
     if (ref >= symbols_.size()) return leave_out(series_fault::unknown_symbol);
     const std::size_t size = symbols_[ref].text.size;
     if (size > label_bytes_max) return leave_out(series_fault::label_too_long);
@@ -151,7 +151,7 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     assert(seen.count <= labels_per_series_max);
     if (left_out_) [[unlikely]] {
         left_out_->take_counts(series_);
-        symbol_bytes_ = symbol_bytes_before;  // it is not written out
+        symbol_bytes_ = symbol_bytes_before;  // it is not forwarded
         return {};
     }
     symbol_bytes_ += seen.bytes;
@@ -164,8 +164,8 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     return {};
 }
 
-/// What nearly all entries begin with: one run of references to labels in the order of their names, and a sample.
-/// @return the byte after what has been read of that, maybe none.
+/// Reads the usual beginning: one run of references to labels in ascending order, and a sample.
+/// @return the byte after the part read, possibly none.
 const char* write_request_v2_reader::read_plain_beginning(bytes_view payload, label_refs& seen) {
     const char* const begin = payload.data();
     if (payload.size() < 2 || *begin != '\x0a') return begin;
@@ -184,7 +184,7 @@ const char* write_request_v2_reader::read_plain_beginning(bytes_view payload, la
     return sample_end;
 }
 
-/// All of an entry, or what is left of it.
+/// Reads an entry, or the remainder of one.
 fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen) {
     const char* const end = records.data() + records.size();
     const auto check = [this, &seen](std::uint64_t ref) noexcept { check_label_ref(ref, seen); };
@@ -228,7 +228,7 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
                 if (auto wrong = check_exemplar(fields.read_bytes())) return wrong;
                 ++series_.exemplars;
                 break;
-            case tag_of(5, len): {  // comes twice: parsers merge the two
+            case tag_of(5, len): {  // repeated: parsers merge the two
                 const char* const start = fields.field_start();
                 const std::size_t symbol_bytes_before = symbol_bytes_;
                 if (auto wrong = check_metadata(fields.read_bytes())) return wrong;
@@ -263,7 +263,7 @@ void write_request_v2_reader::labels(byte_range record, std::vector<label_view>&
     labels.clear();
     bool half = false;
     const auto take = [&](std::uint64_t ref) {
-        const bytes_view text = ref < symbols_.size() ? symbol(ref) : bytes_view{};  // of one that is left out
+        const bytes_view text = ref < symbols_.size() ? symbol(ref) : bytes_view{};  // of an entry with a fault
         if (half) {
             labels.back().value = text;
         } else if (labels.size() < labels_per_series_max) {
@@ -303,7 +303,7 @@ void write_request_v2_reader::shrink() {
 void write_request_v2_reader::fail(wire_errc code, const char* at) noexcept {
     assert(code != wire_errc::none && at >= body_.data() && at <= body_.data() + body_.size());
     error_ = {code, static_cast<std::uint64_t>(at - body_.data())};
-    // What has been seen of a wrong request is not for use.
+    // Nothing of an invalid request is used.
     next_ = records_.size();
 }
 
