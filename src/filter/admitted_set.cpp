@@ -9,12 +9,12 @@
 namespace seriesgate {
 namespace {
 
-/// The rate as a function of the mean number of series in a block.
+/// The false-positive rate as a function of the mean number of series in a block.
 double rate_at_load(double mean) {
     if (mean <= 0) return 0;
     if (mean > 64 * block_bits) return 1;  // every bit is set, and the sum would be long
-    // Sum over k within twelve standard deviations: what is left out is far below any rate of interest. Poisson weights
-    // relative to the most likely k, each from its neighbour: std::lgamma would write a global variable.
+    // Sums over k within twelve standard deviations; the rest is negligible. Poisson weights are relative to the most
+    // likely k, each computed from its neighbour: std::lgamma would write a global variable.
     const double spread = 12 * std::sqrt(mean) + 12;
     const double mode = std::floor(mean);
     double weights = 0;
@@ -57,7 +57,7 @@ split_block::split_block(std::size_t block_count) : split_block(page_memory{bloc
 
 namespace {
 
-/// Blocks that are copied at once: 64 KiB.
+/// Blocks copied at once: 64 KiB.
 constexpr std::size_t chunk_blocks = 1024;
 constexpr std::size_t words_per_block = 8;
 
@@ -79,23 +79,23 @@ bool split_block::save(state_encoder& out) const {
 split_block split_block::load(state_decoder& in, std::size_t block_count) {
     split_block read{page_memory{block_count * sizeof(block)}, block_count};
     assert(read.bytes() == block_count * sizeof(block));
-    // Nobody else knows this filter yet, so its words need not be written one by one.
+    // No other thread has this filter yet, so words need not be atomic.
     in.bytes(static_cast<char*>(read.memory_.data()), read.bytes());
     return read;
 }
 
 namespace {
 
-/// Below this the chain grows to four times its capacity, to have few segments; above, to twice, to waste no memory.
+/// Below this, a new segment makes the chain four times as large, to have few segments; above, twice, to save memory.
 constexpr std::uint64_t large_capacity = 1 << 20;
 
-/// Beyond the most that should come it grows by this part: gates whose limits differ from ours may have let more come,
-/// and segments are few.
+/// Part by which the chain grows beyond capacity_max: gates with other limits may have admitted more, and segments are
+/// few.
 constexpr std::uint64_t part_beyond_max = 4;
 
-/// A segment is made when less than this is left in the newest one: what commits can fill (about five million series a
-/// second, under one lock) between two rounds of maintenance and while the segment is made, so that it is there in
-/// time, and little enough that a window sized by the last one never asks.
+/// A segment is made when less than this is left in the newest one. It covers about five million inserts a second under
+/// one lock, until maintenance has made the segment. It is small enough that a window sized by the last one needs no
+/// segment.
 std::uint64_t reserve_of(std::uint64_t capacity) {
     return std::max<std::uint64_t>(98'304, capacity / 16);
 }
@@ -105,8 +105,8 @@ std::unique_ptr<admitted_set::segment> make_segment(const filter_spec& spec) {
         new admitted_set::segment{split_block{blocks_for(spec)}, spec.capacity});
 }
 
-/// The share of the promised rate that the segment at `position` may use: 3/4, 1/8, 1/16, ... , in sum at most 1.
-/// The first takes most of it because it is the only one in every window but the first after a start.
+/// The share of the promised rate for the segment at `position`: 3/4, 1/8, 1/16, ... , in sum at most 1. The first gets
+/// most, because only the first window after a start needs others.
 double rate_share(double promised, std::size_t position) {
     assert(promised > 0 && promised < 1);
     return position == 0 ? promised * 0.75 : std::ldexp(promised, -static_cast<int>(position) - 2);
@@ -136,7 +136,7 @@ void admitted_set::insert(std::uint64_t fingerprint) noexcept {
 }
 
 bool admitted_set::wants_segment() const noexcept {
-    // In this order: a spare that has just been taken into use must be seen as the newest segment.
+    // In this order: a spare that was just taken into use must be seen as the newest segment.
     if (has_spare_.load(std::memory_order_acquire)) return false;
     const std::size_t count = segment_count_.load(std::memory_order_acquire);
     const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
@@ -201,19 +201,19 @@ bool admitted_set::save(state_encoder& out) const {
 }
 
 std::unique_ptr<admitted_set> admitted_set::restore(state_decoder& in) {
-    // 64 TiB: a size beyond that is damage, and must not be allocated to find out.
+    // 64 TiB: a larger size is damage and must not be allocated.
     constexpr std::uint64_t blocks_max = std::uint64_t{1} << 40;
-    // No configuration asks for less: a segment of that would take any memory.
+    // No configuration allows less: such a segment would take any memory.
     constexpr double rate_min = 1e-9;
     std::unique_ptr<admitted_set> set{new admitted_set};
     set->promised_rate_ = in.number<double>();
-    const std::uint64_t count = in.count(segments_max - 1);  // there is always room for another
+    const std::uint64_t count = in.count(segments_max - 1);  // always leaves room for another
     if (count == 0 || !(set->promised_rate_ >= rate_min && set->promised_rate_ < 1)) return nullptr;
     for (std::size_t i = 0; i < count; ++i) {
         const auto capacity = in.number<std::uint64_t>();
         const auto series = in.number<std::uint64_t>();
         const std::uint64_t blocks = in.count(blocks_max);
-        // No block was ever made for, or given, more series than it has bits: from there on it has them all.
+        // No block is made for, or holds, more series than it has bits: then all bits are set.
         const auto most = static_cast<std::uint64_t>(block_bits);
         if (blocks == 0 || capacity == 0 || !in.has(blocks * 64) || capacity / blocks > most || series / blocks > most)
             return nullptr;

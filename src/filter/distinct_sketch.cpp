@@ -23,7 +23,7 @@ double sigma(double x) {
     return sum;
 }
 
-/// The contribution of the registers that are full.
+/// The contribution of the full registers.
 double tau(double x) {
     if (x == 0 || x == 1) return 0;
     double sum = 1 - x;
@@ -39,7 +39,7 @@ double tau(double x) {
 
 constexpr std::size_t ordered_max = 1'024;
 
-/// @return whether it is among them; if not, there is no room for one more.
+/// @return whether the fingerprint is in; false: there is no room for it.
 bool put(std::vector<std::uint64_t>& few, std::uint64_t fingerprint, std::size_t count_max) {
     const auto place = std::ranges::lower_bound(few, fingerprint);
     if (place != few.end() && *place == fingerprint) return true;
@@ -55,7 +55,7 @@ bool put(boost::unordered_flat_set<std::uint64_t>& few, std::uint64_t fingerprin
 std::size_t bytes_of(const std::vector<std::uint64_t>& few) noexcept {
     return few.capacity() * sizeof(std::uint64_t);
 }
-/// Besides 15 series a group of it has 16 bytes.
+/// A group of 15 entries has 16 extra bytes.
 std::size_t bytes_of(const boost::unordered_flat_set<std::uint64_t>& few) noexcept {
     return few.bucket_count() * (sizeof(std::uint64_t) + 1);
 }
@@ -64,7 +64,7 @@ std::size_t bytes_of(const boost::unordered_flat_set<std::uint64_t>& few) noexce
 
 template <unsigned IndexBits, std::size_t ExactMax>
 void basic_distinct_sketch<IndexBits, ExactMax>::registers::insert(std::uint64_t fingerprint) noexcept {
-    // The position of the first one bit in the rest; the guard bit bounds it to rank_max.
+    // Rank: position of the first one bit in the remainder; the guard bit bounds it to rank_max.
     const std::uint64_t rest = fingerprint << index_bits | std::uint64_t{1} << (index_bits - 1);
     raise(fingerprint >> (64 - index_bits), static_cast<std::uint8_t>(std::countl_zero(rest) + 1));
 }
@@ -136,8 +136,7 @@ std::size_t basic_distinct_sketch<IndexBits, ExactMax>::bytes() const noexcept {
 }
 
 // The format: a byte (0 few, 1 registers); then a count (8 bytes) and so many fingerprints, or a byte for each
-// register. Up to ordered_max fingerprints are ascending; to sort more would take a millisecond under the limiter's
-// lock.
+// register. Up to ordered_max fingerprints are ascending; sorting more would take a millisecond under the commit lock.
 template <unsigned IndexBits, std::size_t ExactMax>
 void basic_distinct_sketch<IndexBits, ExactMax>::save(state_encoder& out) const {
     const bool estimated = seen_ && seen_->many;
@@ -158,7 +157,7 @@ template <unsigned IndexBits, std::size_t ExactMax>
 void basic_distinct_sketch<IndexBits, ExactMax>::load(state_decoder& in) {
     clear();
     if (in.number<std::uint8_t>() == 0) {
-        // One by one: what is not in order after all (damage) is put in order.
+        // One by one, so that damaged order is repaired.
         for (std::uint64_t left = in.count(exact_max); left > 0; --left) insert(in.number<std::uint64_t>());
         return;
     }
