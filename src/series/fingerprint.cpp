@@ -14,7 +14,7 @@
 
 namespace seriesgate {
 
-// Flattened: XXH3 with a secret is a call else, and where labels have no faster key this is that of all their bytes.
+// Flattened: otherwise XXH3 with a secret is a call. Labels without a faster key hash all their bytes here.
 [[gnu::flatten]] std::uint64_t long_text_hash(bytes_view text, const unsigned char* secret) noexcept {
     assert(text.size() > text_piece_bytes);
     std::uint64_t hash = 0;
@@ -28,7 +28,7 @@ static_assert(hash_key::secret_bytes == text_secret_bytes);
 hash_key::hash_key(bytes_view random) {
     assert(random.size() >= random_bytes_min);
     const auto made = std::make_shared<secrets>();
-    // Takes any number of bytes but none; the size of the secret is above its minimum.
+    // Takes any number of bytes except 0; the secret is larger than its minimum.
     XXH3_generateSecret(made->secret.data(), made->secret.size(), random.data(), random.size());
     for (std::size_t at = 0; at < long_secret_bytes; at += sizeof(XXH128_hash_t)) {
         const XXH128_hash_t bits = XXH3_128bits_withSecret(&at, sizeof at, made->secret.data(), secret_bytes);
@@ -47,7 +47,7 @@ std::size_t hash_key::operator()(bytes_view text) const noexcept {
 }
 
 std::uint64_t hash_key::identity() const noexcept {
-    // 64 bits of a hash of 192 bytes that stem from 256 random bits or more: nothing to work back from.
+    // 64 hash bits of 192 bytes made from at least 256 random bits cannot be inverted.
     constexpr std::string_view purpose{"identity of a hash key"};
     return (*this)(purpose);
 }
@@ -56,14 +56,14 @@ namespace {
 
 constexpr bytes_view bucket_suffix{"_bucket"};
 
-/// By which a metric's name may be that of a histogram's series; empty if it is not.
+/// The suffix of a histogram series' name; empty if there is none.
 bytes_view suffix_of(bytes_view name) noexcept {
     for (const bytes_view suffix : {bucket_suffix, bytes_view{"_sum"}, bytes_view{"_count"}})
         if (name.size() > suffix.size() && name.ends_with(suffix)) return suffix;
     return {};
 }
 
-/// Keeps the fingerprint of a histogram apart from that of a series with the same labels.
+/// Separates a histogram's fingerprint from that of a series with the same labels.
 constexpr std::uint64_t family_domain = 0xa0761d6478bd642f;
 
 }  // namespace
@@ -76,7 +76,7 @@ std::uint64_t label_hasher::ignored(std::span<const label_view> labels) {
     return sum_of(labels, true);
 }
 
-/// @param ignored of those that do not count, or of those that do.
+/// @param ignored whether to sum the ignored labels or the others.
 std::uint64_t label_hasher::sum_of(std::span<const label_view> labels, bool ignored) {
     labels_.clear();
     for (const label_view& label : labels)
@@ -134,7 +134,7 @@ void label_hasher::shrink() {
 
 std::uint64_t ignored_labels_identity(std::vector<std::string> ignored) {
     std::ranges::sort(ignored);
-    std::uint64_t identity = 3;  // any number; with another one every kept state would be foreign
+    std::uint64_t identity = 3;  // any number; another one would make every saved state foreign
     for (const std::string& name : ignored) identity = XXH3_64bits_withSeed(name.data(), name.size(), identity);
     return identity;
 }

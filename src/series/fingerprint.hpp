@@ -1,10 +1,9 @@
-/// The identity of a series as 64 bits.
+/// The fingerprint of a series: its identity as 64 bits; with the keyed hashes that it is made of.
 ///
-/// A fingerprint is the sum of its labels' hashes (XXH3-64 of name and value each, keyed with the installation's
-/// secret, see label_hash.hpp), mixed with the tenant. A sum does not depend on the order of labels, needs nothing to
-/// be written in a canonical form first, and is corrected by what differs where a series follows one that is almost the
-/// same (wire/label_walk.hpp); in remote write 2 a symbol is hashed once a request. Empty values add nothing. The same
-/// series has the same fingerprint in both versions.
+/// A fingerprint is the sum of the labels' hashes, mixed with the tenant. A label's hash is made of the XXH3-64 hashes
+/// of name and value, keyed with the installation's secret. The sum is independent of label order, needs no canonical
+/// form, and can be corrected by the labels that differ from the entry before (wire/label_walk.hpp). Empty values add
+/// nothing. Both versions of remote write give the same fingerprint.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -28,9 +27,9 @@
 
 namespace seriesgate {
 
-// --- The last step of a hash.
+// --- Final mixing.
 
-/// Spreads every bit over all others; different numbers stay different.
+/// Spreads every bit over all others; distinct numbers stay distinct.
 /// Source: github.com/Cyan4973/xxHash, XXH64_avalanche.
 inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
     bits = (bits ^ bits >> 33) * 0xc2b2ae3d27d4eb4fu;
@@ -38,28 +37,28 @@ inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
     return bits ^ bits >> 32;
 }
 
-// --- A keyed hash of a text, whoever chooses it.
+// --- Keyed hash of texts that senders choose.
 
-/// Of what is called secret here: that of a hash_key.
+/// Size of a hash_key's secret.
 inline constexpr std::size_t text_secret_bytes = 192;
 
-/// Up to here XXH3 multiplies 64 by 64 bits. Beyond, it has only products of 32 by 32, and adds them up: whoever finds
-/// two texts that meet, which takes 2^32 tries, has found how to make as many as they like meet under this secret.
+/// Up to here XXH3 multiplies 64 by 64 bits. Beyond, it sums products of 32 by 32 bits. One collision, found in 2^32
+/// tries, would then give any number of collisions under this secret.
 inline constexpr std::size_t text_piece_bytes = 240;
 
 /// @param text of 1 to text_piece_bytes.
-/// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSecret. (Not withSecretandSeed: that one leaves the secret out
-/// of texts up to 240 bytes.)
+/// Source: github.com/Cyan4973/xxHash, XXH3_64bits_withSecret. (Not withSecretandSeed, which omits the secret for texts
+/// up to 240 bytes.)
 inline std::uint64_t piece_hash(bytes_view text, const unsigned char* secret) noexcept {
     assert(!text.empty() && text.size() <= text_piece_bytes);
     return std::max<std::uint64_t>(XXH3_64bits_withSecret(text.data(), text.size(), secret, text_secret_bytes), 1);
 }
 
-/// Of a longer text: that of its pieces, one after the other, so that who has two pieces of one hash has no more than
-/// that. @param text of more than text_piece_bytes.
+/// Hashes a longer text piece by piece, so that a collision of two pieces gives no others.
+/// @param text of more than text_piece_bytes.
 std::uint64_t long_text_hash(bytes_view text, const unsigned char* secret) noexcept;
 
-/// Of a name or a value, or of many labels. 0 is kept for the empty text.
+/// Hashes a name, a value, or many labels. 0 only for the empty text.
 /// @param secret of a hash_key.
 inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noexcept {
     assert(secret != nullptr);
@@ -69,35 +68,34 @@ inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noe
     return piece_hash(text, secret);
 }
 
-// --- What makes the hashes of this installation its own.
+// --- The installation's hash key.
 
-/// The secret that every hash of a name, a value or a tenant depends on. Without it, who chooses label values could
-/// work out which of them collide: XXH3 of eight bytes can be inverted in half a millisecond.
-///
+/// The secret of all hashes of names, values and tenants. Without it, senders could construct colliding label values:
+/// XXH3 of eight bytes is inverted in half a millisecond.
 /// Copies share the secret. Threads: any.
 class hash_key {
   public:
-    /// What XXH3 wants; it is made from the random bytes so that each of them counts for texts of every length.
+    /// Size of XXH3's secret, in which each random byte affects texts of every length.
     static constexpr std::size_t secret_bytes = 192;
-    /// A key as long as a text, for hashes that spend it byte by byte.
+    /// A key as long as a text, for hashes that use it byte by byte.
     static constexpr std::size_t long_secret_bytes = 4'096 + 64;
-    /// Fewer random bytes could be tried out.
+    /// Fewer random bytes could be guessed.
     static constexpr std::size_t random_bytes_min = 32;
 
     /// @param random at least random_bytes_min bytes, from the system's generator or a file.
     /// Source: github.com/Cyan4973/xxHash, XXH3_generateSecret.
     explicit hash_key(bytes_view random);
 
-    /// One that everybody knows: for tests, benchmarks, and readers whose hashes nobody keeps.
+    /// A public key, for tests, benchmarks, and readers whose hashes are not kept.
     static const hash_key& known_to_all();
 
     /// secret_bytes of them, for XXH3_64bits_withSecret and its kin.
     [[nodiscard]] const unsigned char* secret() const noexcept { return secrets_->secret.data(); }
     /// long_secret_bytes of them.
     [[nodiscard]] const unsigned char* long_secret() const noexcept { return secrets_->long_secret.data(); }
-    /// Of a text, for tables whose keys senders choose: with a hash that they know they could fill one bucket.
+    /// Hashes a text for hash tables: with a public hash, senders could fill one bucket.
     [[nodiscard]] std::size_t operator()(bytes_view text) const noexcept;
-    /// Tells keys apart without giving them away.
+    /// Identifies the key without revealing it.
     [[nodiscard]] std::uint64_t identity() const noexcept;
 
   private:
@@ -108,33 +106,30 @@ class hash_key {
     std::shared_ptr<const secrets> secrets_;
 };
 
-// --- What one label adds to the fingerprint of its series; see fingerprint.hpp. For those who walk labels.
+// --- The hash of one label.
 
-/// Of a label by the hashes of its name and its value; 0 for an empty value, which is as good as no label. For a given
-/// name it is another one for every value, and the other way round: there is no name under which all values are the
-/// same series, as there would be with a product of the two. A name and a value do not change places. Source: the last
-/// step of XXH64 (XXH64_avalanche); the factor is its XXH_PRIME64_1.
+/// Combines the hashes of name and value; 0 for an empty value, which equals a missing label. Injective in each
+/// argument, unlike a product, for which some name would make all values equal. Name and value are not interchangeable.
+/// Source: the last step of XXH64 (XXH64_avalanche); the factor is its XXH_PRIME64_1.
 inline std::uint64_t label_hash(std::uint64_t name_hash, std::uint64_t value_hash) noexcept {
-    assert(name_hash != 0);  // no label is without a name
+    assert(name_hash != 0);  // every label has a name
     return value_hash == 0 ? 0 : avalanche(name_hash * 0x9e3779b185ebca87u + value_hash);
 }
 
-// --- What the series of one classic histogram have in common.
+// --- Histogram families.
 
-/// The classic histogram (or summary) that a series is part of, going by its name: `x_bucket` with a label `le`,
-/// `x_sum` or `x_count`. Whether such a histogram exists cannot be told: a counter that is called `x_count` is a family
-/// of one.
+/// The classic histogram (or summary) of a series, judged by its name: `x_bucket` with a label `le`, `x_sum` or
+/// `x_count`. A counter called `x_count` is a family of one: the gate cannot know whether the histogram exists.
 struct histogram_family {
-    std::uint64_t fingerprint = 0;  ///< equal for all its series, and no series' own; 0: part of none
+    std::uint64_t fingerprint = 0;  ///< the same for all its series, and no series' own; 0: none
     bool is_total = false;          ///< `_sum` or `_count`
 
     explicit operator bool() const noexcept { return fingerprint != 0; }
     friend bool operator==(const histogram_family&, const histogram_family&) = default;
 };
 
-/// What a tenant makes of the sum of a series' labels: a permutation of its own, so that no two label sets that meet in
-/// one tenant, or in two, tell anything of others. (Were the tenant added, one pair that meets would make a meeting
-/// pair of everything that is added to both.)
+/// A tenant's permutation of label sums. A collision within or between tenants then reveals no other. (If the tenant
+/// were added, one colliding pair would give a pair for everything added to both.)
 struct tenant_key {
     std::uint64_t flip = 0;
     std::uint64_t factor = 1;  ///< odd
@@ -143,11 +138,11 @@ struct tenant_key {
 /// @param labels_hash the sum of the labels' hashes.
 /// @param tenant equal labels of two tenants are two series.
 inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, const tenant_key& tenant) noexcept {
-    assert(tenant.factor % 2 == 1);  // else not a permutation
+    assert(tenant.factor % 2 == 1);  // otherwise no permutation
     return avalanche((labels_hash ^ tenant.flip) * tenant.factor);
 }
 
-/// Of what a series has in labels that do not count: that alone, apart from all fingerprints of series. Never 0.
+/// The fingerprint of a series' ignored labels, distinct from fingerprints of series. Never 0.
 /// @param ignored_hash the sum of these labels' hashes.
 inline std::uint64_t ignored_value_of(std::uint64_t ignored_hash, const tenant_key& tenant) noexcept {
     constexpr std::uint64_t domain = 0xe7037ed1a0b428db;
@@ -155,7 +150,7 @@ inline std::uint64_t ignored_value_of(std::uint64_t ignored_hash, const tenant_k
     return value == 0 ? 1 : value;
 }
 
-/// Which labels count, and the sum of their hashes for a whole set in any form.
+/// Sums the hashes of a label set in any order, and knows the ignored labels.
 /// Threads: one at a time (it owns buffers).
 class label_hasher {
     hash_key key_;
@@ -165,38 +160,37 @@ class label_hasher {
     std::vector<label_view> common_;  // of a histogram's series
 
   public:
-    /// @param ignored names of labels that do not count, such as those that tell the replicas of an HA pair apart.
+    /// @param ignored names of ignored labels, such as those that distinguish the replicas of an HA pair.
     explicit label_hasher(hash_key key, std::vector<std::string> ignored = {})
         : key_(std::move(key)), ignored_(std::move(ignored)), ignores_any_(!ignored_.empty()) {}
 
     [[nodiscard]] const hash_key& key() const noexcept { return key_; }
-    /// The secret that its hashes are made with, for those who hash the texts by themselves.
+    /// The secret of its hashes, for callers that hash texts themselves.
     [[nodiscard]] const unsigned char* secret() const noexcept { return key_.secret(); }
 
-    /// Labels of one name that come more than once are invalid, and stores differ in whether they take the first or the
-    /// last: such sets are different series when their order differs.
+    /// Duplicate label names are invalid, and stores differ in whether they take the first or the last. So such sets
+    /// are different series if their order differs.
     std::uint64_t operator()(std::span<const label_view> labels);
 
-    /// The same for the labels that do not count: 0 if none of them has a value.
+    /// The same for the ignored labels: 0 if none has a value.
     std::uint64_t ignored(std::span<const label_view> labels);
 
     [[nodiscard]] bool ignores_any() const noexcept { return ignores_any_; }
     [[nodiscard]] bool ignores(bytes_view name) const noexcept;
 
-    /// The histogram that a series is part of, by the same rules: the hash is over what its series share, the labels
-    /// without `le` and the name without its suffix.
+    /// The histogram of a series. Its hash covers what its series share: the labels without `le`, and the name without
+    /// its suffix.
     histogram_family family(std::span<const label_view> labels, const tenant_key& tenant);
 
-    /// Gives the memory of a giant back.
+    /// Frees the memory of a giant request.
     void shrink();
 
   private:
     std::uint64_t sum_of(std::span<const label_view> labels, bool ignored);
 };
 
-/// Tells apart which labels were left out of fingerprints, for whoever keeps them. The order of the names does not
-/// matter. The key has an identity of its own; how fingerprints are made belongs to the format of the state, see
-/// snapshot_file::format_version.
+/// Identifies the ignored labels, in any order, for files that contain fingerprints. The key has its own identity();
+/// how fingerprints are made belongs to the file format, see snapshot_file::format_version.
 std::uint64_t ignored_labels_identity(std::vector<std::string> ignored);
 
 /// @param tenant empty for senders without a tenant header.

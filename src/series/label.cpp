@@ -8,8 +8,8 @@
 namespace seriesgate {
 namespace {
 
-/// Control characters would break the line, bytes that are no UTF-8 whoever reads the log. Two texts stay two.
-/// @param escaped what gets a backslash besides; a backslash has to be among them.
+/// Escapes control characters, which would break the line, and invalid UTF-8. Distinct texts stay distinct.
+/// @param escaped characters that get a backslash too; must contain the backslash.
 void append_escaped(std::string& out, bytes_view text, bytes_view escaped = "\"\\") {
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
@@ -25,7 +25,7 @@ void append_escaped(std::string& out, bytes_view text, bytes_view escaped = "\"\
 }
 
 constexpr std::size_t label_name_bytes_max = 64;
-/// A value is not cut to less, but for a series of very many labels.
+/// Values are not cut further, except in series with very many labels.
 constexpr std::size_t value_bytes_min = 24;
 
 bool is_name(const label_view& label) {
@@ -36,7 +36,8 @@ bool continues_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// `abc...xyz` if it is longer than that: texts that begin alike mostly differ at their end. No character is cut.
+/// Cuts in the middle, as `abc...xyz`, because texts with equal beginnings mostly differ at the end. Cuts between
+/// characters.
 void append_cut(std::string& out, bytes_view text, std::size_t bytes_max) {
     constexpr bytes_view mark = "...";
     if (text.size() <= std::max(bytes_max, mark.size())) return append_escaped(out, text);
@@ -50,7 +51,7 @@ void append_cut(std::string& out, bytes_view text, std::size_t bytes_max) {
     append_escaped(out, text.substr(tail));
 }
 
-/// How long a value may be so that all labels fit into so many bytes, but not below value_bytes_min.
+/// Bytes for each value so that all labels fit into `bytes_max`; at least value_bytes_min.
 std::size_t room_for_each(std::span<const label_view> labels, std::size_t bytes_max) {
     constexpr std::size_t around = 4;  // `="",`
     const auto all_with = [&](std::size_t value_bytes_max) {

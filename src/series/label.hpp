@@ -1,4 +1,4 @@
-/// A label as it stands in a request.
+/// A label as in a request, and series as text.
 #pragma once
 
 #include <span>
@@ -8,38 +8,38 @@
 
 namespace seriesgate {
 
-/// The label that has the name of the metric.
+/// The label with the metric's name.
 inline constexpr bytes_view name_label = "__name__";
 
-/// Raw bytes; receivers do not check UTF-8, so neither do we.
+/// Raw bytes; receivers do not check UTF-8, so neither does the gate.
 struct label_view {
     bytes_view name;
     bytes_view value;
 };
 
-/// The value of the label `name`, empty if there is none: to PromQL a missing label and an empty one are the same. Of
-/// labels with the same name (invalid; stores differ in what they do) the first that is not empty counts.
+/// The value of the label `name`; empty if it is missing, which PromQL does not distinguish. Of duplicate labels
+/// (invalid; stores differ), the first that is not empty counts.
 inline bytes_view label_value(std::span<const label_view> labels, bytes_view name) noexcept {
     for (const label_view& label : labels)
         if (label.name == name && !label.value.empty()) return label.value;
     return {};
 }
 
-// --- A series as people write it.
+// --- Series as text.
 
-/// `name{label="value",...}` as PromQL shows it, labels in their order; bytes that would break a log line are escaped,
-/// and it is cut to about `bytes_max` bytes: at first long values, in the middle, then the last labels.
+/// `name{label="value",...}` as in PromQL, labels in their order. Bytes that would break a log line are escaped. Cut to
+/// about `bytes_max` bytes: first long values, in the middle, then the last labels.
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 1024);
 
-/// In quotes, with what would break a log line escaped.
-/// To be called by its full name: a std::string also finds std::quoted, wherever <iomanip> has been included.
+/// In quotes, with bytes that would break a log line escaped.
+/// Call it by its full name: a std::string argument also finds std::quoted where <iomanip> is included.
 std::string quoted(bytes_view text);
 
-/// As it is, but for bytes that are no UTF-8, `\xff`, control characters, `\x1b` and `\u202e`, and backslashes, `\\`:
-/// so different texts stay different, and none gives orders to a terminal.
+/// Escapes only invalid UTF-8 as `\xff`, control characters as `\x1b` and `\u202e`, and backslashes as `\\`. Distinct
+/// texts stay distinct, and none controls a terminal.
 std::string readable(bytes_view text);
 
-/// The text that readable() was given. @param text what it made of it.
+/// Reverses readable(). @param text a result of readable().
 std::string unreadable(bytes_view text);
 
 }  // namespace seriesgate

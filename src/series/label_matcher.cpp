@@ -12,7 +12,7 @@
 namespace seriesgate {
 namespace {
 
-/// Beyond this many, the automaton of RE2 is faster than comparing one by one.
+/// With more prefixes, RE2's automaton is faster than comparing one by one.
 constexpr std::size_t prefixes_max = 16;
 
 enum class tail { none, any, some };  // nothing, `.*`, `.+`
@@ -26,7 +26,7 @@ constexpr bool is_punctuation(char c) {
     return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
 }
 
-/// The pattern as `text`, `text.*` and `text.+` joined by `|`; nothing if it is more than that.
+/// Splits a pattern of `text`, `text.*` and `text.+`, joined by `|`; nothing for other patterns.
 std::optional<std::vector<branch>> simple_branches(bytes_view pattern) {
     constexpr bytes_view specials = R"(\.+*?()|[]{}^$)";
     std::vector<branch> branches(1);
@@ -54,7 +54,7 @@ std::optional<std::vector<branch>> simple_branches(bytes_view pattern) {
 }
 
 bool full_match(const re2::RE2& regex, bytes_view value) {
-    // Not a null pointer: RE2 gives it a meaning of its own.
+    // Not a null pointer, which RE2 treats specially.
     const char* const text = value.empty() ? "" : value.data();
     return regex.Match({text, value.size()}, 0, value.size(), re2::RE2::ANCHOR_BOTH, nullptr, 0);
 }

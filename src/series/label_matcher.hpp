@@ -1,4 +1,4 @@
-/// One condition of a selector.
+/// One condition of a selector: a label name, an operator and a value or pattern.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 #include "core/bytes.hpp"
 #include "core/result.hpp"
 
-// A regular expression over one label value.
+// --- Regular expressions over a label value.
 
 namespace re2 {
 class RE2;
@@ -22,13 +22,12 @@ class RE2;
 
 namespace seriesgate {
 
-/// Matches whole label values as the regular expressions of Prometheus do: anchored at both ends, `.` matches a line
-/// end too, syntax and linear time of RE2. Values are UTF-8; a byte that is not counts as one U+FFFD, which `.`
-/// matches.
+/// Matches whole label values like Prometheus: anchored, `.` also matches line ends, syntax and linear time of RE2.
+/// Values are UTF-8; an invalid byte counts as U+FFFD, which `.` matches.
 ///
-/// Patterns made only of literals, `literal.*` and `literal.+`, joined by `|`, do without RE2 (nearly all that people
-/// write) and allocate nothing. Otherwise RE2 keeps at most `regex_memory_max` bytes for its automaton.
-/// Copies share what was compiled. Threads: any may call matches().
+/// Patterns of literals, `literal.*` and `literal.+`, joined by `|`, use no RE2 (most patterns that people write) and
+/// allocate nothing. Otherwise RE2's automaton takes at most `regex_memory_max` bytes. Copies share the compiled
+/// pattern. Threads: any may call matches().
 /// Source: prometheus/prometheus model/labels/regexp.go, FastRegexMatcher.
 class value_pattern {
     struct prefix {
@@ -46,26 +45,24 @@ class value_pattern {
     /// Matches nothing.
     value_pattern() = default;
 
-    /// Matches exactly this value.
     static value_pattern literal(std::string value);
 
-    /// @return the pattern, or RE2's words on what is wrong with it.
+    /// @return the pattern, or RE2's error message.
     static result<value_pattern, std::string> compile(const std::string& pattern);
 
-    /// Throws nothing of its own (RE2 allocates, so std::bad_alloc is possible).
+    /// Throws std::bad_alloc if RE2 does.
     [[nodiscard]] bool matches(bytes_view value) const;
 
-    /// Whether RE2 is used.
     [[nodiscard]] bool uses_regex() const noexcept { return regex_ != nullptr; }
 
-    /// How long RE2's program is; 0 without it.
+    /// Length of RE2's program; 0 without it.
     [[nodiscard]] std::size_t instructions() const noexcept;
 
   private:
     bool read_simple(bytes_view pattern);
 };
 
-/// Bounds on what a configuration may ask for.
+/// Bounds on configured selectors.
 inline constexpr std::size_t selector_bytes_max = 16 * 1024;
 inline constexpr std::size_t matchers_per_selector_max = 64;
 
@@ -75,8 +72,8 @@ enum class match_op : std::uint8_t { equal, not_equal, regex, not_regex };
 struct label_matcher {
     std::string name;
     match_op op = match_op::equal;
-    std::string value;      ///< as written, escapes resolved; the pattern's source for the regular expressions
-    value_pattern pattern;  ///< what `value` is compiled to
+    std::string value;      ///< as written, with escapes resolved; or the pattern
+    value_pattern pattern;  ///< `value`, compiled
 
     /// @param found the label's value, empty if the series lacks it.
     [[nodiscard]] bool accepts(bytes_view found) const {
@@ -92,7 +89,7 @@ struct label_matcher {
 
 struct selector_error {
     std::string message;                ///< one line of UTF-8, without control characters
-    std::optional<std::size_t> offset;  ///< byte of the text, from 0; nothing if the selector as a whole is wrong
+    std::optional<std::size_t> offset;  ///< byte of the text, from 0; nothing: the whole selector
 };
 
 }  // namespace seriesgate

@@ -11,7 +11,7 @@ namespace {
 
 using namespace selector_words;
 
-/// In double quotes, with the escapes that parse_selector reads.
+/// Quotes a text with the escapes that parse_selector reads.
 std::string in_quotes(bytes_view text) {
     std::string out = "\"";
     while (!text.empty()) {
@@ -41,7 +41,7 @@ bool selector::matches(std::span<const label_view> labels) const {
 }
 
 std::string selector::to_string() const {
-    // Only a name that is given once and as it is can stand outside of a matcher.
+    // Only a single equality on the name can be written without a matcher.
     const auto on_name = std::ranges::find(matchers_, metric_name, &label_matcher::name);
     const bool is_short = std::ranges::count(matchers_, metric_name, &label_matcher::name) == 1 &&
                           on_name->op == match_op::equal && !on_name->value.empty() && is_utf8(on_name->value);
@@ -76,7 +76,7 @@ namespace {
 
 using namespace selector_words;
 
-/// For an error message: one line of UTF-8, not endless.
+/// A text for an error message: one line of UTF-8, bounded.
 std::string shown(bytes_view text) {
     constexpr std::size_t shown_max = 120;
     std::string out = repaired_utf8(text.substr(0, shown_max));
@@ -89,7 +89,7 @@ class selector_parser {
     bytes_view text_;
     std::size_t at_ = 0;
     std::vector<label_matcher> matchers_;
-    bool name_given_ = false;  // outside of a matcher: `up`, `up{...}` or `{"up"}`
+    bool name_given_ = false;  // without a matcher: `up`, `up{...}` or `{"up"}`
     selector_error error_;
 
   public:
@@ -101,7 +101,7 @@ class selector_parser {
     selector_error& error() { return error_; }
 
   private:
-    // Rules.
+    // --- Rules.
 
     bool parse_text() {
         skip_space();
@@ -256,7 +256,7 @@ class selector_parser {
         return true;
     }
 
-    // What must hold for the whole.
+    // --- Checks of the whole selector.
 
     bool check_size() {
         return text_.size() <= selector_bytes_max ||
@@ -275,9 +275,9 @@ class selector_parser {
                             "string, as in {__name__=~\".+\"}");
     }
 
-    // Characters.
+    // --- Characters.
 
-    /// The next one; a null character at the end, which no rule takes.
+    /// The next character; a null character at the end, which no rule accepts.
     [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
 
     bool take(char c) {
@@ -305,7 +305,7 @@ class selector_parser {
         return 16;  // no digit in any base
     }
 
-    // Errors.
+    // --- Errors.
 
     bool fail(std::optional<std::size_t> offset, std::string message) {
         assert(!message.empty() && offset.value_or(0) <= text_.size());

@@ -20,54 +20,54 @@ namespace seriesgate {
 /// "expected a quoted string, found 'b' at byte 3"
 std::string to_string(const selector_error& error);
 
-/// A conjunction of matchers over a label set. Copies share the compiled patterns. Threads: any may call matches().
+/// A conjunction of matchers over a label set. Copies share compiled patterns. Threads: any may call matches().
 class selector {
-    std::vector<label_matcher> matchers_;  // canonical: sorted, each once
+    std::vector<label_matcher> matchers_;  // canonical: sorted, without duplicates
 
   public:
-    /// Matches every series: what an absent selector means. Cannot be written.
+    /// Matches every series, like an absent selector. It has no text form.
     selector() = default;
 
     [[nodiscard]] bool matches(std::span<const label_view> labels) const;
 
-    /// The canonical text: the metric's name first, then the other matchers sorted. Parses to an equal selector.
+    /// The canonical text: metric name first, then the other matchers sorted. Parses to an equal selector.
     [[nodiscard]] std::string to_string() const;
 
     [[nodiscard]] std::span<const label_matcher> matchers() const noexcept { return matchers_; }
 
-    /// The same matchers, in any order and spelling (not: the same set of series).
+    /// Equal matchers in any order and spelling (not: the same set of series).
     friend bool operator==(const selector&, const selector&) = default;
 
     friend result<selector, selector_error> parse_selector(std::string_view text);
 };
 
-/// Reads a selector as PromQL writes it, quoted UTF-8 names included (`{"my.metric","my.label"="x"}`).
+/// Parses a selector in PromQL's syntax, with quoted UTF-8 names (`{"my.metric","my.label"="x"}`).
 ///
-/// As in Prometheus at least one matcher must refuse the empty string; `{}` is mostly a slip, and every series is said
-/// by leaving the selector out. Not taken over: comments (YAML folds lines, so the rest of the selector would
-/// vanish). Taken though PromQL has other uses for the words: metrics named `on`, `bool`, `nan` and the like.
+/// As in Prometheus, at least one matcher must refuse the empty string: `{}` is mostly a mistake, and leaving the
+/// selector out selects every series. Comments are not supported, because YAML folds lines and the rest would be lost.
+/// Metrics named `on`, `bool`, `nan` and the like are supported, although PromQL uses these words otherwise.
 /// Source: prometheus/prometheus promql/parser/lex.go, generated_parser.y; docs "Querying basics".
 result<selector, selector_error> parse_selector(std::string_view text);
 
-// --- What it costs to match selectors, so that who asks for much can be told so.
+// --- The cost of matching selectors.
 
-// Prices; as measured, they come to 0.5 to 0.9 ns a unit.
-inline constexpr std::uint64_t label_work = 8;  // of a series, to find those that are asked for
+// Prices; a unit was measured as 0.5 to 0.9 ns.
+inline constexpr std::uint64_t label_work = 8;  // per label of a series, to find the wanted ones
 inline constexpr std::uint64_t literal_work = 15;
 inline constexpr std::uint64_t regex_work = 80;
 inline constexpr std::uint64_t regex_byte_work = 2;
-inline constexpr std::uint64_t repaired_byte_work = 30;  // of a value that is no UTF-8
+inline constexpr std::uint64_t repaired_byte_work = 30;  // per byte of a value with invalid UTF-8
 
-/// Of a regular expression on a value.
+/// The cost of a regular expression on a value.
 inline std::uint64_t regex_work_on(bytes_view value) noexcept {
     return regex_work + (is_utf8(value) ? regex_byte_work : repaired_byte_work) * value.size();
 }
 
-/// What a question about series may cost: some 200 ms.
+/// Largest cost of a question about series: some 200 ms.
 inline constexpr std::uint64_t question_work_max = 240'000'000;
 
-/// Of matching a series with a selector that a stranger has written. An automaton that gets no memory does a step for
-/// each instruction and byte: so it is priced.
+/// The cost of matching a series with a selector from outside. Without memory, an automaton takes a step for each
+/// instruction and byte, so that is the price.
 inline std::uint64_t question_work(const selector& asked, std::span<const label_view> labels) noexcept {
     std::uint64_t work = label_work * labels.size() * asked.matchers().size();
     for (const label_matcher& each : asked.matchers()) {
@@ -80,7 +80,7 @@ inline std::uint64_t question_work(const selector& asked, std::span<const label_
 
 }  // namespace seriesgate
 
-// The letters and signs of selectors. Internal to series.
+// --- Characters of selectors. Internal to series.
 
 namespace seriesgate::selector_words {
 
@@ -102,12 +102,12 @@ constexpr bool is_control(char c) {
 
 enum class name_kind { label, metric };
 
-/// A letter of a name that needs no quotes. Only metrics have colons.
+/// Whether a name needs no quotes for this character. Only metrics may have colons.
 constexpr bool is_name_letter(char c, name_kind kind) {
     return is_name_start(c) || is_digit(c) || (kind == name_kind::metric && c == ':');
 }
 
-/// Whether it can be written without quotes.
+/// Whether the name needs no quotes.
 constexpr bool is_plain_name(bytes_view name, name_kind kind) {
     const auto fits = [kind](char c) { return is_name_letter(c, kind); };
     return !name.empty() && !is_digit(name[0]) && std::ranges::all_of(name, fits);
@@ -123,9 +123,9 @@ inline std::string hex(char byte) {
 
 namespace seriesgate {
 
-// --- The grammar of selectors. Internal to series: parse_selector is what others call.
+// --- The parser. Internal to series: others call parse_selector.
 
-/// The matchers of a selector, as they stand in the text. See parse_selector.
+/// The matchers of a selector in the order of the text. See parse_selector.
 result<std::vector<label_matcher>, selector_error> parse_matchers(bytes_view text);
 
 }  // namespace seriesgate
