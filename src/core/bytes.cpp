@@ -17,7 +17,7 @@ page_memory::page_memory(std::size_t size) : size_(size) {
     assert(size > 0);
     data_ = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED) throw std::bad_alloc{};
-    // Advice only: without huge pages it is slower, nothing else. For less than two of them they would be waste.
+    // Advice only: without huge pages it is merely slower. Below two of them they would waste memory.
     if (size >= 2 * huge_page_bytes) ::madvise(data_, size, MADV_HUGEPAGE);
 }
 
@@ -30,7 +30,7 @@ void page_memory::populate() {
 #ifdef MADV_POPULATE_WRITE
     if (::madvise(data_, size_, MADV_POPULATE_WRITE) == 0) return;
 #endif
-    // Linux before 5.14. Volatile: the compiler must not see that this writes what is there already.
+    // Linux before 5.14. Volatile: the compiler must not see that the written value is there already.
     auto* const bytes = static_cast<volatile char*>(data_);
     for (std::size_t i = 0; i < size_; i += page_bytes) bytes[i] = 0;
 }

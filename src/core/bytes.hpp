@@ -1,4 +1,4 @@
-/// Byte ranges inside a request body.
+/// Byte views and ranges, varints, Base64, reusable buffers and large zeroed memory.
 #pragma once
 
 #include <cassert>
@@ -13,8 +13,8 @@ namespace seriesgate {
 /// Bytes of a message, not text; the owner of the buffer outlives the view.
 using bytes_view = std::string_view;
 
-/// Part of a body as offset and length, both in bytes. 32 bits are enough: a decoded body is below 2 GiB
-/// (the limit of Protocol Buffers), which decompression enforces.
+/// A part of a body: offset and length in bytes. 32 bits suffice, because decompression enforces Protocol Buffers'
+/// limit of 2 GiB.
 struct byte_range {
     std::uint32_t offset = 0;
     std::uint32_t size = 0;
@@ -23,29 +23,27 @@ struct byte_range {
     friend bool operator==(const byte_range&, const byte_range&) = default;
 };
 
-/// The bytes of `body` that `range` names. Precondition: the range lies inside the body.
+/// The bytes of `body` in `range`. Precondition: the range lies inside the body.
 inline bytes_view slice(bytes_view body, byte_range range) noexcept {
     assert(range.offset <= body.size() && range.size <= body.size() - range.offset);
     return {body.data() + range.offset, range.size};
 }
 
-/// Largest decoded body that is ever handled, in bytes.
+/// The largest decoded body, in bytes.
 inline constexpr std::uint64_t decoded_bytes_limit = (std::uint64_t{1} << 31) - 1;
-
-// --- The widest number that processors multiply to.
 
 __extension__ using uint128 = unsigned __int128;
 
-// --- Base-128 varints of the Protocol Buffers wire format.
+// --- Base-128 varints of Protocol Buffers.
 // Source: protobuf.dev/programming-guides/encoding, "Base 128 Varints".
 
 inline constexpr int varint_bytes_max = 10;  // ceil(64 / 7)
 
 /// Reads one varint at `at`.
-/// @return the byte after it, or nullptr if the input ends inside it, it has more than ten bytes, or its value does
-///         not fit 64 bits (parsers disagree about those: some cut, some refuse). Over-long zero padding is fine.
+/// @return the byte after it. nullptr if the input ends inside it, or it has more than ten bytes, or its value exceeds
+/// 64 bits: parsers disagree about such values. Zero padding up to ten bytes is valid.
 inline const char* read_varint(const char* at, const char* end, std::uint64_t& value) noexcept {
-    // One byte or two is what lengths have, nearly all.
+    // Lengths mostly have one or two bytes.
     if (end - at >= 2) [[likely]] {
         const auto first = static_cast<unsigned char>(at[0]);
         if (first < 0x80) {
@@ -104,33 +102,33 @@ inline std::string to_base64(std::string_view text) {
     return coded;
 }
 
-// --- What buffers keep from one request to the next.
+// --- Buffers kept between requests.
 
-/// Of each buffer: enough for what real senders send, ten thousand series and their symbols.
+/// Largest buffer kept: enough for ten thousand series and their symbols.
 inline constexpr std::size_t kept_bytes_max = 4u << 20;
 
-/// The memory that a vector or string holds.
+/// Memory of a vector or string, in bytes.
 template <class Container>
 std::size_t held_bytes(const Container& of) noexcept {
     return of.capacity() * sizeof(typename Container::value_type);
 }
 
-/// Gives the memory of a giant's buffer back; that of usual requests is kept. The contents are not needed any more.
+/// Frees a buffer larger than `bytes_max`, and loses its content; keeps smaller ones.
 template <class Container>
 void give_back(Container& of, std::size_t bytes_max = kept_bytes_max) {
     if (held_bytes(of) > bytes_max) Container{}.swap(of);
 }
 
-// --- Memory of whole pages for filters: zeroed, and in huge pages where the system has them.
+// --- Large zeroed memory.
 
-/// A filter of a hundred megabytes is looked at in random places: with pages of 4 KiB every look would miss the
-/// processor's page tables too. Fresh pages are zero, so nothing is written only to be overwritten by a load.
+/// Memory in huge pages, if the system has them. A filter of a hundred megabytes is accessed randomly; with pages of 4
+/// KiB every access would also miss the page tables' cache. Fresh pages are zero, so nothing is zeroed before a load.
 class page_memory {
     void* data_ = nullptr;
     std::size_t size_ = 0;
 
   public:
-    /// Reserves `size` zero bytes; a page is there once it is touched. Throws std::bad_alloc.
+    /// Reserves `size` zero bytes; touching a page allocates it. Throws std::bad_alloc.
     explicit page_memory(std::size_t size);
     page_memory(page_memory&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -141,7 +139,7 @@ class page_memory {
     }
     ~page_memory();
 
-    /// Makes all pages be there now, so that no request waits for one.
+    /// Allocates all pages now, so that no request waits for one.
     void populate();
 
     [[nodiscard]] void* data() const noexcept { return data_; }

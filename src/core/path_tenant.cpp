@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:";
 
-/// Of digits alone. @return nothing for what is no number of 32 bits.
+/// @return nothing unless the text is a decimal number of 32 bits.
 std::optional<std::uint32_t> account_number(std::string_view digits) {
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -27,7 +27,7 @@ std::optional<std::string> account_in(std::string_view name) {
     return std::to_string(*account) + (*project == 0 ? "" : ":" + std::to_string(*project));
 }
 
-/// A colon may be written as "%3A", which servers that decode paths read as the same.
+/// Decodes "%3A" to a colon, as servers do.
 std::string with_colons(std::string_view segment) {
     std::string made;
     for (std::size_t i = 0; i < segment.size(); ++i) {

@@ -11,10 +11,10 @@ namespace seriesgate {
 namespace {
 
 constexpr std::string_view scheme_end = "://";
-/// A shorter argument is no secret, and stands in any text by accident.
+/// A shorter argument is no secret and occurs in texts by chance.
 constexpr std::size_t secret_bytes_min = 4;
 
-/// Whether a query begins behind the question mark: `token=x`, and not the rest of a regular expression.
+/// Whether a query follows the question mark: `token=x`, not the rest of a regular expression.
 bool looks_like_query(std::string_view text) {
     constexpr std::string_view name_characters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-~%[]";
@@ -22,7 +22,7 @@ bool looks_like_query(std::string_view text) {
     return end != 0 && end != std::string_view::npos && text[end] == '=';
 }
 
-/// Where the query begins, `?` included; the end of the text if there is none.
+/// Position of the query's `?`; the end of the text if there is none.
 std::size_t query_start(std::string_view text) {
     const std::size_t scheme = text.find(scheme_end);
     for (std::size_t at = text.find('?'); at != std::string_view::npos; at = text.find('?', at + 1))
@@ -36,7 +36,7 @@ std::optional<unsigned> hex_digit(char c) noexcept {
     return error == std::errc{} && end == &c + 1 ? std::optional{digit} : std::nullopt;
 }
 
-/// As a server reads it: `%41` is `A`, and `+` a space.
+/// Decodes like a server: `%41` is `A`, and `+` a space.
 std::string decoded(std::string_view text) {
     std::string plain;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -54,7 +54,7 @@ std::string without_secrets(std::string_view text) {
     const std::size_t query = query_start(text);
     const std::string_view before = text.substr(0, query);
     const std::size_t authority = before.find(scheme_end);
-    // Whoever has a slash in a password has not escaped it: so from the first scheme to the last '@' of all.
+    // A slash in a password is unescaped: so the secret extends from the first scheme to the last '@'.
     const std::size_t at = before.rfind('@');
     std::string shown;
     if (authority != std::string_view::npos && at != std::string_view::npos && at >= authority + scheme_end.size())
@@ -79,7 +79,7 @@ void add_arguments_of(const secret_text& url, std::vector<secret_text>& to) {
     }
 }
 
-/// In one pass, the longest one first: neither what stands for one secret nor what is left of one is taken for another.
+/// One pass, longest secret first: so neither a mark nor a remainder is taken for another secret.
 std::string without(std::vector<secret_text> secrets, std::string_view text) {
     const auto size_of = [](const secret_text& each) { return each.reveal().size(); };
     std::erase_if(secrets, [&](const secret_text& each) { return size_of(each) < secret_bytes_min; });

@@ -1,4 +1,4 @@
-/// Text that is not to be read by everyone who reads logs and pages.
+/// Text that must not appear in logs and pages, and functions that remove secrets from texts.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace seriesgate {
 
-/// A text that may hold secrets. It neither turns into a string nor is formatted by accident: who needs what it says
-/// asks for it, and then answers for where it goes.
+/// A text that may hold secrets. It never converts to a string and is never formatted implicitly.
 class secret_text {
     std::string text_;
 
@@ -19,25 +18,24 @@ class secret_text {
     secret_text(std::string_view text) : text_(text) {}
     secret_text(const char* text) : text_(text) {}
 
-    /// For the connection that it is meant for; never for a log, a page or an answer.
+    /// For the connection that needs it; never for a log, a page or an answer.
     [[nodiscard]] const std::string& reveal() const noexcept { return text_; }
 
     friend bool operator==(const secret_text&, const secret_text&) = default;
 };
 
-/// What stands for a secret in what is shown.
+/// Replaces a secret in shown texts.
 inline constexpr std::string_view secret_mark = "<secret>";
 
-/// A text without what may be a secret in URLs that stand in it: `http://user:pass@host/path?token=x` becomes
-/// `http://<secret>@host/path?<secret>`. A query goes to the end of the text: a URL that is none has no other end.
+/// Removes possible secrets from URLs in a text: `http://user:pass@host/path?token=x` becomes
+/// `http://<secret>@host/path?<secret>`. A query extends to the end of the text, because an invalid URL has no other
+/// end.
 std::string without_secrets(std::string_view text);
 
-/// The arguments of a URL's query and their values, as they are written and as they are read: whoever is sent a
-/// request may repeat any of these.
+/// Adds the arguments and values of a URL's query, encoded and decoded: a server may repeat any of them.
 void add_arguments_of(const secret_text& url, std::vector<secret_text>& to);
 
-/// A text from outside without these secrets, which whoever was sent them may repeat. What is too short to be a secret
-/// stays.
+/// Removes these secrets from a text from outside, whose author may repeat them. Keeps texts too short to be a secret.
 std::string without(std::vector<secret_text> secrets, std::string_view text);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// Bytes of the limiter's state on their way to a file and back.
+/// Streams of the saved state: encoder, decoder, and the sinks and sources behind them.
 #pragma once
 
 #include <array>
@@ -11,17 +11,16 @@
 
 namespace seriesgate {
 
-/// Where a snapshot goes. Implemented by the store.
+/// The target of a snapshot. The file implements it.
 class state_sink {
   public:
-    /// @return false if the bytes could not be written: saving then stops.
+    /// @return false if writing failed; saving then stops.
     virtual bool write(std::string_view bytes) = 0;
 
   protected:
     ~state_sink() = default;
 };
 
-/// Bytes put together in memory.
 class text_sink final : public state_sink {
     std::string& text_;
 
@@ -33,22 +32,21 @@ class text_sink final : public state_sink {
     }
 };
 
-/// Where a snapshot comes from.
+/// The source of a snapshot.
 class state_source {
   public:
-    /// Fills `size` bytes. @return false if there are not so many.
+    /// Fills `size` bytes. @return false if fewer remain.
     virtual bool read(char* into, std::size_t size) = 0;
-    /// Bytes that are still to come: what claims to be longer is damage, and not worth allocating for.
+    /// Remaining bytes: a larger declared size is damage and must not be allocated.
     [[nodiscard]] virtual std::uint64_t left() const = 0;
-    /// Asked when all has been read that there should be, before it is put to use.
-    /// @return whether that was all of it, and as it was written.
+    /// Called after the last read, before the content is used.
+    /// @return whether nothing remains and all is as it was written.
     virtual bool intact() = 0;
 
   protected:
     ~state_source() = default;
 };
 
-/// Bytes in memory.
 class text_source final : public state_source {
     std::string_view left_;
 
@@ -65,7 +63,7 @@ class text_source final : public state_source {
     bool intact() override { return left_.empty(); }
 };
 
-/// Numbers are little-endian, as the machines are that this is built for (see series/fingerprint.cpp).
+/// Numbers are little-endian, like the supported machines (series/fingerprint.cpp).
 class state_encoder {
     state_sink& sink_;
     bool good_ = true;
@@ -81,12 +79,12 @@ class state_encoder {
         number(static_cast<std::uint32_t>(value.size()));
         bytes(value);
     }
-    /// What state_decoder::count reads with the same `max`: a sum that has grown beyond it stays there.
+    /// For state_decoder::count with the same `max`; larger sums are written as `max`.
     void count(std::uint64_t value, std::uint64_t max) { number(value < max ? value : max); }
     [[nodiscard]] bool good() const noexcept { return good_; }
 };
 
-/// Errors stick: after one, everything reads as zero and good() is false. Sizes are checked by who reads them.
+/// After an error, all reads return zero and good() is false. Callers check sizes.
 class state_decoder {
     state_source& source_;
     bool good_ = true;
@@ -108,13 +106,13 @@ class state_decoder {
         if (!bytes(value.data(), value.size())) return {};
         return value;
     }
-    /// A count of things that follow, each of at least one byte. @param max more is a sign of damage.
+    /// A number of items that follow, each of at least one byte. @param max a larger number is damage.
     std::uint64_t count(std::uint64_t max) {
         const auto value = number<std::uint64_t>();
         if (value > max) fail();
         return good_ ? value : 0;
     }
-    /// Whether so many bytes are still to come. If not, this is an error.
+    /// Whether so many bytes remain; if not, this is an error.
     bool has(std::uint64_t size) {
         if (size > source_.left()) fail();
         return good_;

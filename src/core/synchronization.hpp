@@ -1,4 +1,4 @@
-/// A value that one thread replaces while many read it, without a lock on the reading side.
+/// A fair lock, a value behind a lock, and a value that many threads read without a lock while one replaces it.
 #pragma once
 
 #include <array>
@@ -11,12 +11,11 @@
 
 namespace seriesgate {
 
-// --- A lock that is given to threads in the order in which they asked for it.
+// --- Fair lock.
 
-/// A thread that gives a std::mutex back and takes it again at once mostly has it before a waiting one has woken up.
-/// Work that is done in pieces, with the lock given back in between so that others get their turn, needs one that is
-/// fair: here nobody waits for longer than one piece of everybody before.
-///
+/// Grants the lock in order of arrival. A thread that releases a std::mutex and locks it again mostly gets it before a
+/// waiting thread wakes up. Work in pieces, with the lock released in between, needs this fair one: nobody waits longer
+/// than one piece of each earlier thread.
 /// Threads: any. Meets BasicLockable.
 class fair_mutex {
     std::atomic<std::uint32_t> next_ticket_{0};
@@ -42,10 +41,10 @@ class fair_mutex {
     }
 };
 
-// --- A value that only the holder of its lock can reach.
+// --- A value behind a lock.
 
-/// Owns a T and its lock. There is no other way to the T than through lock(), so a function that takes a T& of one says
-/// by that: the lock is held.
+/// Owns a T and its lock. Only lock() gives access to the T, so a function with a T& parameter shows that the lock is
+/// held.
 ///
 ///     auto held = counts.lock();  // until the end of the block
 ///     held->book.find(...);
@@ -60,7 +59,6 @@ class guarded {
     template <class... Arguments>
     explicit guarded(Arguments&&... arguments) : value_(std::forward<Arguments>(arguments)...) {}
 
-    /// Holds the lock for as long as it lives.
     class access {
         std::scoped_lock<Mutex> lock_;
         T& value_;
@@ -77,11 +75,11 @@ class guarded {
     [[nodiscard]] access lock() { return access{*this}; }
 };
 
-/// Holds one current T. Readers pin the slot that holds it for as long as they look (a request's lookups, some
-/// microseconds); the writer puts a new T into a slot that nobody pins and makes it current.
+/// Holds one current T. Readers pin its slot while they use it (a request's lookups, some microseconds). The writer
+/// puts a new T into an unpinned slot and makes it current.
 ///
-/// Why not std::atomic<std::shared_ptr>: libstdc++ implements it with a lock bit, and every copy of the pointer
-/// writes the control block. Here a reader writes one counter, once a request.
+/// Why not std::atomic<std::shared_ptr>: libstdc++ implements it with a lock bit, and every copy writes the control
+/// block. Here a reader writes one counter, once a request.
 ///
 /// Threads: read() any; publish() and reclaim() one at a time (the caller serialises them).
 template <class T>
@@ -90,7 +88,7 @@ class published {
         std::atomic<std::uint32_t> readers{0};
         std::unique_ptr<const T> value;
     };
-    // One current, the others are free or about to lose their last reader.
+    // One is current; the others are free or about to lose their last reader.
     static constexpr std::size_t slot_count = 4;
 
   public:
@@ -110,20 +108,20 @@ class published {
 
     explicit published(std::unique_ptr<const T> first) { slots_[0].value = std::move(first); }
 
-    /// Pins the current value. Lock-free: it tries again only if a publish came in between.
+    /// Pins the current value. Lock-free: it retries only after a concurrent publish().
     [[nodiscard]] reader read() const noexcept {
         for (;;) {
             const auto index = current_.load();
             slot& pinned = slots_[index];
-            // Pin first, then look again: the writer empties a slot only if it saw no reader after the slot had
-            // ceased to be current. Sequential consistency orders the two steps of both sides.
+            // Pin first, then check again: the writer empties a slot only if it saw no reader after the slot had ceased
+            // to be current. Sequential consistency orders the two steps of both sides.
             pinned.readers.fetch_add(1);
             if (current_.load() == index) return reader{pinned};
             pinned.readers.fetch_sub(1);
         }
     }
 
-    /// Makes `next` current. Readers that came before keep what they saw.
+    /// Makes `next` current. Earlier readers keep their value.
     void publish(std::unique_ptr<const T> next) {
         assert(next);
         const auto old = current_.load();
@@ -135,8 +133,8 @@ class published {
         }
     }
 
-    /// Takes out the values that are no longer current and that nobody reads, for the caller to destroy at leisure,
-    /// outside of whatever lock serialises the writers. Call it now and then.
+    /// Returns values that are neither current nor pinned. The caller destroys them outside the writers' lock. Call it
+    /// now and then.
     [[nodiscard]] std::array<std::unique_ptr<const T>, slot_count> reclaim() noexcept {
         std::array<std::unique_ptr<const T>, slot_count> retired;
         for (std::size_t index = 0; index < slot_count; ++index)

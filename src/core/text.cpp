@@ -3,7 +3,7 @@
 namespace seriesgate {
 namespace {
 
-/// To two digits, and to three behind a leading 1: to a twentieth at most.
+/// Rounds to two digits, or three after a leading 1: an error of at most a twentieth.
 std::uint64_t rounded(std::uint64_t estimate) {
     std::uint64_t step = 1;
     while (estimate / step >= 200) step *= 10;

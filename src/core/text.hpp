@@ -1,4 +1,4 @@
-/// Numbers and times as people read them: on the page, in a terminal, in sentences.
+/// Text functions: ASCII case, control characters, UTF-8, numbers and durations for people.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace seriesgate {
 
-// --- Letters of protocols, whatever the locale.
+// --- ASCII, independent of the locale.
 
 constexpr char lower(char letter) noexcept {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-/// Beast's iequals of Boost 1.81 reads one byte behind both texts when they differ in case (fixed in 1.82).
+/// Beast's iequals of Boost 1.81 reads one byte past both texts if they differ in case (fixed in 1.82).
 constexpr bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
     return std::ranges::equal(one, other, {}, lower, lower);
 }
 
-// --- Characters that do something instead of being seen.
+// --- Control and invisible characters.
 
-/// The code point of a character of UTF-8, whole.
+/// The code point of a whole UTF-8 character.
 constexpr char32_t code_of(std::string_view character) noexcept {
     assert(!character.empty() && character.size() <= 4);
     constexpr std::array<unsigned, 5> first_bits{0, 0xff, 0x1f, 0x0f, 0x07};
@@ -36,9 +36,9 @@ constexpr char32_t code_of(std::string_view character) noexcept {
     return code;
 }
 
-/// Whether a terminal may take the character for an order (C0, DEL, C1), a reader for the end of a line (the separators
-/// of lines and paragraphs), or either shows what stands around it in another order (marks of direction).
-/// @param character one of UTF-8, whole.
+/// Whether the character controls a terminal (C0, DEL, C1), ends a line (line and paragraph separators), or reorders
+/// its surroundings (marks of direction).
+/// @param character a whole UTF-8 character.
 /// Source: Unicode 15, section 23.2 and UAX #9, section 2; CVE-2021-42574.
 constexpr bool is_control_character(std::string_view character) noexcept {
     const char32_t code = code_of(character);
@@ -47,8 +47,9 @@ constexpr bool is_control_character(std::string_view character) noexcept {
            within(0x2066, 0x2069);
 }
 
-/// Whether two names that differ in such a character alone look the same: it takes no room, or is filler or a tag.
-/// @param character one of UTF-8, whole. Source: Unicode 15, Default_Ignorable_Code_Point.
+/// Whether the character is invisible, so that names differing only in it look equal: it has no width, or is filler or
+/// a tag.
+/// @param character a whole UTF-8 character. Source: Unicode 15, Default_Ignorable_Code_Point.
 constexpr bool is_invisible(std::string_view character) noexcept {
     const char32_t code = code_of(character);
     const auto within = [code](char32_t first, char32_t last) { return code >= first && code <= last; };
@@ -58,12 +59,11 @@ constexpr bool is_invisible(std::string_view character) noexcept {
            within(0x1bca0, 0x1bca3) || within(0x1d173, 0x1d17a) || within(0xe0000, 0xe0fff);
 }
 
-/// Whether people see what it is.
 constexpr bool is_seen(std::string_view character) noexcept {
     return !is_control_character(character) && !is_invisible(character);
 }
 
-/// A character or a byte that is none: `\x1b` if it is one byte, else `\u202e`, `\U000e0041` beyond four digits.
+/// Escapes a character, or an invalid byte: `\x1b` for one byte, else `\u202e`, or `\U000e0041` beyond four digits.
 inline void append_code(std::string& out, std::string_view character) {
     const bool is_byte = character.size() == 1;
     const char32_t code = is_byte ? static_cast<unsigned char>(character.front()) : code_of(character);
@@ -72,10 +72,10 @@ inline void append_code(std::string& out, std::string_view character) {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[(code >> shift) & 15];
 }
 
-// --- UTF-8 as Go decodes it: what is not valid is taken byte by byte, each for one U+FFFD.
+// --- UTF-8, decoded as in Go: every invalid byte becomes one U+FFFD.
 
-/// The length in bytes of the character at the start of `text`; 0 if there is none: a stray or missing continuation,
-/// more bytes than needed, a surrogate, beyond U+10FFFF, or an empty text.
+/// The length in bytes of the character at the start of `text`. 0 if it is invalid: a stray or missing continuation, an
+/// overlong form, a surrogate, beyond U+10FFFF, or an empty text.
 /// Source: RFC 3629 section 4.
 constexpr std::size_t utf8_size(bytes_view text) noexcept {
     const auto within = [&](std::size_t at, unsigned low, unsigned high) {
@@ -116,7 +116,7 @@ inline bool is_utf8(bytes_view text) noexcept {
     return true;
 }
 
-/// `text` with every byte that belongs to no character replaced by U+FFFD.
+/// Replaces every byte outside a character by U+FFFD.
 inline std::string repaired_utf8(bytes_view text) {
     std::string out;
     while (!text.empty()) {
@@ -149,7 +149,7 @@ inline void append_utf8(std::string& out, char32_t character) {
     }
 }
 
-// --- Numbers with their nouns.
+// --- Numbers for people.
 
 /// "1 sample", "2 samples".
 inline std::string counted(std::uint64_t count, std::string_view noun) {
@@ -159,11 +159,11 @@ inline std::string counted(std::uint64_t count, std::string_view noun) {
 /// 99812 as `99,812`.
 std::string grouped(std::uint64_t number);
 
-/// A count as it is shown: `99,812`. An estimate has no more digits than are known, so that two estimates of the same
-/// look the same: `about 99,000`, `about 104,000`.
+/// A count as `99,812`. An estimate shows only significant digits, so that estimates of the same number look equal:
+/// `about 99,000`, `about 104,000`.
 std::string count_text(std::uint64_t count, bool is_exact);
 
-/// With two units at most: `1 d 4 h`, `4 min`, `5 s`.
+/// At most two units: `1 d 4 h`, `4 min`, `5 s`.
 std::string duration_text(std::chrono::seconds duration);
 
 }  // namespace seriesgate
