@@ -57,8 +57,7 @@ value_count estimate_values(std::uint64_t seen, std::uint64_t looked_at, std::ui
 value_count count_values(const watched_label& label, double scale = 1);
 
 /// The metrics with the most series, in detail. cardinality_tables also keeps one for tenants, with all metrics of a
-/// tenant as one unnamed metric.
-/// Threads: one at a time.
+/// tenant as one unnamed metric. Threads: one at a time.
 class watched_metrics {
     space_saving metrics_;
     std::vector<watched_metric> watched_{};  // by place
@@ -93,8 +92,7 @@ class watched_metrics {
 // --- The same counts over all tenants and per tenant.
 
 /// Two lists, because a name with a few series of each of a thousand tenants is on top of all, and of none of them.
-/// Neighbouring series mostly share job, metric and sender; then no hash is computed.
-/// Threads: one at a time.
+/// Neighbouring series mostly share job, metric and sender; then no hash is computed. Threads: one at a time.
 class cardinality_table {
     space_saving in_all_;
     space_saving by_tenant_;
@@ -120,7 +118,6 @@ class cardinality_table {
         by_tenant_.add(last_.by_tenant, name, series, now);
     }
 
-    /// Entries have no tenant.
     [[nodiscard]] const space_saving& in_all() const noexcept { return in_all_; }
     [[nodiscard]] const space_saving& by_tenant() const noexcept { return by_tenant_; }
 
@@ -167,8 +164,7 @@ struct looked_at_weights {
 };
 
 /// Counts the series of one kind (new or refused) in one window. At most about 8 MiB, if every name has the maximum
-/// length.
-/// Threads: one at a time.
+/// length. Threads: one at a time.
 class cardinality_tables {
   public:
     static constexpr std::size_t metrics_max = 1024;

@@ -69,7 +69,6 @@ enum class cardinality_window : std::uint8_t { hourly, daily };
 /// A series counts once an hour. So the day counts a refused series once for each hour, and a new series once. Per
 /// hour, the first counted_max series are counted, the first watched_max label by label. Beyond that a sample is taken
 /// (thinning in space_saving.hpp), so a flood costs almost nothing.
-///
 /// Threads: any. A caller waits at most for a copy of the tables, a millisecond or two.
 class cardinality_tracker {
   public:

@@ -101,8 +101,7 @@ enum class demand_window : std::uint8_t { hourly, daily };
 
 /// Remembers each budget's count of some minutes ago: 5 to 10 in the hour, 30 to 60 in the day, less at a window's
 /// start. The first two minutes of a window give no rate, because all series return then. Bounded: the gate and the
-/// budgets_max largest tenants and groups.
-/// Threads: one at a time.
+/// budgets_max largest tenants and groups. Threads: one at a time.
 class demand_rates {
   public:
     static constexpr std::size_t budgets_max = 1'000;
@@ -110,10 +109,8 @@ class demand_rates {
 
     /// Whether note() would store anything; saves computing the figures.
     [[nodiscard]] bool is_due(time_point now, std::chrono::sys_seconds hour, std::chrono::sys_seconds day) const;
-    /// @param figures of now.
     void note(time_point now, const limiter_figures& figures);
 
-    /// A budget in a running window.
     struct filling {
         demand_window window = demand_window::hourly;
         window_span span{};

@@ -37,7 +37,6 @@ struct subject {
         const auto found = std::ranges::find(watched.labels, label, &watched_label::name);
         return found == watched.labels.end() ? 0 : values(*found).values;
     }
-    /// Series with the label.
     [[nodiscard]] std::uint64_t series_with(const watched_label& label) const {
         const double scale = static_cast<double>(series) / static_cast<double>(series_watched);
         return static_cast<std::uint64_t>(std::llround(static_cast<double>(label.series - label.error) * scale));
@@ -60,7 +59,6 @@ struct subject {
 
 /// By number of series, descending.
 std::vector<subject> metrics_of(const cardinality_tables& taken, const cardinality_tables& refused);
-/// The same by tenant, all metrics of a tenant as one without a name.
 std::vector<subject> tenants_of(const cardinality_tables& taken, const cardinality_tables& refused);
 
 /// The entry with at least half of the series; null if none has.

@@ -30,8 +30,7 @@ struct refused_series {
 };
 
 /// Keeps each series once. Bounded in number, bytes and work: at most per_second series in a second, the last of a
-/// batch.
-/// Threads: any.
+/// batch. Threads: any.
 class refused_ring {
   public:
     static constexpr std::size_t series_max = 1'000;
@@ -69,7 +68,6 @@ class refused_ring {
     guarded<ring> ring_;
 };
 
-/// The full limit, in a few words.
 std::string reason_of(const refused_series& one);
 
 /// Copies up to series_bytes_max.

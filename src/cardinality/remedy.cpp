@@ -31,7 +31,6 @@ constexpr std::array alphabets{alphabet{"0-9", '0', '9'}, alphabet{"a-f", 'a', '
                                alphabet{".", '.', '.'},   alphabet{":", ':', ':'},   alphabet{"/", '/', '/'},
                                alphabet{"-", '-', '-'}};
 
-/// @return alphabets.size() if there is none.
 std::size_t alphabet_of(char c) {
     const auto found = std::ranges::find_if(alphabets, [c](const alphabet& a) { return a.first <= c && c <= a.last; });
     return static_cast<std::size_t>(found - alphabets.begin());
@@ -140,14 +139,12 @@ bool is_legacy_name(std::string_view label) {
            std::ranges::all_of(label, is_name_character);
 }
 
-/// A YAML scalar.
 std::string in_quotes(std::string_view text) {
     std::string out = "'";
     for (const char c : text) out.append(c == '\'' ? 2 : 1, c);
     return out + "'";
 }
 
-/// A selector string.
 std::string in_double_quotes(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {

@@ -50,7 +50,6 @@ class series_sample {
     /// Under load fewer are looked at: see thinning.
     void raise_to(unsigned level);
 
-    /// @return null if it is not in the sample.
     [[nodiscard]] std::shared_ptr<const sampled_series> find(std::uint64_t fingerprint) const;
     [[nodiscard]] std::vector<std::shared_ptr<const sampled_series>> all() const;
     [[nodiscard]] std::size_t size() const noexcept { return kept_.size(); }

@@ -24,8 +24,7 @@ namespace seriesgate {
 ///
 /// Work and memory stay bounded. The sum of weights is the number of distinct series: exact up to kept_max, unbiased
 /// beyond. An entry with n series has a standard error below sqrt(n w), with the final weight w. Source: Gibbons and
-/// Tirthapura, "Estimating simple functions on the union of data streams", 2001.
-/// Threads: one at a time.
+/// Tirthapura, "Estimating simple functions on the union of data streams", 2001. Threads: one at a time.
 class thinning {
     std::size_t kept_max_;
     boost::unordered_flat_set<std::uint64_t> kept_{};

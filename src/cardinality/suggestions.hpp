@@ -39,7 +39,6 @@ struct suggestion {
     series_maxima to_write;
 };
 
-/// A filter of budgets.
 struct suggestion_choice {
     std::size_t shown_max = 100;
     std::optional<std::string> tenant{};  ///< as in budget_name
@@ -78,7 +77,6 @@ class observed_demand {
     /// Fetches ended windows, and the figures when they are due. Call it every second or so, and before save().
     void look(series_limiter& limiter, time_point now);
 
-    /// See suggest() above.
     [[nodiscard]] suggestion_list suggest(const series_limiter& limiter, time_point now,
                                           const suggestion_choice& choice);
 

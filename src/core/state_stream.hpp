@@ -11,7 +11,6 @@
 
 namespace seriesgate {
 
-/// The target of a snapshot. The file implements it.
 class state_sink {
   public:
     /// @return false if writing failed; saving then stops.
@@ -32,7 +31,6 @@ class text_sink final : public state_sink {
     }
 };
 
-/// The source of a snapshot.
 class state_source {
   public:
     /// Fills `size` bytes. @return false if fewer remain.

@@ -15,8 +15,7 @@ namespace seriesgate {
 
 /// Grants the lock in order of arrival. A thread that releases a std::mutex and locks it again mostly gets it before a
 /// waiting thread wakes up. Work in pieces, with the lock released in between, needs this fair one: nobody waits longer
-/// than one piece of each earlier thread.
-/// Threads: any. Meets BasicLockable.
+/// than one piece of each earlier thread. Threads: any. Meets BasicLockable.
 class fair_mutex {
     std::atomic<std::uint32_t> next_ticket_{0};
     std::atomic<std::uint32_t> serving_{0};
@@ -48,7 +47,6 @@ class fair_mutex {
 ///
 ///     auto held = counts.lock();  // until the end of the block
 ///     held->book.find(...);
-///
 /// Threads: any.
 template <class T, class Mutex = fair_mutex>
 class guarded {
@@ -80,7 +78,6 @@ class guarded {
 ///
 /// Why not std::atomic<std::shared_ptr>: libstdc++ implements it with a lock bit, and every copy writes the control
 /// block. Here a reader writes one counter, once a request.
-///
 /// Threads: read() any; publish() and reclaim() one at a time (the caller serialises them).
 template <class T>
 class published {

@@ -39,7 +39,6 @@ std::size_t blocks_for(const filter_spec& spec);
 
 /// Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009; the Parquet format has the
 /// same layout with 32-bit words (BloomFilter.md).
-///
 /// Threads: contains(), prefetch() and save() any, beside insert(), without a lock (relaxed atomics: a bit once seen
 /// stays). insert() one at a time, because it stores words without compare-and-swap: eight locked instructions would be
 /// half of its cost.
@@ -100,7 +99,6 @@ class split_block {
         return ((set_bit(line.words[I], positions >> 6 * I & 63) ^ 1) | ...) != 0;
     }
 
-    /// @return the bit before.
     static std::uint64_t set_bit(std::uint64_t& bits, std::uint64_t position) noexcept {
         const std::uint64_t before = word{bits}.load(std::memory_order_relaxed);
         word{bits}.store(before | std::uint64_t{1} << position, std::memory_order_relaxed);
@@ -128,7 +126,6 @@ class split_block {
 ///
 /// insert() never allocates: maintenance calls prepare_segment() ahead of need. Call has_room() before insert(); if it
 /// is false, get a segment first. No segment is filled beyond its capacity.
-///
 /// Threads: contains() and prefetch() any, without a lock. insert(), has_room() and adopt() under the commit lock.
 /// wants_segment() and prepare_segment() one at a time, without the lock.
 class admitted_set {

@@ -23,7 +23,6 @@ double sigma(double x) {
     return sum;
 }
 
-/// The contribution of the full registers.
 double tau(double x) {
     if (x == 0 || x == 1) return 0;
     double sum = 1 - x;

@@ -16,8 +16,7 @@ namespace seriesgate {
 /// The first fingerprints are stored, so that thousands of label groups with few refusals cost almost nothing. Then a
 /// HyperLogLog with 2^IndexBits registers takes over: standard error 1.04/sqrt(2^IndexBits).
 /// Source: Flajolet et al., "HyperLogLog", 2007; estimator: Ertl, "New cardinality estimation algorithms for
-/// HyperLogLog sketches", 2017, algorithm 6 (no bias tables, no switch between ranges).
-/// Threads: one at a time.
+/// HyperLogLog sketches", 2017, algorithm 6 (no bias tables, no switch between ranges). Threads: one at a time.
 /// @tparam ExactMax fingerprints stored. Give counts that people compare with others a large one, even beyond half the
 /// memory of the registers.
 template <unsigned IndexBits, std::size_t ExactMax>

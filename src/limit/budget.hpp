@@ -28,8 +28,7 @@ namespace seriesgate {
 ///
 /// Whole histograms: a series that completes a histogram needs no room, but the count stays below max + margin. In the
 /// next hour all these series return, so incumbents are admitted up to max + margin too. Completions get only the rest:
-/// hours, reloads or restarts never add a second margin.
-/// Threads: under the commit lock.
+/// hours, reloads or restarts never add a second margin. Threads: under the commit lock.
 class budget {
     std::uint64_t max_;         // 0: count only
     std::uint64_t margin_ = 0;  // series allowed beyond the maximum, see margin_of

@@ -123,7 +123,6 @@ budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::opt
     return pair;
 }
 
-/// Room that a new budget reserves.
 std::uint64_t budget_table::expects(const limit_budgets& of, const budget_role& role) const noexcept {
     if (!reserving_) return 0;
     const bool may_have_shared = of.overflow_was_used && !role.overflow;

@@ -67,8 +67,7 @@ struct tenant_of_request {
 ///
 /// Incumbents: in a new hour, a budget reserves room for the series that it counted in the hour before. If it may have
 /// missed some, it reserves all room until the grace ends. That happens if its limit is new or changed its selector in
-/// that hour, or if its group shared the overflow budget.
-/// Threads: under the commit lock.
+/// that hour, or if its group shared the overflow budget. Threads: under the commit lock.
 class budget_table {
   public:
     /// @param key of this installation; keeps senders from choosing names that all fall into one hash bucket.
@@ -100,7 +99,6 @@ class budget_table {
         std::chrono::sys_seconds ended_day{};
     };
     void begin_hour(const new_hour& begun);
-    /// Ends the grace and all reservations.
     void end_grace();
     /// Takes new rules. Budgets of limits that still exist keep their counts; the others are removed.
     /// @param described limit_budgets_rules_of(*rules); slow with many overrides, so computed before.
@@ -124,8 +122,7 @@ class budget_table {
     };
     [[nodiscard]] cursor begin() const noexcept { return {.limit_budgets = 0, .place = 0, .change = change_}; }
     [[nodiscard]] bool holds(const cursor& at) const noexcept { return at.change == change_; }
-    /// Calls `visit` with the next `count` budgets.
-    /// @return whether there are more. Precondition: holds(at).
+    /// Calls `visit` with the next `count` budgets. @return whether there are more. Precondition: holds(at).
     template <class Visit>
     bool visit_some(cursor& at, std::size_t count, Visit visit) const {
         for (; at.limit_budgets < limit_budgets_count(); ++at.limit_budgets, at.place = 0) {
@@ -144,8 +141,7 @@ class budget_table {
     /// earlier. A change to all budgets ends the snapshot.
     /// @return the header before all budgets.
     [[nodiscard]] std::string begin_snapshot();
-    /// Appends the next `count` budgets, and those written early.
-    /// @return whether there are more.
+    /// Appends the next `count` budgets, and those written early. @return whether there are more.
     bool save_some(std::size_t count, std::string& out);
     /// Whether the snapshot still shows one moment.
     [[nodiscard]] bool snapshot_holds() const noexcept { return snapshot_open_; }

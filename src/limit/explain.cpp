@@ -64,7 +64,6 @@ std::optional<std::uint64_t> room_in(const budget& window, standing of) {
     return window.limits() ? std::optional{window.room(of)} : std::nullopt;
 }
 
-/// Describes a budget that does not exist yet.
 applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
                                const rule_selections::one& selection, std::string_view tenant) {
     budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
@@ -110,7 +109,6 @@ std::vector<applying_budget> applying_budgets(const commit_state& held, const st
     return made;
 }
 
-/// What the sets and the refused cache remember about a series.
 explanation remembered_of(const limiter_state& state, const window_sets& current, std::uint64_t fingerprint) {
     explanation made{.hour = current.hour_span, .day = current.day_span};
     made.in_hour = current.hour->contains(fingerprint);

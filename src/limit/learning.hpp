@@ -11,25 +11,20 @@ namespace seriesgate {
 class series_limiter;
 
 /// Makes these series known. The store counts their shared budgets. Budgets of this gate alone stay unchanged: another
-/// gate counted the series there.
-/// Throws std::bad_alloc if memory runs out; then some series may be known.
+/// gate counted the series there. Throws std::bad_alloc if memory runs out; then some series may be known.
 /// @param limiter of scope fleet.
 /// @param hour in which the store counted them.
-/// @return false if that hour is not in force; then nothing has changed.
-/// Threads: any.
+/// @return false if that hour is not in force; then nothing has changed. Threads: any.
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
 
-/// Makes room in the hour's and the day's set before a large learn().
-/// Throws and returns as learn(). Threads: any.
+/// Makes room in the hour's and the day's set before a large learn(). Throws and returns as learn(). Threads: any.
 bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
 
 /// Makes sets of the hour before, for about so many series, if this gate did not observe that hour. Call it before
-/// learn_hour_before().
-/// Throws and returns as learn(). Threads: any.
+/// learn_hour_before(). Throws and returns as learn(). Threads: any.
 bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
 
-/// Makes these series incumbents. If that hour was in the same day, they are known in the day too.
-/// Throws as learn().
+/// Makes these series incumbents. If that hour was in the same day, they are known in the day too. Throws as learn().
 /// @param hour the one after the hour in which the store counted them.
 /// @return false if it is not in force, or expect_hour_before() was not called in it; then nothing has changed.
 /// Threads: any.

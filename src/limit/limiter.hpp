@@ -67,8 +67,7 @@ class series_limiter {
                    untold_series& all, untold& aside) const;
 
     /// Last step: decides about the undecided series, in order, by all budgets. New series count in the hour of `now`,
-    /// however long after lookup().
-    /// Throws std::bad_alloc if memory runs out; then some series may have been admitted.
+    /// however long after lookup(). Throws std::bad_alloc if memory runs out; then some series may have been admitted.
     /// @param said the fleet decision about all of `open`. In a fleet without it, no series is admitted that a shared
     /// limit may refuse.
     /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided or

@@ -28,8 +28,7 @@ inline constexpr std::size_t selection_bytes_max = 72u << 20;
 ///
 /// Bounded for any request. Each label is read once for all rules. A regular expression is not evaluated again on the
 /// same value as before. Keys that are too long are not copied. All work counts against rule_work_max and
-/// selection_bytes_max.
-/// Threads: one at a time.
+/// selection_bytes_max. Threads: one at a time.
 class rule_selections {
     struct selected {
         std::size_t key_begin;
@@ -82,7 +81,6 @@ class rule_selections {
         [[nodiscard]] bool is_ignored_value() const noexcept { return series_.is_ignored_value; }
         /// Whether only a limit of the gate itself applies, not the global limit and not the tenant's.
         [[nodiscard]] bool is_apart() const noexcept { return series_.exempt || series_.is_ignored_value; }
-        /// Whether only the exempt limit applies.
         [[nodiscard]] bool exempt() const noexcept { return series_.exempt; }
         /// Whether the rules exempt the series, but other limits decide.
         [[nodiscard]] bool is_beyond_exemption() const noexcept { return series_.beyond_exemption; }
@@ -117,12 +115,10 @@ class rule_selections {
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
     /// Adds an ignored value. @return as append().
     bool append_ignored_value(const compiled_rules& rules, std::string_view tenant);
-    /// Adds a copy of another series' selection.
-    /// @param other from another object, and not exempt.
+    /// Adds a copy of another series' selection. @param other from another object, and not exempt.
     void append(const one& other);
     /// Moves a series' selection forward; it replaces the one at `to`.
     void move(std::size_t from, std::size_t to) noexcept;
-    /// Lets other limits decide about an exempt series.
     void end_exemption(std::size_t i) noexcept { series_[i].end_exemption(); }
     void truncate(std::size_t count);
     /// Uses up work. @return false if none is left.

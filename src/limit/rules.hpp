@@ -45,7 +45,6 @@ enum class limit_mode : std::uint8_t {
     observe,  ///< counts what it would refuse, refuses nothing
 };
 
-/// The response to a sender whose series are refused.
 enum class limit_answer : std::uint8_t {
     drop,    ///< the upstream's response to the remaining series
     reject,  ///< an error, though the remaining series are stored
@@ -211,7 +210,6 @@ class rule_labels {
   public:
     rule_labels(std::span<const label_limit> limits, std::span<const selector> exempt);
 
-    /// How many labels are numbered.
     [[nodiscard]] std::size_t size() const noexcept { return numbers_.size(); }
     /// How many positions there are; a bound for `first_asked() + i`.
     [[nodiscard]] std::size_t asked_count() const noexcept { return numbers_asked_.size(); }
@@ -229,7 +227,6 @@ class rule_labels {
     [[nodiscard]] std::size_t of_each(std::size_t limit) const noexcept {
         return begins_[exempt_count_ + 2 * limit + 1];
     }
-    /// The number of the label at a position.
     [[nodiscard]] std::uint32_t number(std::size_t position) const noexcept {
         assert(position < numbers_asked_.size());
         return numbers_asked_[position];
@@ -252,7 +249,6 @@ struct compiled_rules : limit_rules {
 
     explicit compiled_rules(limit_rules written);
 
-    /// The configured limits.
     [[nodiscard]] std::span<const label_limit> written_limits() const noexcept {
         return std::span{limits}.first(limits.size() - (exempt.empty() ? 0 : 1) - (ignores_labels ? 1 : 0));
     }

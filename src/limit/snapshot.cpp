@@ -353,8 +353,7 @@ void budget_table::load(state_decoder& in) {
     note_change();
 }
 
-/// @param into null if the rules lack this limit.
-/// @return whether the same groups share the overflow budget.
+/// @param into null if the rules lack this limit. @return whether the same groups share the overflow budget.
 bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const {
     const auto whole_since = in.count(hours_max);
     const bool overflow_was_used = get_flag(in);

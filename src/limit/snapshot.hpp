@@ -10,8 +10,7 @@ class series_limiter;
 
 /// Writes all that a restart must keep: sets, budgets, sketches, reservations. Requests continue meanwhile. The result
 /// shows one moment, the end of copying the filters.
-/// @return false if the sink failed, or a window ended meanwhile: try again.
-/// Threads: one at a time.
+/// @return false if the sink failed, or a window ended meanwhile: try again. Threads: one at a time.
 bool save_snapshot(series_limiter& limiter, state_sink& sink);
 
 /// Loads a snapshot into an unused limiter, then follows the clock. An hour that has ended since becomes the previous

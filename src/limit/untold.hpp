@@ -40,8 +40,7 @@ void set_aside_owed(std::span<const offered_series> offered, const lookup_result
                     untold& aside);
 
 /// The unreported series of all requests, so that each is reported once, however often it arrives meanwhile. Bounded;
-/// for one hour, in which the store keeps room for each of them.
-/// Threads: any.
+/// for one hour, in which the store keeps room for each of them. Threads: any.
 class untold_series {
     /// 9 to 18 bytes per fingerprint.
     using series_set = boost::unordered_flat_set<std::uint64_t>;
@@ -74,8 +73,7 @@ class untold_series {
     /// Removes series that were reported, or never will be.
     void remove(const window_span& hour, std::span<const offered_series> told);
 
-    /// Removes series that other gates have reported.
-    /// @return how many were waiting to be reported.
+    /// Removes series that other gates have reported. @return how many were waiting to be reported.
     std::size_t strike(const window_span& hour, std::span<const std::uint64_t> fingerprints);
     /// Keeps a request's unreported series pending and drops the others.
     /// @param one of the current hour, and added here.

@@ -153,7 +153,6 @@ class observed_shares {
 
 // --- The fleet decision: what the store shared by several gates decided about the new series of one request.
 
-/// Whose counts decide.
 enum class limit_scope : std::uint8_t {
     gate,   ///< this gate's own
     fleet,  ///< the store's: only its decision admits series that a shared limit may refuse

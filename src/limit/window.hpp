@@ -32,7 +32,6 @@ enum class standing : std::uint8_t {
     incumbent,  ///< admitted then: room is reserved for it
 };
 
-/// The windows in which something holds.
 struct in_windows {
     bool hour = false;
     bool day = false;

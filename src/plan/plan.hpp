@@ -28,7 +28,6 @@ enum class body_action : std::uint8_t {
     count_
 };
 
-/// The name in metrics.
 constexpr std::string_view name_of(body_action what) noexcept {
     constexpr std::string_view names[] = {"unchanged", "spliced", "translated", "none"};
     static_assert(std::size(names) == static_cast<std::size_t>(body_action::count_));

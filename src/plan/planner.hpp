@@ -110,8 +110,7 @@ class planner : public label_source {
     result<plan, wire_error> operator()(bytes_view body, series_limiter& limiter, time_point now,
                                         std::string_view tenant = {}, protocol version = protocol::v1);
 
-    /// Reads all of the body.
-    /// @return its error; wire_errc::none if it is sound.
+    /// Reads all of the body. @return its error; wire_errc::none if it is sound.
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
     /// read() in steps, so that the thread can serve others: begin(), read_on() until false, read_error().
     void begin(bytes_view body, std::string_view tenant, protocol version);
@@ -143,7 +142,6 @@ class planner : public label_source {
     void shrink();
 
     [[nodiscard]] std::size_t entry_count() const noexcept { return entries_.size(); }
-    /// By entry.
     [[nodiscard]] std::span<const offered_series> offered() const noexcept { return offered_; }
     [[nodiscard]] std::uint64_t fingerprint_at(std::size_t index) const noexcept { return offered_[index].fingerprint; }
     [[nodiscard]] const byte_range& record_of(std::size_t index) const noexcept { return entries_[index].record; }

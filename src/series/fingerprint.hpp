@@ -58,8 +58,7 @@ inline std::uint64_t piece_hash(bytes_view text, const unsigned char* secret) no
 /// @param text of more than text_piece_bytes.
 std::uint64_t long_text_hash(bytes_view text, const unsigned char* secret) noexcept;
 
-/// Hashes a name, a value, or many labels. 0 only for the empty text.
-/// @param secret of a hash_key.
+/// Hashes a name, a value, or many labels. 0 only for the empty text. @param secret of a hash_key.
 inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noexcept {
     assert(secret != nullptr);
     if (text.empty()) return 0;
@@ -135,8 +134,7 @@ struct tenant_key {
     std::uint64_t factor = 1;  ///< odd
 };
 
-/// @param labels_hash the sum of the labels' hashes.
-/// @param tenant equal labels of two tenants are two series.
+/// @param labels_hash the sum of the labels' hashes. @param tenant equal labels of two tenants are two series.
 inline std::uint64_t fingerprint_of(std::uint64_t labels_hash, const tenant_key& tenant) noexcept {
     assert(tenant.factor % 2 == 1);  // otherwise no permutation
     return avalanche((labels_hash ^ tenant.flip) * tenant.factor);
@@ -150,8 +148,7 @@ inline std::uint64_t ignored_value_of(std::uint64_t ignored_hash, const tenant_k
     return value == 0 ? 1 : value;
 }
 
-/// Sums the hashes of a label set in any order, and knows the ignored labels.
-/// Threads: one at a time (it owns buffers).
+/// Sums the hashes of a label set in any order, and knows the ignored labels. Threads: one at a time (it owns buffers).
 class label_hasher {
     hash_key key_;
     std::vector<std::string> ignored_;

@@ -107,7 +107,6 @@ constexpr bool is_name_letter(char c, name_kind kind) {
     return is_name_start(c) || is_digit(c) || (kind == name_kind::metric && c == ':');
 }
 
-/// Whether the name needs no quotes.
 constexpr bool is_plain_name(bytes_view name, name_kind kind) {
     const auto fits = [kind](char c) { return is_name_letter(c, kind); };
     return !name.empty() && !is_digit(name[0]) && std::ranges::all_of(name, fits);

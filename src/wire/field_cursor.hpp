@@ -68,8 +68,7 @@ class field_cursor {
         return true;
     }
 
-    /// Whether the next field has this tag.
-    /// @param tag of one byte.
+    /// Whether the next field has this tag. @param tag of one byte.
     [[nodiscard]] bool is_before(std::uint32_t tag) const noexcept {
         assert(tag >= 8 && tag < 0x80);
         return at_ != end_ && *at_ == static_cast<char>(tag);

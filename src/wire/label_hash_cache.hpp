@@ -19,7 +19,6 @@ namespace seriesgate {
 /// are equally valid. A wrong hit is as rare as two label sets with one fingerprint.
 ///
 /// The table has buckets of a cache line; a full bucket uses its neighbour. It grows up to its bound.
-///
 /// Threads: any, without a lock.
 class label_hash_cache {
   public:
@@ -31,17 +30,14 @@ class label_hash_cache {
 
     void prefetch(std::uint64_t key) const noexcept { __builtin_prefetch(&bucket_of(key)); }
 
-    /// @param key of labels_key: never 0.
-    /// @param labels_hash set if the labels are known.
+    /// @param key of labels_key: never 0. @param labels_hash set if the labels are known.
     [[nodiscard]] bool find(std::uint64_t key, std::uint64_t& labels_hash) const noexcept {
         return find_in(bucket_of(key), key, labels_hash) || find_in(neighbour_of(key), key, labels_hash);
     }
 
-    /// @param displaces whether to replace another entry if there is no room.
-    /// @return whether there was room.
+    /// @param displaces whether to replace another entry if there is no room. @return whether there was room.
     bool learn(std::uint64_t key, std::uint64_t labels_hash, bool displaces = false) noexcept;
 
-    /// Bytes of the buckets in use.
     [[nodiscard]] std::size_t bytes() const noexcept {
         return (mask_.load(std::memory_order_relaxed) + 1) * sizeof(bucket);
     }
@@ -118,7 +114,6 @@ class cache_admission {
 
   public:
     [[nodiscard]] bool is_given() const noexcept { return credit_ > 0; }
-    /// Counts a hit.
     void add() noexcept { credit_ = std::min(credit_ + 1, credit_max); }
     /// Counts a miss that found no room.
     void take() noexcept {

@@ -78,8 +78,7 @@ class label_walk {
     /// Labels of an entry that are walked; further ones are left to the caller.
     static constexpr unsigned remembered_max = 63;
 
-    /// Starts a body.
-    /// @param body_end end of all readable bytes.
+    /// Starts a body. @param body_end end of all readable bytes.
     void start(const char* body_end) noexcept {
         begin_ = nullptr;
         body_end_ = body_end;

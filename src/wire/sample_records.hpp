@@ -186,7 +186,6 @@ struct short_ref {
     }
 };
 
-/// Calls `take(ref)` for each reference of a packed run.
 template <class Take>
 fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0))) {
     const char* const end = packed.data() + packed.size();

@@ -44,9 +44,7 @@ class snappy_elements {
         rest_.remove_prefix(static_cast<std::size_t>(read_varint(compressed.data(), end, size) - compressed.data()));
     }
 
-    /// Position of the next element.
     [[nodiscard]] const char* position() const noexcept { return rest_.data(); }
-    /// Bytes decoded by the elements so far.
     [[nodiscard]] std::size_t decoded() const noexcept { return decoded_; }
     /// How far back the last element copied from; 0 for a literal.
     [[nodiscard]] std::size_t reach() const noexcept { return reach_; }

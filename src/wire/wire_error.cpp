@@ -65,7 +65,6 @@ std::string reason(wire_errc code) {
     return "unknown error";
 }
 
-/// Whether the error has a position.
 bool has_offset(wire_errc code) {
     return code > wire_errc::declared_size_implausible && code != wire_errc::rule_work_over_limit;
 }

@@ -8,7 +8,6 @@
 
 namespace seriesgate {
 
-/// Errors of a whole request: none of it is used.
 enum class wire_errc : std::uint8_t {
     none,
     // compression

@@ -184,7 +184,6 @@ const char* write_request_v2_reader::read_plain_beginning(bytes_view payload, la
     return sample_end;
 }
 
-/// Reads an entry, or the remainder of one.
 fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen) {
     const char* const end = records.data() + records.size();
     const auto check = [this, &seen](std::uint64_t ref) noexcept { check_label_ref(ref, seen); };

@@ -30,8 +30,7 @@ namespace seriesgate {
 ///     while (reader.next()) use(reader.series());
 ///     if (reader.failed()) return reader.error();
 ///
-/// A reader serves many requests (reset) and reuses its buffers.
-/// Threads: one at a time.
+/// A reader serves many requests (reset) and reuses its buffers. Threads: one at a time.
 class write_request_v2_reader {
     /// A symbol, with its values for labels that refer to it.
     struct symbol_entry {
@@ -87,7 +86,6 @@ class write_request_v2_reader {
     [[nodiscard]] std::size_t unordered_labels() const noexcept { return unordered_labels_; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }
-    /// Memory held for the body.
     [[nodiscard]] std::size_t bytes() const noexcept;
     /// Frees the memory of a giant. Call it between two bodies.
     void shrink();
