@@ -47,6 +47,7 @@ class fair_mutex {
 ///
 ///     auto held = counts.lock();  // until the end of the block
 ///     held->book.find(...);
+///
 /// Threads: any.
 template <class T, class Mutex = fair_mutex>
 class guarded {

@@ -27,7 +27,7 @@ inline constexpr double block_bits = 512;
 /// The expected false-positive rate of a filter of `blocks` blocks with `series` series.
 ///
 /// The number of series in a block is Poisson with mean series/blocks. With k series, each bit of a word is set with
-/// probability 1 - (63/64)^k, and a lookup tests one bit in each of 8 words.
+/// probability 1 - (63/64)^k. A lookup tests one bit in each of 8 words.
 /// Source: Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2009, section 3, for words of 64
 /// bits; tests/filter measures it.
 double expected_false_positive_rate(std::uint64_t series, std::size_t blocks);

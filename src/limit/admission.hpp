@@ -46,7 +46,7 @@ std::optional<std::uint64_t> next_completing_key(const Set& set, const histogram
 struct decision {
     verdict how = verdict::admitted;
     limit_number by = global_limit;  ///< limit that refuses
-    bool is_arrival = false;         ///< admitted; new in the day and in the hour before
+    bool is_arrival = false;         ///< admitted; neither the day nor the hour before had it
     bool beyond_exemption = false;   ///< the rules exempt it, but other limits decide
 };
 

@@ -22,7 +22,7 @@ namespace seriesgate {
 // --- The set of one day.
 
 /// An admitted_set whose bit positions differ from the hour set's. With equal positions, a false positive of the hour's
-/// set would mostly be one of the day's too, so checking both would prove nothing (see window_sets::standing_of).
+/// set would mostly be one of the day's too. Checking both would prove nothing (see window_sets::standing_of).
 /// Threads: as admitted_set.
 class day_set {
     std::unique_ptr<admitted_set> set_;

@@ -29,7 +29,7 @@ struct lookup_result {
     std::vector<limit_number> refused_by;       ///< by entry: the limit that refused it
     observed_shares observed;                   ///< admitted although an observing limit has no room
     entry_share beyond_exemption;               ///< exempt, but now decided by other limits
-    std::vector<std::uint32_t> newly_admitted;  ///< entries admitted, new in the day and not in the hour before
+    std::vector<std::uint32_t> newly_admitted;  ///< entries admitted; neither the day nor the hour before had them
     std::vector<std::uint32_t> returned;        ///< entries admitted that the day or the hour before had
     std::vector<std::uint32_t> newly_refused;   ///< entries refused now, not from the refused cache
 

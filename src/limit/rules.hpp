@@ -211,7 +211,7 @@ class rule_labels {
     rule_labels(std::span<const label_limit> limits, std::span<const selector> exempt);
 
     [[nodiscard]] std::size_t size() const noexcept { return numbers_.size(); }
-    /// How many positions there are; a bound for `first_asked() + i`.
+    /// How many positions there are, see number().
     [[nodiscard]] std::size_t asked_count() const noexcept { return numbers_asked_.size(); }
 
     /// @return the label's number, or size() if no rule uses it.

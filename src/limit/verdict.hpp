@@ -169,6 +169,7 @@ enum class told_outcome : std::uint8_t {
     refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
 };
 
+/// Counts of a shared budget over all gates.
 struct heard_budget {
     std::uint32_t place = 0;    ///< see budget_table::find
     std::uint64_t hourly = 0;   ///< series counted
@@ -177,6 +178,7 @@ struct heard_budget {
     bool unasked = false;       ///< counts from an earlier answer; `awaited` is unset
 };
 
+/// The fleet decision about one series.
 struct told_series {
     told_outcome outcome = told_outcome::unasked;
     refusing_window window = refusing_window::hourly;  ///< if refused
@@ -194,7 +196,7 @@ struct told_series {
     }
 };
 
-/// The decision about all undecided series of a request.
+/// The fleet decision about all undecided series of a request.
 struct told {
     window_span hour;                     ///< in which the store decided
     bool in_grace = false;                ///< the store may have kept room for incumbents

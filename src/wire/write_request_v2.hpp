@@ -21,7 +21,7 @@ namespace seriesgate {
 
 /// Returns the series entries of a v2 Request in order, in the same form as remote write 1. Each symbol is hashed once.
 /// Strict (see field_cursor): libprotobuf and gogo decode every accepted body to the same series. Beyond the format,
-/// every reference must name a symbol (one store's handler panics otherwise), label references must be pairs, and every
+/// every reference must name a symbol (one store's handler panics otherwise). Label references must be pairs, and every
 /// label must have a name. An entry that breaks such a rule is left out alone.
 ///
 /// Symbols may follow the entries, so reset() reads the whole top level. Its errors come before the first series.
