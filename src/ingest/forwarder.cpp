@@ -20,12 +20,12 @@
 namespace seriesgate {
 namespace {
 
-/// Senders keep what is answered so, and come again; with other errors they drop it.
+/// Senders retry these; they drop the data after any other error.
 bool is_retriable(const reply& answer) {
     return answer.status >= 500 || answer.status == 429;
 }
 
-/// The first one that matters most: an error that heals by itself, then one that does not, then the first store's.
+/// The answer that decides: a retriable error of any store, else an error of the first store, else of another.
 reply& decisive(reply& first, std::vector<reply>& others) {
     if (is_retriable(first)) return first;
     if (const auto found = std::ranges::find_if(others, is_retriable); found != others.end()) return *found;
@@ -58,7 +58,7 @@ reply agreed_answer(reply first, std::vector<reply> others) {
 
 namespace {
 
-/// Older vmagents ask this way whether zstd is understood; "1" means yes.
+/// Older vmagents ask this way whether the store understands zstd; "1" means yes.
 /// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
 constexpr std::string_view zstd_question = "get_vm_proto_version=1";
 
@@ -118,7 +118,7 @@ net::awaitable<reply> forwarder::send(const http_request& from, const outgoing& 
     co_return agreed_answer(std::move(first), std::move(others));
 }
 
-/// With replicas nobody is asked: all of them would have to say yes.
+/// Says no when there are replicas, since every one of them would have to understand zstd.
 net::awaitable<reply> forwarder::ask_for_zstd(const http_request& from) {
     if (!store_) {
         reply yes{.status = 200, .body = "1"};
@@ -145,7 +145,7 @@ net::awaitable<reply> forwarder::post(const http_request& from, const upstream_r
     if (!answer) co_return failed(from, answer.error());
     reply relayed = answered(std::move(*answer));
     const bool is_data = !message.body.empty();
-    if (is_data) count_answer(from, relayed);  // a store that says no to a question has lost nothing
+    if (is_data) count_answer(from, relayed);  // a rejected question loses no samples
     co_return relayed;
 }
 
@@ -184,8 +184,8 @@ void forwarder::count_answer(const http_request& from, const reply& answer) {
                                     from.sender, tenant));
 }
 
-/// What the sender asks in its query is not the store's to hear, but for what is configured. What is said of the rest
-/// are names: values may be secrets.
+/// Keeps only the query arguments that upstream.forwardQuery allows. The log names a dropped argument without its
+/// value, which may be a secret.
 std::string forwarder::query_of(const http_request& from) {
     forwarded_query query = pick_arguments(from.query, settings_.upstream.forward_query);
     if (query.left_out == 0) return std::move(query.text);

@@ -1,4 +1,4 @@
-/// Between a request and the upstream: what of it goes there, and what comes back.
+/// Sends a request to the upstream and its replicas, and makes one answer of theirs.
 #pragma once
 
 #include <optional>
@@ -15,40 +15,38 @@
 
 namespace seriesgate {
 
-// --- What a sender is told whose request went to several stores.
+// --- One answer from several stores.
 
-/// The first store's answer; but if that is a success and one of the others' is not, that one's. An error that heals by
-/// itself (5xx, 429) comes before one that does not, whoever it is of: the sender comes again for as long as one of
-/// them may yet take what it has sent, and drops it only when none will. Of remote write 2 they say together that as
-/// much is written as by the one that has written least; nothing, if one of them does not say.
-/// @param others of the stores that have to have it, too.
+/// Chooses the answer that the sender gets. A retriable error (5xx, 429) of any store wins, so that the sender retries
+/// while some store may still accept the data. Then other errors, the first store's before those of replicas. The
+/// remote write 2 counts become the least of all stores, or go away if one store sent none.
+/// @param others answers of the required replicas, those without bestEffort.
 reply agreed_answer(reply first, std::vector<reply> others);
 
-/// Threads: the worker's.
+/// One worker's way to the upstream. Threads: the worker's.
 class forwarder {
     ingest_shared& shared_;
     const config& settings_;
-    std::optional<store_client> store_;    // not with `discard:`
-    std::optional<replication> replicas_;  // as above
+    std::optional<store_client> store_;  // empty with `discard:`
+    std::optional<replication> replicas_;
 
   public:
     forwarder(net::io_context& io, ingest_shared& shared);
 
     /// Call it every second.
     void maintain();
-    /// See ingestor.
+    /// See ingestor::ready().
     [[nodiscard]] bool ready() const noexcept;
 
-    /// Takes what the replicas' copies of a request's headers need of server.maxInflightBytes, until it ends.
-    /// @return false if there is no room.
+    /// Reserves memory of server.maxInflightBytes for the headers that replicas copy, until the request ends.
     [[nodiscard]] bool take_room(const http_request& of) const;
 
-    /// @return the upstream's answer, or what is said in its place, or what one of its replicas has to say; with
-    /// `discard:` a success.
+    /// Sends the request to all stores. With `discard:` it answers 204.
+    /// @return the agreed answer; where a store gave none, the gate's own answer stands in.
     net::awaitable<reply> send(const http_request& from, const outgoing& sent);
 
-    /// Asks on behalf of an older vmagent whether zstd is understood. Bodies go to the store as they are compressed, so
-    /// it is the store's to say.
+    /// Forwards an older vmagent's question whether zstd is understood. The gate does not recompress, so the store
+    /// decides.
     net::awaitable<reply> ask_for_zstd(const http_request& from);
 
   private:
@@ -59,7 +57,7 @@ class forwarder {
     std::string query_of(const http_request& from);
 };
 
-/// Whether this is that question: an empty body with get_vm_proto_version=1.
+/// Whether the request is that question: an empty body and get_vm_proto_version=1.
 bool asks_for_zstd(const http_request& request);
 
 }  // namespace seriesgate

@@ -20,7 +20,7 @@ constexpr std::size_t shown_name_bytes_max = 100;
 constexpr std::size_t shown_example_bytes_max = 256;
 constexpr std::size_t shown_sender_tenant_bytes_max = 100;
 
-/// The series of a request that have the same fault.
+/// The series of a request with the same fault.
 struct fault_share {
     std::uint64_t series = 0;
     const left_out_entry* first = nullptr;
@@ -35,10 +35,10 @@ std::array<fault_share, fault_count> shares_of(const plan& decided) {
     return shares;
 }
 
-/// What tells people where to look. Names are cut, and safe to show.
+/// What the log shows of a left-out entry: shortened, control characters escaped.
 struct shown_entry {
     std::string metric;
-    std::string label;  ///< the one that is wrong; empty if no single one is
+    std::string label;  ///< the wrong label; empty if no single label is wrong
     std::string text;
 };
 
@@ -196,7 +196,8 @@ std::optional<refusal_log::summary> refusal_log::take_summary(clock::time_point 
     return std::exchange(rest_, {});
 }
 
-/// Entries that have had no line for long make room. What they have left was refused soon after their last line.
+/// Drops entries that have had no line for a whole interval, to bound the table. Adds their unreported samples to the
+/// summary.
 void refusal_log::begin_interval(clock::time_point now) {
     interval_end_ = now + interval;
     lines_ = 0;

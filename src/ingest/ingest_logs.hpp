@@ -1,4 +1,4 @@
-/// What ingestion says in the log now and then, whichever worker comes upon it.
+/// Throttled log lines of ingestion, shared by all workers.
 #pragma once
 
 #include <array>
@@ -21,40 +21,38 @@
 
 namespace seriesgate {
 
-// --- Series entries that break a rule of remote write: left out of their request, so that the others are stored.
+// --- Left-out series: entries that break a rule of remote write.
 
-/// When the log says what was left out: a line in ten seconds for each fault. Threads: any.
+/// Throttles the lines about left-out series: one in ten seconds for each fault. Threads: any.
 class left_out_log {
     std::array<sparse_log, static_cast<std::size_t>(series_fault::count_)> logs_{};
 
   public:
-    /// @return the series since the last line about this fault, if a line is due now: the caller then writes it.
+    /// @return if a line is due: the series since the last line about this fault. The caller writes the line.
     std::optional<std::uint64_t> count(series_fault fault, std::uint64_t series) noexcept;
-    /// Lines about series that no line has counted, where they are due. Call it every second.
+    /// Logs the series that no line has reported yet, where a line is due. Call it every second.
     void log_rest();
 };
 
-/// Whose request it is.
+/// A request with left-out series, and its sender.
 struct left_out_request {
     const plan& decided;
-    planner& planning;  ///< of the plan
+    planner& planning;  ///< the planner that made `decided`
     std::string_view sender, tenant;
 };
 
 void count_left_out(const plan& decided, ingest_metrics& metrics);
 void log_left_out(const left_out_request& of, left_out_log& log);
 
-/// `left out 1 series (1 sample)`
 std::string left_out_summary(const plan_counts& decided);
 
-/// For the sender: the summary, and for each fault how many series have it and the first of them, by metric and label.
-/// Empty if nothing was left out.
+/// Text for the sender: the summary, and for each fault the series count and the first series (metric and label). Empty
+/// if nothing was left out.
 std::string left_out_text(const plan& decided, planner& planning);
 
-// --- When to say that the store does not confirm what it was sent, or not all of it.
+// --- Unconfirmed samples: a remote write 2 success that does not confirm all of them.
 
-/// Remote write 2 that was answered with success though samples of it are not known to be stored: a line in each
-/// interval for as long as it lasts, and one about the last of them. Threads: any.
+/// Throttles the lines about 2xx answers that do not confirm all samples: one line an interval. Threads: any.
 class lost_log {
     sparse_log requests_;
     std::atomic<std::uint64_t> samples_{0};
@@ -63,18 +61,17 @@ class lost_log {
     using clock = sparse_log::clock;
     explicit lost_log(clock::duration interval = sparse_log::usual_interval) noexcept : requests_(interval) {}
 
-    /// Since the line before.
     struct news {
         std::uint64_t requests = 0;
         std::uint64_t samples = 0;
     };
 
-    /// One more request. @return what to say, if a line is due.
+    /// Adds one request. @return the counts, if a line is due.
     std::optional<news> count(std::uint64_t samples, clock::time_point now = clock::now()) noexcept {
         samples_.fetch_add(samples, std::memory_order_relaxed);
         return with_samples(requests_.count(1, now));
     }
-    /// For who looks every now and then. @return as count().
+    /// Call it regularly, so that the last events are reported too. @return as count().
     std::optional<news> rest(clock::time_point now = clock::now()) noexcept {
         return with_samples(requests_.rest(now));
     }
@@ -86,21 +83,21 @@ class lost_log {
     }
 };
 
-// --- What the store does not take, in the log.
+// --- Errors from the store.
 
-/// At most one line in ten seconds for each status. Threads: any.
+/// Throttles the lines about error answers: one in ten seconds for each status. Threads: any.
 class store_error_log {
     static constexpr unsigned status_min = 300;
     static constexpr unsigned status_max = 599;
     std::array<sparse_log, status_max - status_min + 1> logs_{};
 
   public:
-    /// @return the requests since the last line about this status, if a line is due now: the caller then writes it.
+    /// @return if a line is due: the requests since the last line about this status. The caller writes the line.
     /// Nothing for a success.
     std::optional<std::uint64_t> count(unsigned status,
                                        sparse_log::clock::time_point now = sparse_log::clock::now()) noexcept;
 
-    /// Requests that nobody has been told of, one status after the other, where a line about them is due now.
+    /// Calls `tell(status, requests)` for each status with unreported requests and a line due.
     template <class Tell>
     void rest(Tell tell, sparse_log::clock::time_point now = sparse_log::clock::now()) {
         for (unsigned status = status_min; status <= status_max; ++status)
@@ -108,28 +105,28 @@ class store_error_log {
     }
 };
 
-/// What a line shows of a store's answer, cut.
+/// The shortened parts of a store's answer that a log line shows.
 struct store_words {
-    std::string text;  ///< its first line, unless it is compressed
+    std::string text;  ///< first line of the body; empty if the body is compressed
     std::string retry_after;
 };
 
-/// A store may repeat what it was asked with: our credentials and the arguments of its backends' queries are left out.
+/// Leaves out our credentials and the query arguments of backend URLs, since a store may repeat them.
 store_words said_by_store(const reply& answer, const store_access& store);
 
-/// What senders do with what is answered so: `retry`, or `drop`, and the data is lost.
+/// What senders do after this status: `retry`, or `drop`, which loses the data.
 std::string_view senders_then(unsigned status) noexcept;
 
-/// The fields of the line: how many, and one of them as an example. They point at what is passed.
-/// @param status of the store's answer. @param said see said_by_store().
+/// Log fields of an error answer, with one request as an example. They point into the arguments.
+/// @param status the store's. @param said from said_by_store().
 /// @param sender its address; may be empty. @param tenant as the sender named it; may be empty.
 std::array<log::field, 7> describe_store_error(unsigned status, const store_words& said, std::uint64_t requests,
                                                std::string_view sender, std::string_view tenant);
 
-// --- When the log says which limits refuse, and how much.
+// --- Refusals by limits.
 
-/// At most one line in ten seconds for each limit and tenant, so that one explosion does not hide another, and at most
-/// ten in all. What finds no line is summed up in one more. Threads: any.
+/// Throttles the lines about refusals: in ten seconds one for each limit and tenant, so that one explosion does not
+/// hide another, and at most ten in all. One summary line covers the others. Threads: any.
 class refusal_log {
   public:
     using clock = monotonic_clock;
@@ -138,25 +135,24 @@ class refusal_log {
 
     struct summary {
         std::uint64_t samples = 0;
-        std::uint64_t limits = 0;  ///< pairs of a limit and a tenant
+        std::uint64_t limits = 0;  ///< pairs of limit and tenant
     };
-    /// What is to be said now.
     struct due {
-        std::uint64_t samples = 0;  ///< of the limit and tenant that were passed, since their last line; 0: no line
-        std::optional<summary> others{};  ///< of those that found no line, since the last summary
+        std::uint64_t samples = 0;        ///< of this limit and tenant since their last line; 0: no line
+        std::optional<summary> others{};  ///< pairs without a line of their own, since the last summary
     };
 
-    /// For who looks every now and then, so that what was refused after the last line of an explosion is told, too.
+    /// Call it regularly, so that refusals after the last line of an explosion are reported too.
     std::optional<summary> rest(clock::time_point now = clock::now());
-    /// Adds what was refused, and says what is due: the caller then writes it.
+    /// Adds refused samples. The caller writes the lines that are due.
     due count(std::string_view limit, std::string_view tenant, std::uint64_t samples,
               clock::time_point now = clock::now());
 
   private:
     struct entry {
-        std::uint64_t samples = 0;  // that nothing has been said of
+        std::uint64_t samples = 0;
         clock::time_point next_line = clock::time_point::min();
-        std::uint64_t summary = 0;  // the last one that it is part of
+        std::uint64_t summary = 0;  // number of the last summary that includes it
     };
 
     void begin_interval(clock::time_point now);
@@ -166,7 +162,7 @@ class refusal_log {
     std::mutex lock_;
     limit_table<entry> entries_;
     clock::time_point interval_end_ = clock::time_point::min();
-    std::size_t lines_ = 0;  // in this interval
+    std::size_t lines_ = 0;
     summary rest_;
     std::uint64_t summaries_ = 1;
     clock::time_point next_summary_ = clock::time_point::min();
@@ -175,13 +171,13 @@ class refusal_log {
 /// Threads: any.
 struct ingest_logs {
     refusal_log refused{};
-    refusal_log observed{};  ///< what would be refused
-    refusal_log beyond{};    ///< what limits of the gate's own have no room for, and is decided as others are
+    refusal_log observed{};  ///< would have been refused, but the limit only observes
+    refusal_log beyond{};    ///< exempt series and ignored values over their own limits; other limits then decide
     left_out_log left_out{};
     store_error_log store_errors{};
-    lost_log unconfirmed{std::chrono::minutes{1}};  ///< the store does not say what it has written
-    lost_log partly_written{};                      ///< less than it was sent
-    sparse_log query{std::chrono::hours{1}};        ///< arguments left out: somebody's mistake, until somebody mends it
+    lost_log unconfirmed{std::chrono::minutes{1}};
+    lost_log partly_written{};
+    sparse_log query{std::chrono::hours{1}};  ///< dropped query arguments: a lasting misconfiguration
 };
 
 }  // namespace seriesgate

@@ -37,7 +37,7 @@ std::vector<limit_counters::occasion> limit_counters::last_occasions() const {
 
 void limit_counters::write(exposition& out, std::string_view name, std::string_view help) const {
     out.family(name, help, metric_type::counter);
-    const limit_table<count> counts = copy();  // requests do not wait for the text
+    const limit_table<count> counts = copy();  // copied, so that requests do not wait for the text
     counts.for_each([&](std::string_view limit, std::string_view tenant, const count& each) {
         out.sample({{"limit", limit}, {"tenant", readable(tenant)}}, each.amount);
     });

@@ -1,4 +1,4 @@
-/// What is counted about remote write requests: what they hold and what becomes of it.
+/// Metrics of ingestion, and a bounded table of values by limit and tenant.
 #pragma once
 
 #include <chrono>
@@ -19,12 +19,12 @@
 
 namespace seriesgate {
 
-// --- Something for each limit and tenant.
+// --- A table by limit and tenant.
 
-/// What stands for all tenants that came when there was no room for one of its own.
+/// Stands for all tenants that found no room for an entry of their own.
 inline constexpr std::string_view other_tenants = "__other__";
 
-/// Bounded: beyond pairs_max the tenants of a limit share one. Threads: one at a time.
+/// Bounded: beyond pairs_max, new tenants of a limit share one entry. Threads: one at a time.
 template <class Value>
 class limit_table {
     struct slot {
@@ -33,7 +33,7 @@ class limit_table {
     };
     using by_tenant = std::map<std::string, slot, std::less<>>;
     std::map<std::string, by_tenant, std::less<>> by_limit_;
-    std::size_t pairs_ = 0;  // but for those that are shared
+    std::size_t pairs_ = 0;  // without the shared ones
 
   public:
     static constexpr std::size_t pairs_max = 1000;
@@ -47,7 +47,7 @@ class limit_table {
         return known->second.value;
     }
 
-    /// Whether the next tenant would share.
+    /// Whether the next new tenant would get a shared entry.
     [[nodiscard]] bool is_full() const noexcept { return pairs_ == pairs_max; }
 
     /// @param visit called with limit, tenant and value, in the order of their names.
@@ -57,7 +57,7 @@ class limit_table {
             for (const auto& [tenant, of] : tenants) visit(limit, tenant, of.value);
     }
 
-    /// @param done whether the pair may go. It makes room for another one.
+    /// @param done returns true for a pair to erase.
     template <class Done>
     void erase_if(Done done) {
         for (auto of = by_limit_.begin(); of != by_limit_.end();) {
@@ -84,9 +84,9 @@ class limit_table {
 
 class exposition;
 
-/// A few times for a request of which something was refused, never for others: a lock is good enough. When there are as
-/// many pairs as there may be, those without news for a while make room, so that whoever makes up names of tenants does
-/// not keep others out for ever. One that comes again counts from zero, as after a restart. Threads: any.
+/// Counts refused samples. Only requests with refusals take its lock. When the table is full, idle pairs are erased, so
+/// that invented tenant names do not keep others out. An erased pair starts again at zero, as after a restart. Threads:
+/// any.
 class limit_counters {
   public:
     using clock = monotonic_clock;
@@ -105,10 +105,9 @@ class limit_counters {
   public:
     void add(std::string_view limit, std::string_view tenant, std::uint64_t amount,
              clock::time_point now = clock::now());
-    /// Of the pairs that are there.
     [[nodiscard]] std::uint64_t total() const;
 
-    /// Which limits have had something to count, and when last; not of tenants that share one.
+    /// When each limit last counted something. Without the shared entries.
     struct occasion {
         std::string limit;
         std::string tenant;
@@ -116,7 +115,7 @@ class limit_counters {
     };
     [[nodiscard]] std::vector<occasion> last_occasions() const;
 
-    /// A family with the labels `limit` and `tenant`.
+    /// Writes a metric family with the labels `limit` and `tenant`.
     void write(exposition& out, std::string_view name, std::string_view help) const;
 
   private:
@@ -124,54 +123,51 @@ class limit_counters {
     void make_room(clock::time_point now);
 };
 
-// --- What is counted about markers.
+// --- Marker metrics.
 
 class exposition;
 
-/// Samples of markers, their ends included, each counted for each store. Threads: any.
+/// Samples of markers, end markers included, counted for each store. Threads: any.
 struct marker_metrics {
-    counter written;  ///< a store has taken them
-    counter failed;   ///< it has not: an error, no answer, or they were not sent after one that got none
+    counter written;
+    counter failed;  ///< an error, no answer, or not sent after an earlier failure
 };
 
-/// Its families.
 void write(exposition& out, const marker_metrics& metrics);
 
 class exposition;
 
-/// "Samples" are samples and native histograms together, as in /stats; histograms are also counted apart.
-/// Threads: any.
+/// "Samples" means samples and native histograms together, as in /stats; histograms are also counted apart. Threads:
+/// any.
 struct ingest_metrics {
-    counter_by<body_action> requests_forwarded;  ///< what was made of requests that decode
-    counter unconfirmed_requests;                ///< of remote write 2: the upstream's 2xx did not say what was written
-    counter partly_written_requests;             ///< of remote write 2: the upstream's 2xx said less than was sent
-    counter untranslated_histograms;             ///< with custom buckets, which remote write 1 has not
-    counter untranslated_series;                 ///< entries that a store of remote write 1 would drop in silence
-    counter_by<series_fault> series_left_out;    ///< entries that break a rule
-    counter query_arguments_dropped;             ///< of senders' queries, see upstream.forwardQuery
-    counter requests_discarded;                  ///< accepted and dropped because upstream.url is `discard:`
+    counter_by<body_action> requests_forwarded;
+    counter unconfirmed_requests;
+    counter partly_written_requests;  ///< remote write 2: the upstream's 2xx confirmed fewer samples than sent
+    counter untranslated_histograms;
+    counter untranslated_series;
+    counter_by<series_fault> series_left_out;
+    counter query_arguments_dropped;
+    counter requests_discarded;
 
     alignas(64) counter samples_received;
-    counter samples_left_out;  ///< of entries that break a rule
-    counter samples_accepted;  ///< stored + failed + those that the upstream has yet to answer
+    counter samples_left_out;
+    counter samples_accepted;  ///< stored + failed + those still waiting for the upstream's answer
     counter samples_refused;
-    counter samples_refused_by_limits;  ///< of these, all but stale markers of unknown series; a counter of its own,
-                                        ///< because the difference of two does not look like one to rate()
-    counter samples_stored;             ///< the upstream has confirmed them
-    counter samples_failed;             ///< it has not: an error, no answer, or a success that does not say so
-    counter unknown_dropped;            ///< stale markers and exemplar-only entries of unknown series
+    counter samples_refused_by_limits;  ///< apart from samples_refused, since rate() cannot subtract
+    counter samples_stored;
+    counter samples_failed;  ///< an error, no answer, or a success that does not confirm them
+    counter unknown_dropped;
     counter histograms_received;
     counter exemplars_received;
     counter metadata_received;
 
-    limit_counters limit_samples_refused;   ///< adds up to samples_refused, until it forgets idle pairs
-    limit_counters limit_samples_observed;  ///< accepted, by limits without room that only observe
+    limit_counters limit_samples_refused;   ///< adds up to samples_refused while no idle pair was erased
+    limit_counters limit_samples_observed;  ///< accepted although a limit that only observes had no room
 
-    alignas(64) counter received_bytes;  ///< request bodies as sent, compressed
-    counter decoded_bytes;               ///< the same, decompressed
+    alignas(64) counter received_bytes;
+    counter decoded_bytes;
 };
 
-/// Its families.
 void write(exposition& out, const ingest_metrics& metrics);
 
 }  // namespace seriesgate

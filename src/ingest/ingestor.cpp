@@ -22,16 +22,16 @@
 namespace seriesgate {
 namespace {
 
-/// No tenant has a longer name; that of each is kept in memory.
+/// Longest tenant name; the gate keeps the name of each tenant in memory.
 constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 
 constexpr auto maintenance_interval = std::chrono::seconds{1};
 
-/// A body that decodes to more waits until no other such body of its worker is being read.
+/// Larger decoded bodies are giants: a worker reads one of them at a time.
 constexpr std::size_t giant_bytes = 1u << 20;
 constexpr std::size_t giants_waiting_max = 1'024;
 
-/// A request waits for its fleet's next hour to begin, and for no other.
+/// The hour may end while a request asks the shared store. After this many tries the gate decides without an answer.
 constexpr int hours_asked_max = 3;
 
 }  // namespace
@@ -93,7 +93,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     co_return made;
 }
 
-/// The answer to a tenant that has no budget, or no place in a store's URL.
+/// Rejects a tenant name that is too long, or that does not fit into a store's URL.
 std::optional<reply> ingestor::tenant_fault(std::string_view tenant) const {
     if (tenant.size() > tenant_bytes_max)
         return rejection(reject_reason::too_large, 400,
@@ -106,7 +106,7 @@ std::optional<reply> ingestor::tenant_fault(std::string_view tenant) const {
                     is_account_ ? "an account, 7 or 7:1" : "letters, digits, -, ., _, ~ and :"));
 }
 
-/// What was counted as received is counted as failed where memory runs out on the way.
+/// Catches bad_alloc, so that samples already counted as received are counted as failed.
 net::awaitable<reply> ingestor::send(const http_request& request, const outgoing& sent) {
     try {
         reply made = co_await forwarder_.send(request, sent);
@@ -116,10 +116,9 @@ net::awaitable<reply> ingestor::send(const http_request& request, const outgoing
     co_return out_of_memory();
 }
 
-/// Everything between the body and what is sent; in a fleet its store may be waited for. Nothing is decided about a
-/// body that is no request, and no samples are counted of one that is rejected. The work goes back at the end of it, so
-/// that nothing that waits for the upstream holds any.
-/// @return what is to be sent, or the answer that rejects the request.
+/// All steps from the body to the outgoing request; in a fleet it may wait for the shared store. Counts no samples of a
+/// rejected request. Returns the work to the pool at its end, so no request holds work while it waits for the upstream.
+/// @return the outgoing request, or the answer that rejects the request.
 net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request, const media& kind) {
     try {
         const std::string_view tenant = request.tenant;
@@ -154,8 +153,7 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
     return std::move(*made);
 }
 
-/// Decodes a body and reads its series. What takes long does so in steps, between which others of the worker are
-/// served; of bodies that decode to much only one is worked on.
+/// Decodes a body and reads its series in steps, so that the worker serves others in between. Giants take turns.
 /// @return the decoded body, or the answer that rejects the request.
 net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& request, const media& kind,
                                                          request_work& work) {
@@ -177,7 +175,7 @@ net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& req
     co_return *decoded;
 }
 
-/// @param size of the decoded body, or more.
+/// @param size of the decoded body, or an upper bound.
 result<bytes_view, reply> ingestor::decode(const http_request& request, const media& kind, std::size_t size,
                                            request_work& work) {
     const std::uint64_t decoded_max = shared_.settings.server.decoded_bytes_max;
@@ -202,8 +200,7 @@ net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, co
     co_return *decided;
 }
 
-/// Looks up, asks the store of the fleet what this gate does not know, and decides by that. Once more if the hour has
-/// changed meanwhile.
+/// Looks up, asks the shared store about unknown series, and decides. Tries again if the hour has changed meanwhile.
 net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_view tenant, request_work& work) {
     series_limiter& limiter = shared_.limiter;
     for (int hours = 0; hours < hours_asked_max; ++hours) {
@@ -241,7 +238,7 @@ void ingestor::count(const outgoing& made) {
     metrics.metadata_received.add(decided.metadata + decided.empty_entries);
 }
 
-/// What has become of the samples that were accepted, and what the sender is told of it.
+/// Counts stored and failed samples, and completes the sender's answer.
 void ingestor::complete(const http_request& request, const outgoing& sent, reply& answer) {
     const answer_rules rules{.reject_status = shared_.settings.reject_status,
                              .discards = shared_.settings.upstream.discard};
@@ -253,8 +250,8 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
     tell_lost(tell_sender(sent, rules, answer), accepted - stored, request);
 }
 
-/// Successes of the store that are none: nobody else says so.
-/// @param samples that it has not confirmed.
+/// Logs 2xx answers that did not confirm all samples.
+/// @param samples not confirmed.
 void ingestor::tell_lost(confirmation told, std::uint64_t samples, const http_request& request) {
     const config& settings = shared_.settings;
     if (told == confirmation::missing) {

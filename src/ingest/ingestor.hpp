@@ -1,4 +1,4 @@
-/// One worker's ingestion: the story of the product.
+/// One worker's ingestion: from a remote-write request to its answer.
 #pragma once
 
 #include <optional>
@@ -17,34 +17,35 @@
 
 namespace seriesgate {
 
-/// Threads: the worker's.
+/// Answers remote-write requests. Threads: the worker's.
 class ingestor {
     net::io_context& io_;
     ingest_shared& shared_;
     work_pool pool_;
     forwarder forwarder_;
-    fair_queue giants_;               // by address, one after the other: the worker has others to serve
-    std::optional<claimer> claimer_;  // in a fleet, as
+    fair_queue giants_;               // turns by sender address for large bodies
+    std::optional<claimer> claimer_;  // only in a fleet
     std::optional<teller> teller_;
-    bool stands_in_path_ = false;  // a store's URL names the tenant, see core/path_tenant.hpp
-    bool is_account_ = false;      // and as an account
+    bool stands_in_path_ = false;  // a store's URL contains the tenant, see core/path_tenant.hpp
+    bool is_account_ = false;      // the tenant in the URL must be an account
 
   public:
     ingestor(net::io_context& io, ingest_shared& shared);
 
-    /// Keeps the addresses of the upstream and of the fleet's store, and connections to them. Runs until the io_context
-    /// stops; spawn it once.
+    /// Keeps the resolved addresses of the upstream and of the fleet's store, and their connections. Runs until the
+    /// io_context stops; spawn it once.
     net::awaitable<void> maintain();
 
-    /// In a fleet: tells its store of what was accepted at once. Runs until the io_context stops; spawn as many as are
-    /// to be under way.
+    /// In a fleet: reports series admitted without asking to the shared store. Runs until the io_context stops; spawn
+    /// one for each report that may be in progress.
     net::awaitable<void> tell_untold();
     [[nodiscard]] bool tells() const noexcept { return teller_.has_value(); }
 
-    /// Whether requests can be sent on: there is an address of the upstream. Threads: any.
+    /// Whether requests can be forwarded: the upstream's name has an address. Threads: any.
     [[nodiscard]] bool ready() const noexcept { return forwarder_.ready(); }
 
-    /// Checks, decodes, plans, sends and answers. Takes the body. Never throws for what a sender or the upstream does.
+    /// Checks, decodes, plans, sends and answers. Moves the body out of the request. Never throws for an error of a
+    /// sender or the upstream.
     net::awaitable<reply> answer(http_request& request);
 
   private:

@@ -20,13 +20,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How late a minute's markers may be.
+/// Markers of a minute are at most this late.
 constexpr auto look_interval = 500ms;
 
-/// What a slow store has not been sent by then is out of date, and said anew.
+/// A round ends after this time: the next minute's markers replace what is left.
 constexpr auto round_limit = 1min;
 
-/// As Prometheus sends remote write 1.
+/// The headers of Prometheus for remote write 1.
 http::fields headers_of(const marker_request& request, const config& settings) {
     http::fields headers;
     headers.set(http::field::content_type, "application/x-protobuf");
@@ -73,7 +73,7 @@ marker_values marker_writer::find_markers(time_point now) const {
                            .tenant = std::move(each.tenant),
                            .last = now - std::chrono::duration_cast<std::chrono::nanoseconds>(steady_now - each.last)});
     if (refused.empty()) return {};
-    // In the minute that begins with an hour nobody may have asked for that yet.
+    // Begins a new hour if no request has done so yet.
     static_cast<void>(from_.limiter.time().in_force(from_.now()));
     const shared_config& shared = from_.settings.shared;
     return find_withheld(figures_of(from_.limiter), refused, shared.has_store() ? shared.left_to_shares() : 0);

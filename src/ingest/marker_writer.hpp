@@ -1,4 +1,4 @@
-/// Writes markers to one store, beside all that senders write.
+/// Writes markers of refused data to one store, beside the requests of senders.
 #pragma once
 
 #include <atomic>
@@ -21,19 +21,18 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// What the writers of all stores have in common. Outlives them.
+/// Shared by the writers of all stores. Outlives them.
 struct marker_sources {
     const config& settings;
     const series_limiter& limiter;
-    const limit_counters& refused;          ///< samples, by limit and tenant
-    const std::function<time_point()> now;  ///< by which the limiter's hours go
-    const std::string gate;                 ///< who writes
+    const limit_counters& refused;          ///< refused samples, by limit and tenant
+    const std::function<time_point()> now;  ///< the limiter's clock
+    const std::string gate;                 ///< name of this gate
     marker_metrics& metrics;
 };
 
-/// It has connections of its own, one to each backend of the store, so no sender's request waits for it. Markers pass
-/// no limit. Nothing is queued: what the store does not take is said anew in the next minute, if it still holds then.
-/// Threads: that of its io_context.
+/// Has its own connections, one to each backend, so no sender's request waits for it. Markers pass no limit. Nothing is
+/// queued: a failed marker is written again in the next minute, if it still holds. Threads: that of its io_context.
 class marker_writer {
     marker_sources& from_;
     store_client client_;
@@ -45,25 +44,25 @@ class marker_writer {
     std::atomic<bool> ended_{false};
 
   public:
-    /// What is passed must outlive it.
+    /// The arguments must outlive it.
     marker_writer(net::io_context& io, marker_sources& from, shared_store& store);
 
-    /// Writes until end(), and then the ends of all markers. Spawn it once.
+    /// Writes until end(), then the end of each marker. Spawn it once.
     net::awaitable<void> run();
 
-    /// What is under way is waited for, which may take as long as the store does.
+    /// Stops after the request in progress, which may take as long as the store does.
     void end();
-    /// Whether all has been done after that. Threads: any.
+    /// Whether run() has written the ends and returned. Threads: any.
     [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
   private:
     [[nodiscard]] marker_values find_markers(time_point now) const;
     net::awaitable<void> write(std::vector<marker_request> requests, time_point now);
-    /// What has become of one request.
+    /// Result of one request.
     enum class outcome : std::uint8_t {
         taken,
-        rejected,  ///< another tenant's may be taken
-        away,      ///< nothing else is tried in this minute
+        rejected,  ///< the store may still accept another tenant's request
+        away,      ///< the store is unreachable: ends this minute's round
     };
     net::awaitable<outcome> send(const marker_request& request);
     void tell_failed(std::size_t samples, std::string_view tenant, std::string_view reason, std::string_view err);

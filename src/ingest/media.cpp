@@ -7,7 +7,7 @@
 namespace seriesgate {
 namespace {
 
-/// Takes the text up to `separator` off the front.
+/// Removes the text before `separator`, and `separator`, from the front of `text`. @return that text, trimmed.
 std::string_view take_until(std::string_view& text, char separator) {
     const auto at = text.find(separator);
     const std::string_view front = text.substr(0, at);
@@ -22,7 +22,7 @@ std::string_view unquoted(std::string_view text) {
 constexpr std::string_view v1_message = "prometheus.WriteRequest";
 constexpr std::string_view v2_message = "io.prometheus.write.v2.Request";
 
-/// The spellings that every store reads alike.
+/// Spellings that every store reads alike.
 constexpr std::string_view plain_type = "application/x-protobuf";
 constexpr std::string_view v1_type = "application/x-protobuf;proto=prometheus.WriteRequest";
 constexpr std::string_view v2_type = "application/x-protobuf;proto=io.prometheus.write.v2.Request";
@@ -31,7 +31,7 @@ bool is_protobuf(std::string_view type) {
     return equal_ignoring_case(type, plain_type) || equal_ignoring_case(type, "application/vnd.google.protobuf");
 }
 
-/// Fills version or fault.
+/// Sets version, and content_type if it needs another spelling; or fault.
 void read_type(std::string_view type, media& found) {
     std::string_view parameters = type;
     if (!type.empty() && !is_protobuf(take_until(parameters, ';'))) {
@@ -63,7 +63,7 @@ constexpr std::string_view name_of(compression coding) {
     return coding == compression::zstd ? "zstd" : "snappy";
 }
 
-/// Fills coding, as the header names it, or fault.
+/// Sets coding from the header, or fault.
 void read_encoding(std::string_view list, media& found) {
     std::size_t names = 0;
     for_each_item(list, [&](std::string_view name) {
@@ -76,10 +76,10 @@ void read_encoding(std::string_view list, media& found) {
     });
 }
 
-/// Whether a body begins as zstd frames do, or as frames that are skipped. No valid snappy block begins so: its first
-/// number is its size (40, or 80 to 95), and the element behind that would be a copy of what stands 1327, or 6221,
-/// bytes before its first byte. So a body is never valid in both, and nothing has to be tried. Source: RFC 8878,
-/// sections 3.1.1 and 3.1.2; google/snappy format_description.txt.
+/// Whether a body begins like a zstd frame or a skippable frame. No valid snappy block begins like that: its first
+/// number would be its size (40, or 80 to 95), followed by a copy from 1327, or 6221, bytes before its first byte. So
+/// no body is valid in both, and nothing has to be tried.
+/// Source: RFC 8878, sections 3.1.1 and 3.1.2; google/snappy format_description.txt.
 bool begins_as_zstd(bytes_view body) {
     if (body.starts_with(bytes_view{"\x28\xb5\x2f\xfd", 4})) return true;
     return body.size() >= 4 && (static_cast<unsigned char>(body[0]) & 0xf0u) == 0x50u &&
@@ -89,7 +89,7 @@ bool begins_as_zstd(bytes_view body) {
 }  // namespace
 
 media media_of(const http::fields& headers, bytes_view body) {
-    // The store might believe the other one of two statements.
+    // With two headers, the store might read the other one.
     if (headers.count(http::field::content_type) > 1) return {.fault = "more than one Content-Type"};
     if (headers.count(http::field::content_encoding) > 1) return {.fault = "more than one Content-Encoding"};
     media found;

@@ -13,13 +13,13 @@
 namespace seriesgate {
 namespace {
 
-/// Whether what is sent upstream has to be written anew in remote write 1.
+/// Whether the request must be translated to remote write 1.
 bool is_for_translation(const decided_request& request, const upstream_config& upstream) {
     return request.kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
 }
 
 [[maybe_unused]] bool are_in_order(std::span<const byte_range> ranges, bytes_view body) {
-    std::uint64_t end = 0;  // of the range before
+    std::uint64_t end = 0;  // of the previous range
     for (const byte_range& each : ranges) {
         if (each.size == 0 || each.offset < end) return false;
         end = std::uint64_t{each.offset} + each.size;
@@ -40,7 +40,7 @@ entry_counts counts_of(const translation_loss& lost) {
             .exemplars = lost.invalid.exemplars};
 }
 
-/// @return whether there is room for a body of so many bytes, and as much again for the compressor.
+/// @return whether there is room for a body of this many bytes, and as much again for the compressor.
 bool take_room(request_work& work, std::uint64_t body_bytes) {
     return work.memory->grow(2 * body_bytes);
 }
@@ -54,12 +54,12 @@ std::optional<std::string> make_spliced(const decided_request& request, request_
     return body;
 }
 
-/// As make_spliced; fills in what was lost. An empty body if nothing is left.
+/// As make_spliced; fills in the losses. An empty body if nothing is left.
 std::optional<std::string> make_translated(const decided_request& request, request_work& work, outgoing& made) {
     made.lost = work.translate(request.decoded, request.decided.removed, work.rewritten);
     made.untranslated = counts_of(made.lost);
     made.untranslated_told = untranslated_text(made.lost);
-    // How large it is with its symbols filled in is known only now.
+    // The size with all symbols filled in is known only now.
     if (!take_room(work, work.rewritten.size())) return std::nullopt;
     std::string body;
     const bool is_nothing_left = made.lost.any() && work.rewritten.empty();
@@ -67,8 +67,7 @@ std::optional<std::string> make_translated(const decided_request& request, reque
     return body;
 }
 
-/// Fills in what goes upstream.
-/// @return false if there is no room for it.
+/// Fills in the body. @return false if there is no room for it.
 bool make_body(const decided_request& request, request_work& work, outgoing& made) {
     if (made.forward == body_action::nothing) return true;
     if (made.forward == body_action::unchanged) {
@@ -86,8 +85,8 @@ bool make_body(const decided_request& request, request_work& work, outgoing& mad
     return true;
 }
 
-/// Remote write 2 asks for an error with the counts of what was written. A version 1 sender would send smaller or other
-/// requests for an error, or the same one for ever: it hears of it only if it wants to hear of refusals.
+/// Remote write 2 wants an error with the counts of what was written. A version 1 sender would split or repeat the
+/// request after an error, so it learns of left-out series only where refusals are answered with an error, too.
 bool is_left_out_told(const decided_request& request, series_limiter& limiter) {
     if (request.decided.left_out_series == 0) return false;
     return request.kind.version == protocol::v2 || answer_of(*limiter.rules(), request.tenant) == limit_answer::reject;

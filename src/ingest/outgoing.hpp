@@ -1,4 +1,4 @@
-/// What is sent in place of a request, and what its sender will be told of the difference.
+/// The request as it goes upstream, and the texts about everything left out of it.
 #pragma once
 
 #include <memory>
@@ -19,25 +19,24 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// Never changed again, so any number of upstreams may read it, and as long as they like.
+/// Immutable, so any number of upstreams may read it for as long as they like.
 using shared_body = std::shared_ptr<const std::string>;
 
-/// Owns all that it names: the request's work is with another request by the time that the upstream answers.
+/// Owns all its data, since another request uses the request_work by the time the upstream answers.
 struct outgoing {
     protocol version = protocol::v1;  ///< the sender's
     body_action forward = body_action::nothing;
-    shared_body body{};                   ///< compressed; null if nothing goes on
-    std::string_view content_type{};      ///< as media has it
-    std::string_view content_encoding{};  ///< the same
+    shared_body body{};                   ///< compressed; null: none
+    std::string_view content_type{};      ///< as in media
+    std::string_view content_encoding{};  ///< as in media
     plan_counts decided{};
-    translation_loss lost{};          ///< accepted, but a store of remote write 1 would not have it
-    entry_counts untranslated{};      ///< its counts
-    std::string untranslated_told{};  ///< what the sender is to be told of that; empty: nothing
-    std::string refused_told{};       ///< and of refused series
-    std::string left_out_told{};      ///< and of series that break a rule
+    translation_loss lost{};  ///< accepted, but not expressible in remote write 1
+    entry_counts untranslated{};
+    std::string untranslated_told{};  ///< text for the sender about `lost`; empty: none
+    std::string refused_told{};
+    std::string left_out_told{};
 };
 
-/// A request that has been decoded and decided about.
 struct decided_request {
     http_request& from;
     const media& kind;
@@ -46,9 +45,9 @@ struct decided_request {
     const plan& decided;
 };
 
-/// Everything between the decision and the upstream. A body that goes on unchanged is the sender's own, moved and not
-/// copied; one that does not is compressed as the sender's was.
-/// @param work what `request` has been decoded and planned with.
+/// Builds the outgoing request, without waiting. An unchanged body is the sender's own, moved and not copied; any other
+/// body is compressed like the sender's.
+/// @param work the decoded body and planner of `request`.
 /// @return nothing if server.maxInflightBytes has no room for it.
 std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
                                       const upstream_config& upstream);

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t logged_tenant_bytes_max = 100;
 
-/// What a line says of a limit, and of the budget in which the first of the series is counted.
+/// The fields of a line about one limit, and about the budget that counts the first of the series.
 struct share_line {
     std::uint64_t samples = 0;
     std::string tenant;
@@ -34,7 +34,7 @@ struct share_line {
     std::string example;
 };
 
-/// The spent one; the hour's if both are. Room that is kept for incumbents is spent for all others.
+/// The window whose budget is spent; the hour's if both are. Room reserved for carried-over series counts as spent.
 refusing_window window_without_room(const budget_figures& of) {
     const budget_window_figures& hour = of.hourly;
     const std::uint64_t left = hour.series_max - std::min(hour.series_max, hour.series_current);
@@ -56,7 +56,7 @@ share_line line_of(const refusing_request& of, const limit_share& share, std::ui
             .example = to_text(distinguishing_first(of.planning, first.entry))};
 }
 
-/// They point at the line.
+/// The fields point into `line`.
 std::array<log::field, 8> fields_of(const share_line& line) {
     return {{{"samples", line.samples},
              {"tenant", line.tenant},
@@ -68,7 +68,7 @@ std::array<log::field, 8> fields_of(const share_line& line) {
              {"example", line.example}}};
 }
 
-/// How a kind of lines is written.
+/// The wording of one kind of lines.
 struct wording {
     void (*of_limit)(std::span<const log::field> fields);
     void (*of_others)(const refusal_log::summary& rest);
@@ -145,7 +145,7 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
 
 namespace {
 
-/// Whether a bound was in the way, and not the body's form.
+/// Whether the body exceeds a bound, rather than being malformed.
 bool is_over_bound(wire_errc code) {
     switch (code) {
         case wire_errc::declared_size_over_limit:
@@ -187,7 +187,7 @@ reply looped() {
 
 namespace {
 
-/// What whoever runs the senders or the store can do about it.
+/// A hint for the operators of the senders or the store.
 constexpr std::string_view unconfirmed_hint =
     "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
     "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";

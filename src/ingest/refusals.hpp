@@ -1,4 +1,4 @@
-/// What limits have refused, or would have: counted, and said in the log now and then.
+/// Counts and logs refusals by limits; answers to rejected requests; overdue log lines of ingestion.
 #pragma once
 
 #include <cstdint>
@@ -16,47 +16,43 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// A request of which something was refused, or would have been.
+/// A request with series that were refused, or that a limit that only observes would have refused.
 struct refusing_request {
     const plan& decided;
     std::string_view tenant;
-    planner& planning;  ///< of the plan
+    planner& planning;
     series_limiter& limiter;
 };
 
-/// Lines, for each limit that has one due.
 void log_refusals(const refusing_request& of, ingest_logs& logs);
 
-/// What no line has said so far, where that is due.
+/// Logs the refusals that no line has reported yet, where a line is due.
 void log_further_refusals(ingest_logs& logs);
 
-/// Samples by limit and tenant.
 void count_refusals(const refusing_request& of, ingest_metrics& metrics);
 
-// --- The answers to requests that are rejected for what they are.
+// --- Answers to rejected requests.
 
-/// What does not decode, or is over a bound of the decoder.
+/// For a body that does not decode, or exceeds a bound of the decoder.
 reply malformed(const wire_error& error);
 
-/// What cannot be decompressed. @param decoded_bytes_max server.maxDecodedBytes
+/// For a body that cannot be decompressed. @param decoded_bytes_max server.maxDecodedBytes
 reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max);
 
 reply unsupported_media(std::string_view fault);
 
-/// A 5xx, so that the sender keeps the data until someone has mended the upstream's address.
+/// Answers 508, so that the sender keeps the data until someone corrects the upstream's address.
 reply looped();
 
-// --- What happened behind the last lines of the log.
+// --- Overdue log lines.
 
-/// Says how many requests there were that no line has counted so far, where that is due: of a burst the first alone
-/// would be told. Call it every second. Threads: any.
+/// Logs the events that no line has reported yet, where a line is due; otherwise only the first event of a burst would
+/// be logged. Call it every second. Threads: any.
 void tell_rest(ingest_shared& of);
 
-/// The line about what the upstream does not confirm.
 void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream);
 
-/// The line about what the upstream has written less of.
-/// @param sender its address, of the last request. @param tenant as that sender named it; may be empty.
+/// @param sender address of the last request's sender. @param tenant as that sender named it; may be empty.
 void tell_partly_written(const lost_log::news& news, std::string_view sender, std::string_view tenant,
                          const upstream_config& upstream);
 

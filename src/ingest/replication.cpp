@@ -19,10 +19,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Every answer comes within upstream.timeout; this is for those that never come because memory has run out.
+/// Every answer comes within upstream.timeout; this catches answers lost to a lack of memory.
 constexpr auto grace = 5s;
 
-/// What is needed to say later what has become of it.
+/// The parts of `sent` that are needed to count its outcome later.
 outgoing facts_of(const outgoing& sent) {
     return {.version = sent.version,
             .forward = sent.forward,
@@ -31,7 +31,7 @@ outgoing facts_of(const outgoing& sent) {
             .untranslated = sent.untranslated};
 }
 
-/// It has confirmed less than it was sent.
+/// Counts and logs samples that the replica has not confirmed.
 void tell_failed(shared_replica& replica, std::uint64_t samples, std::string_view reason, std::string_view err) {
     replica.samples_failed.add(samples);
     const auto news = replica.lost.count(samples);
@@ -113,7 +113,7 @@ net::awaitable<void> replication::ask(std::size_t index, net::awaitable<store_cl
     to->take(place, take(replica, std::move(got), sent));
 }
 
-/// Copies that nobody waits for are bounded: of what is over the bounds the replica gets nothing.
+/// Bounds the copies that no sender waits for: beyond the bounds the replica gets nothing.
 void replication::begin_copy(std::size_t index, const upstream_request& request, const outgoing& sent) {
     shared_replica& replica = shared_.replicas[index];
     const auto bytes = static_cast<std::int64_t>(request.body.size() + bytes_held(request.headers));
@@ -142,8 +142,8 @@ net::awaitable<void> replication::copy(std::size_t index, net::awaitable<store_c
     shared_.end_copy(bytes);
 }
 
-/// Counts what has become of it.
-/// @return what a sender is told who needs it.
+/// Counts the outcome.
+/// @return the answer for the sender, if it waits for this replica.
 reply replication::take(shared_replica& from, store_client::outcome got, const outgoing& sent) {
     const std::uint64_t samples = sent_samples(sent);
     if (!got) {

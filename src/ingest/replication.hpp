@@ -1,4 +1,4 @@
-/// One worker's way to the stores that get what the first one gets.
+/// One worker's clients of the replicas: sends them copies of requests, and waits for the required ones.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace seriesgate {
 
-/// What the stores that have to have a request make of it, while somebody waits.
+/// The answers of the required replicas, while the request waits for them.
 struct expected_answers;
 
 /// Threads: the worker's.
@@ -24,30 +24,29 @@ class replication {
     net::io_context& io_;
     shared_stores& shared_;
     const std::string& tenant_header_;
-    std::deque<store_client> clients_;  // of shared_.replicas, in their order
+    std::deque<store_client> clients_;
     std::size_t waited_for_ = 0;
 
   public:
     using expected = std::shared_ptr<expected_answers>;
 
-    /// @param tenant_header its name. What is passed must outlive it.
+    /// @param tenant_header name of the header. The arguments must outlive this object.
     replication(net::io_context& io, shared_stores& shared, const std::string& tenant_header);
 
     /// Call it every second.
     void maintain();
-    /// See relay.
+    /// Whether each required replica's name has an address.
     [[nodiscard]] bool ready() const noexcept;
     [[nodiscard]] bool is_empty() const noexcept { return clients_.empty(); }
 
-    /// How many have to have each request.
     [[nodiscard]] std::size_t waited_for() const noexcept { return waited_for_; }
 
-    /// Sends a request to all of them at once, without what shows the sender to the first store. Nothing of it but its
-    /// body is needed afterwards.
-    /// @return what to wait for.
+    /// Sends the request to all replicas at once, without the sender's address and credentials. Needs only the body of
+    /// `of` afterwards.
+    /// @return the answers to wait for.
     expected begin(const upstream_request& of, const outgoing& sent);
 
-    /// @return the answers of those that have to have it, or what is said in their place.
+    /// @return the answers of the required replicas; where one gave none, the gate's own answer stands in.
     net::awaitable<std::vector<reply>> wait(expected of);
 
   private:

@@ -51,26 +51,26 @@ void erase_written(http::fields& headers) {
 
 namespace {
 
-/// Whether we know what is stored without being told: nobody was asked, or it was written in remote write 1, where a
-/// success means all of it.
+/// Whether the status alone tells what is stored: nothing was sent, or it was sent in remote write 1, where a success
+/// means all of it.
 bool is_known_by_status(const outgoing& sent, const answer_rules& rules) {
     return sent.forward == body_action::nothing || sent.forward == body_action::translated || rules.discards;
 }
 
-/// What was accepted, but for what could not be translated.
+/// The accepted counts without what could not be translated.
 entry_counts sent_counts(const outgoing& sent) {
     entry_counts counts = sent.decided.accepted();
     return counts -= sent.untranslated;
 }
 
-/// Of samples and histograms: a store that keeps no exemplars has lost nothing that it was meant to have.
+/// Ignores exemplars: a store that keeps none has lost nothing that it should keep.
 bool is_less(const written_counts& stored, const written_counts& sent) {
     return stored.samples < sent.samples || stored.histograms < sent.histograms;
 }
 
-/// A sender of remote write 2 takes a success with less written than it sent for a fault to look into, so what was
-/// left out on purpose counts as written; with an error for it, it does not. A store that does not say what it has
-/// written may have stored nothing: counts that we made up would hide that.
+/// Sets the written counts. A remote write 2 sender treats a success with fewer written samples than sent as a fault,
+/// so samples refused on purpose count as written, unless the answer is an error. The gate never invents counts for a
+/// store that sent none, since that store may have stored nothing.
 confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
     written_counts written = sent.refused_told.empty() ? written_of(sent.decided.refused) : written_counts{};
     auto told = confirmation::given;
@@ -86,13 +86,13 @@ confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply
     return told;
 }
 
-/// Tells who looks what was left out. Senders ignore the headers: a refusal does not heal by retrying.
+/// Sets headers for humans. Senders ignore them, since retries do not help a refused series.
 void tell_refused(const plan_counts& decided, reply& answer) {
     answer.headers.set("X-Seriesgate-Refused-Series", std::to_string(decided.refused_series));
     answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
 }
 
-/// A line after the store's own error, if that may have a body and it can be read.
+/// Appends a line to the store's error, if the body may be changed.
 void append_line(std::string_view summary, reply& answer) {
     const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
     if (is_compressed || answer.status == 304) return;
@@ -100,7 +100,7 @@ void append_line(std::string_view summary, reply& answer) {
     answer.body.append("seriesgate: also ").append(summary).append("\n");
 }
 
-/// What is wrong though the store has taken what it was sent.
+/// Replaces the store's success by an error.
 void turn_into_error(unsigned status, std::string_view text, reply& answer) {
     for (const auto name : {http::field::content_type, http::field::content_encoding, http::field::etag})
         answer.headers.erase(name);
@@ -110,7 +110,7 @@ void turn_into_error(unsigned status, std::string_view text, reply& answer) {
     for (const auto& field : error.headers) answer.headers.set(field.name_string(), field.value());
 }
 
-/// Turns a success into the error that its sender is to have, if it is to have one. Refused series come first.
+/// Turns a success into an error if the sender should get one. Refused series come first.
 void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer) {
     std::string text;
     const auto add = [&](const std::string& told, reject_reason reason) {
@@ -154,7 +154,7 @@ std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, co
     if (sent.forward == body_action::nothing || rules.discards) return taken.samples;
     if (sent.version == protocol::v1 || sent.forward == body_action::translated)
         return is_success(answer.status) ? taken.samples : 0;
-    // Stores of version 2 say what they have written, of a request that they find fault with, too.
+    // Version 2 stores send the counts even with an error.
     const auto written = read_written(answer.headers);
     if (!written) return 0;
     const written_counts most = written_of(taken);

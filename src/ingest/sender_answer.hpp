@@ -1,4 +1,4 @@
-/// What the sender is told about its request, on top of what the upstream says.
+/// Completes the upstream's answer for the sender: written counts, refusals, errors.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace seriesgate {
 
-// --- What a remote-write 2 sender is told about how much was written.
+// --- Written counts of remote write 2.
 
-/// Samples, histograms and exemplars of X-Prometheus-Remote-Write-*-Written.
+/// Values of X-Prometheus-Remote-Write-*-Written.
 struct written_counts {
     std::uint64_t samples = 0;
     std::uint64_t histograms = 0;
@@ -28,40 +28,39 @@ struct written_counts {
     friend bool operator==(const written_counts&, const written_counts&) = default;
 };
 
-/// The counts of a plan, where histograms are samples too.
+/// Converts the counts of a plan, where histograms are also counted as samples.
 written_counts written_of(const entry_counts& counts) noexcept;
 
-/// @return nothing if none of the three headers is there, or one is no number. One that is missing counts 0.
+/// @return nothing if all three headers are missing, or one is not a number. A missing one counts as 0.
 /// Source: remote write 2.0, "Required Written Response Headers".
 std::optional<written_counts> read_written(const http::fields& headers);
 
-/// Sets the three headers.
 void write_written(const written_counts& counts, http::fields& headers);
 void erase_written(http::fields& headers);
 
-/// What the configuration has to do with answers.
+/// The settings that shape answers.
 struct answer_rules {
     unsigned reject_status = 400;  ///< config::reject_status
     bool discards = false;         ///< upstream_config::discard
 };
 
-/// What a sender of remote write 2 has been told about how much was written.
+/// What the gate told a remote write 2 sender about the written counts.
 enum class confirmation : std::uint8_t {
-    none_due,  ///< nothing: it was an error, or remote write 1, which says nothing
+    none_due,  ///< nothing: an error, or remote write 1
     given,
-    partial,  ///< the store has said less than it was sent
-    missing,  ///< nothing, for the store has not said it
+    partial,  ///< the store confirmed less than it was sent
+    missing,  ///< nothing, since the store sent no counts
 };
 
-/// Completes the upstream's answer, or the gate's own success where nothing was forwarded. A success becomes an error
-/// where the sender is to be told of what was left out; `answer.rejected` says so then.
+/// Completes the upstream's answer, or the gate's own success if nothing was forwarded. Turns a success into an error,
+/// and sets `answer.rejected`, where the sender must learn what was left out.
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer);
 
-/// Those that a store is sent.
+/// Samples that were sent to a store.
 std::uint64_t sent_samples(const outgoing& sent);
 
-/// Accepted samples of which the upstream says that it has them.
-/// @param answer as it came, before tell_sender.
+/// Accepted samples that the upstream has confirmed.
+/// @param answer the upstream's, before tell_sender().
 std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, const reply& answer);
 
 }  // namespace seriesgate

@@ -22,29 +22,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// People read what is counted, and whoever asks has the rest counted first.
+/// Delay of counting: long enough to count in batches, short enough for people. catch_up() does not wait for it.
 constexpr auto interval = 50ms;
-/// Before it is time, if so much waits.
+/// With this many waiting bytes, counting starts at once.
 constexpr std::size_t wake_bytes = series_sampler::bytes_max / 16;
-/// From so much on, and each time that more by a step has come, half as many are looked at.
+/// From this many bytes on, and after each further step, the sampler halves the share of series that it looks at.
 constexpr std::size_t thin_bytes = series_sampler::bytes_max / 4;
 constexpr std::size_t thin_step = series_sampler::bytes_max / 16;
-/// An entry of remote write 1 is copied as it stands, unless it holds much besides its labels.
+/// Smaller remote write 1 entries are copied as they are; of larger ones only the labels.
 constexpr std::size_t record_bytes_max = 4096;
-/// Of a batch, but for one series more: what is larger the allocator gives back to the system, and asks for again.
+/// Bound of a batch, plus one series. The allocator would return larger blocks to the system each time.
 constexpr std::size_t batch_bytes = 64u << 10;
 constexpr std::size_t usual_record_bytes = 300;
 
-/// How much of labels goes with them.
+/// How many bytes of labels are copied.
 struct label_room {
     std::size_t labels = record_bytes_max;
-    std::size_t value = space_saving::text_max;  // more is not kept by who counts
+    std::size_t value = space_saving::text_max;  // the counts keep no more
 };
 constexpr label_room room_in_ring{.labels = series_sampler::labels_bytes_max,
                                   .value = series_sampler::labels_bytes_max};
 
-/// An entry with these labels and nothing else. Long labels must not make all others less sure.
-/// @return whether all of them had room.
+/// Appends an entry with these labels and nothing else. Cuts long labels, so that one series does not take the room of
+/// many.
+/// @return whether all labels fit.
 bool append_labels(std::string& out, std::span<const label_view> labels, const label_room& room) {
     constexpr auto entry_tag = tag_of(1, wire_type::len);
     std::string inner;
@@ -70,7 +71,7 @@ std::size_t series_sampler::batch::bytes() const noexcept {
            agent.size();
 }
 
-/// Shows the labels of a batch.
+/// Reads the labels of a batch.
 class series_sampler::batch_labels final : public label_source {
     const batch& of_;
     write_request_reader reader_{};
@@ -93,7 +94,7 @@ void series_sampler::take(const plan& decided, planner& planning, bytes_view bod
     take(series_event::returned, decided.returned, planning, body, version, from, now);
 }
 
-/// What there is no memory for is not worth losing a request that has been decided about.
+/// On bad_alloc only the sample is lost: the request has been decided and goes on.
 void series_sampler::take(series_event kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
                           protocol version, const request_sender& from, time_point now) try {
     if (entries.empty()) return;
@@ -127,7 +128,7 @@ void series_sampler::take(series_event kind, std::span<const std::uint32_t> entr
     tracker_.miss(kind, entries.size());
 }
 
-/// @param count of series that may come.
+/// @param count expected series.
 series_sampler::batch series_sampler::begin(series_event kind, const request_sender& from, time_point now,
                                             std::size_t count) {
     batch made{.kind = kind,
@@ -170,12 +171,12 @@ bool series_sampler::has_room_for_long_ones() {
 
 void series_sampler::catch_up() {
     const std::scoped_lock one{counting_};
-    // No more than waits by now: a flood must not keep whoever asks.
+    // Takes only the batches that wait now: a flood must not hold up the caller.
     for (std::size_t left = waiting_.lock()->batches.size(); left > 0; --left) {
         batch next;
         {
             auto held = waiting_.lock();
-            assert(!held->batches.empty());  // nobody else takes any
+            assert(!held->batches.empty());  // counting_ is held: only this thread takes batches
             next = std::move(held->batches.front());
             held->batches.pop_front();
             held->bytes -= next.bytes();
@@ -196,8 +197,8 @@ void series_sampler::end_hours() {
     tracker_.maintain(hour);
 }
 
-/// What came in a new hour does not count in the one before, however late it is counted. The limiter says which hour it
-/// is: it does not believe each clock.
+/// Ends hours before `when`, so that a late batch counts in its own hour. The limiter decides which hour it is, since
+/// clocks may be wrong.
 void series_sampler::end_hours_before(time_point when) {
     tracker_.maintain(std::min<time_point>(when, limiter_.hour_start()));
 }
@@ -237,7 +238,7 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
     waiting_.lock()->wakes = wakes;
     for (;;) {
         catch_up();
-        co_await wakes->wait();  // for the first
+        co_await wakes->wait();  // the first batch
         if (has_any()) begins();
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
@@ -245,7 +246,7 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
 
 namespace {
 
-/// What one takes more of is of no use to anybody.
+/// Longer User-Agents are cut.
 constexpr std::size_t agent_bytes_max = 128;
 
 request_sender sender_of(const decided_request& request) {

@@ -1,4 +1,4 @@
-/// Whose the new and the refused series of a request are, for those who ask later.
+/// Copies new and refused series, with their sender, from requests to the thread that counts them.
 #pragma once
 
 #include <cstddef>
@@ -27,40 +27,39 @@
 
 namespace seriesgate {
 
-// --- New and refused series on their way from requests to those who count them.
+// --- The sampler.
 
 class series_limiter;
 
-/// A worker leaves a copy of what is new and goes on; another thread looks at labels and counts. So a request waits for
-/// nobody, and pays some ten nanoseconds for a new series. Of those that would be left out anyway (see thinning.hpp)
-/// there is no copy.
+/// Workers leave a copy of new, returned and refused series, and go on. Another thread reads the labels and counts. So
+/// a request never waits, and a new series costs some ten nanoseconds. Series that the sampling would skip are not
+/// copied (`thinning` in cardinality/space_saving.hpp).
 ///
-/// What waits takes at most bytes_max. When much waits, less is looked at from then on; what comes when there is no
-/// room for all that is not counted, but that there was so much. Threads: any.
+/// The copies take at most bytes_max. When many bytes wait, the sampler looks at fewer series. Without room for a
+/// batch, it counts only how many series were missed. Threads: any.
 class series_sampler {
   public:
     static constexpr std::size_t bytes_max = 16u << 20;
-    /// Of one series. Longer ones have the beginnings of their labels.
+    /// For the labels of one series; longer ones are cut.
     static constexpr std::size_t labels_bytes_max = refused_ring::series_bytes_max;
 
     series_sampler(cardinality_tracker& tracker, refused_ring& refused, const series_limiter& limiter)
         : tracker_(tracker), refused_(refused), limiter_(limiter) {}
 
-    /// What a request has brought.
-    /// @param planning what `decided` was planned with; its labels() is used.
+    /// Copies the new, returned and refused series of a request.
+    /// @param planning the planner of `decided`; its labels() is called.
     /// @param body decoded.
     void take(const plan& decided, planner& planning, bytes_view body, protocol version, const request_sender& from,
               time_point now);
 
-    /// Counts all that waits when it is called, and nothing that comes later. For who wants to know what is counted by
-    /// now, too.
+    /// Counts the batches that wait now, and none that come later. For callers that want up-to-date counts.
     void catch_up();
 
-    /// Ends the hours of the counts that have ended for the limiter. What came in them is counted first.
+    /// Ends the hours of the counts that the limiter has ended. Counts the waiting batches of those hours first.
     void end_hours();
 
-    /// Counts what comes. Spawn it once; the event loop outlives this.
-    /// @param begins is called when something has come after nothing had for a while.
+    /// Counts batches as they come. Spawn it once; the event loop must outlive this object.
+    /// @param begins called when a batch arrives after a pause.
     net::awaitable<void> run(std::function<void()> begins = [] {});
 
   private:
@@ -69,13 +68,13 @@ class series_sampler {
         struct entry {
             std::uint64_t fingerprint = 0;
             byte_range record{};   // in `records`
-            refusal by{};          // of refused ones
-            bool is_kept = false;  // in the ring
-            bool is_whole = true;  // its labels
+            refusal by{};          // of refused series
+            bool is_kept = false;  // for the ring of refused series
+            bool is_whole = true;  // all labels were copied
         };
         series_event kind = series_event::newly_admitted;
         std::vector<entry> entries{};
-        std::string records{};  // series entries of remote write 1
+        std::string records{};  // as remote write 1 entries
         std::string tenant{}, address{}, agent{};
         time_point when{};
 
@@ -85,7 +84,7 @@ class series_sampler {
         std::deque<batch> batches{};
         std::size_t bytes = 0;
         std::size_t thin_at = bytes_max / 4;
-        std::weak_ptr<async_event> wakes{};  // run(), once it runs; goes with its event loop
+        std::weak_ptr<async_event> wakes{};  // set by run(); belongs to its event loop
     };
     class batch_labels;
 
@@ -103,11 +102,11 @@ class series_sampler {
     refused_ring& refused_;
     const series_limiter& limiter_;
     guarded<waiting> waiting_;
-    std::mutex counting_;  // one at a time, so that who asks finds counted what was taken before
+    std::mutex counting_;  // one at a time, so that catch_up() also waits for a batch being counted
 };
 
-/// Leaves them to `shared.noted`. Nothing is done about a request that has neither.
-/// @param planning what `request` was planned with; its labels() is used.
+/// Passes the request's new, returned and refused series to `shared.noted`; does nothing if it has none.
+/// @param planning the planner of `request`; its labels() is called.
 void sample_series(const decided_request& request, planner& planning, ingest_shared& shared);
 
 }  // namespace seriesgate

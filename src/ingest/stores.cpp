@@ -40,7 +40,7 @@ std::vector<const shared_store*> shared_stores::all() const {
 
 namespace {
 
-/// Those that mean something else for the data; there before they are counted, so that rate() sees the first.
+/// The usual status codes, exported from zero on, so that rate() sees the first event.
 constexpr std::array usual_codes{200u, 204u, 400u, 401u, 403u, 404u, 429u, 500u, 502u, 503u, 504u};
 
 void write_responses(exposition& out, const shared_replica& of) {

@@ -1,4 +1,4 @@
-/// The store and its replicas, as all workers see them.
+/// The store and its replicas, and all else that the ingestors of all workers share.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +19,14 @@ namespace seriesgate {
 
 class exposition;
 
-/// A store that gets what the first one gets. Threads: any.
+/// A store that gets copies of what the first store gets. Threads: any.
 struct shared_replica {
     const replica_config& settings;
     upstream_metrics metrics{};
     shared_store store;
-    counter dropped{};         ///< requests that it was not sent, see begin_copy
-    counter samples_stored{};  ///< it has confirmed them
-    counter samples_failed{};  ///< it has not: an error, no answer, not sent, or it says so
+    counter dropped{};         ///< requests not sent, see begin_copy
+    counter samples_stored{};  ///< confirmed
+    counter samples_failed{};  ///< an error, no answer, not sent, or not confirmed
     lost_log lost{};
 
     shared_replica(const upstream_config& upstream, std::size_t which, std::size_t workers)
@@ -35,52 +35,49 @@ struct shared_replica {
 
 /// Threads: any.
 struct shared_stores {
-    /// Requests on their way to replicas that nobody waits for, with headers and bodies, and how many there are.
+    /// Bounds of the copies in progress that no sender waits for: bytes of headers and bodies, and their number.
     static constexpr std::int64_t copies_bytes_max = 64 << 20;
     static constexpr std::int64_t copies_max = 4096;
-    /// What each takes besides: its coroutines, its connection's buffers and its place, roughly.
+    /// Approximate further cost of a copy: coroutines, connection buffers, connection slot.
     static constexpr std::int64_t copy_bytes_each = 8 << 10;
 
     shared_store first;
     std::deque<shared_replica> replicas{};
-    gauge copies{};        ///< requests on their way to them
-    gauge copies_bytes{};  ///< and what they take
+    gauge copies{};  ///< copies in progress that no sender waits for
+    gauge copies_bytes{};
 
-    /// @param metrics of the first one.
     shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
 
-    /// Reads passwords, tokens and certificates again that have changed. Waits for the disk.
+    /// Rereads passwords, tokens and certificates whose files have changed. Waits for the disk.
     void refresh_files(const file_look& look);
 
-    /// @param bytes of its headers and its body.
-    /// @return false if that is too much; nothing has begun then.
+    /// Reserves room for a copy. @param bytes of its headers and body.
+    /// @return false if a bound is exceeded; then nothing is reserved.
     [[nodiscard]] bool begin_copy(std::int64_t bytes) noexcept;
     void end_copy(std::int64_t bytes) noexcept;
 
-    /// The first one, then the replicas.
     [[nodiscard]] std::vector<const shared_store*> all() const;
 };
 
-/// Families of replicas, and of all backends.
 void write(exposition& out, const shared_stores& stores);
 
-// --- What the ingestors of all workers have in common.
+// --- What all ingestors share.
 
 class fleet_shared;
 class series_sampler;
 class series_limiter;
 
-/// Outlives them; any thread may use it at any time.
+/// Outlives the ingestors. Threads: any.
 struct ingest_shared {
     const config& settings;
     series_limiter& limiter;
     const hash_key& key;  ///< of this installation
     ingest_metrics& metrics;
     shared_stores& stores;
-    series_sampler& noted;          ///< the new and the refused series
-    fleet_shared* fleet = nullptr;  ///< with one limit for several gates
+    series_sampler& noted;          ///< of new, returned and refused series
+    fleet_shared* fleet = nullptr;  ///< set if several gates share their limits
     ingest_logs logs{};
-    label_hash_cache labels{};  ///< of the series that have come
+    label_hash_cache labels{};  ///< of recent series
 };
 
 }  // namespace seriesgate

@@ -18,12 +18,12 @@
 namespace seriesgate {
 namespace {
 
-/// Of a series in an answer. Prometheus reads 1024 bytes of one, and 2.42 logs its first line.
+/// Longest example in an answer. Prometheus reads 1024 bytes of an answer; 2.42 logs its first line.
 constexpr std::size_t example_bytes_max = 256;
-/// From there on no further budget is named.
+/// Beyond this size no further budget is named.
 constexpr std::size_t answer_bytes_max = 16u << 10;
 
-/// A reload or a new window has come in between.
+/// Explains a refusal when a reload or a new window has made room since.
 constexpr std::string_view room_again = "there is room again";
 constexpr std::string_view nobody_answered = "the store that shares the limits has not answered";
 
@@ -45,7 +45,7 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
             continue;
         }
         const auto labels = planning.labels(refused.entry);
-        std::string example;  // of the entry, made once: it takes a while
+        std::string example;  // made once an entry, since it takes a while
         for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
             const std::string budget = to_text(spent);
             if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
@@ -81,7 +81,7 @@ unsigned status_of(upstream_error_reason reason) noexcept {
     }
 }
 
-/// What the gate says of itself, it alone says.
+/// Removes `X-Seriesgate-` headers, which only the gate itself may set.
 void drop_own_names(http::fields& headers) {
     constexpr std::string_view prefix = "X-Seriesgate-";
     for (auto each = headers.begin(); each != headers.end();) {

@@ -1,4 +1,4 @@
-/// What is said of a request of which not everything goes on, to its sender and in the log.
+/// Texts for senders and logs: refused and untranslated series, errors of the upstream.
 #pragma once
 
 #include <string>
@@ -17,31 +17,31 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// `refused 3 new series (5 samples)`
 std::string refused_summary(const plan_counts& decided);
 
-/// For the sender: the summary, the limits that are spent, and an example for each. The first line says the essence.
-/// @param planning of the plan.
-/// @return nothing if the sender is to be told of no refused series.
+/// Text for the sender: the summary first, then each spent limit with an example.
+/// @param planning the planner of `decided`.
+/// @return an empty text if the sender should not learn of refusals.
 std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter);
 
-/// For the sender: what a store of remote write 1 would not have. Empty if nothing is lost.
+/// Text for the sender about data that remote write 1 cannot express. Empty if nothing is lost.
 std::string untranslated_text(const translation_loss& lost);
 
-// --- What is said in a store's place, and what goes on of what it says itself.
+// --- Answers of a store.
 
-/// Why there is no answer, in one line: `cannot reach the upstream store:8428: connecting to ...: Connection refused`.
+/// Why the store gave no answer, in one line: `cannot reach the upstream store:8428: connecting to ...: Connection
+/// refused`.
 std::string unanswered_line(const upstream_error& error, const upstream_config& upstream);
 
-/// The answer in place of the store's: the sender keeps the data and comes again.
-/// @param line as above.
+/// A 502, 503 or 504 in place of the store's answer: the sender keeps the data and retries.
+/// @param line from unanswered_line().
 reply unanswered_reply(const upstream_error& error, std::string_view line);
 
-/// A store's answer as the sender gets it, without headers that are the gate's own (`X-Seriesgate-`). An error may
-/// repeat what the store was asked with: of what is ours in that, credentials and the arguments of the URL, nothing
-/// goes on, and no Location of a URL that has arguments. A compressed error from a store with secrets of ours, which
-/// did not ask for one, goes on without its body.
-/// @param tenant_header its name.
+/// The store's answer for the sender, without `X-Seriesgate-` headers. An error may repeat what the store was sent. So
+/// our credentials and the URL's query arguments are removed from it, and Location headers if the URL has query
+/// arguments. A compressed error loses its body if the store has secrets of ours; the gate does not ask for
+/// compression.
+/// @param tenant_header name of the header.
 reply passed_on(upstream_answer answer, std::string_view tenant_header, const store_access& from);
 
 }  // namespace seriesgate

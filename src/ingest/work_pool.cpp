@@ -9,7 +9,7 @@
 namespace seriesgate {
 namespace {
 
-/// A translated body has its symbols filled in, and is to be no larger than others.
+/// Bounds a translated body, whose symbols are filled in, by the size of other bodies.
 std::size_t filled_in_max(const config& settings) {
     const bool translates = settings.upstream.protocol == upstream_protocol::v1;
     return translates ? std::min(settings.server.decoded_bytes_max, std::uint64_t{symbol_bytes_per_request_max})
@@ -30,7 +30,7 @@ void request_work::shrink() {
 
 work_pool::work_pool(const config& settings, const hash_key& key, label_hash_cache& labels) {
     shelf made{.settings = settings, .key = key, .labels = labels};
-    made.idle.reserve(idle_max);  // so that giving back cannot fail
+    made.idle.reserve(idle_max);  // giving back must not fail
     shelf_ = std::make_shared<shelf>(std::move(made));
 }
 
@@ -43,7 +43,7 @@ work_pool::lease work_pool::take(inflight_lease& memory) {
         taken = std::move(idle.back());
         idle.pop_back();
     }
-    assert(taken && !taken->memory);  // else it belongs to another request
+    assert(taken && !taken->memory);  // otherwise it belongs to another request
     taken->memory.emplace(memory);
     ++shelf_->in_use;
     return {taken.release(), putter_back{shelf_}};
@@ -59,7 +59,7 @@ std::size_t work_pool::in_use() const noexcept {
 
 void work_pool::putter_back::operator()(request_work* done) const noexcept {
     std::unique_ptr<request_work> back{done};
-    assert(to->in_use > 0 && back->memory);  // else it has been given back before
+    assert(to->in_use > 0 && back->memory);  // otherwise it was given back before
     assert(std::ranges::find(to->idle, back) == to->idle.end());
     back->memory.reset();
     back->shrink();

@@ -1,4 +1,4 @@
-/// The request_works of one worker.
+/// Buffers and planners for requests in progress, reused by one worker.
 #pragma once
 
 #include <cstddef>
@@ -19,33 +19,32 @@
 
 namespace seriesgate {
 
-// --- What one request is worked on with, from its compressed body to what goes upstream.
+// --- The working memory of one request.
 
-/// Belongs to one request at a time, whatever its worker does meanwhile: see work_pool. A plan and the decoded body
-/// point into it.
+/// Working memory from the compressed body to the outgoing request. Belongs to one request at a time. The plan and the
+/// decoded body point into it.
 struct request_work {
-    /// Of the decoded and the rewritten body: enough for usual requests (Prometheus 1 MB, vmagent 8 MiB).
+    /// Buffers up to this size are kept for reuse: enough for usual requests (Prometheus 1 MB, vmagent 8 MiB).
     static constexpr std::size_t kept_buffer_bytes = 16u << 20;
 
     decode_buffer decoding;
     planner planning;
-    questions asked;  ///< of the store of a fleet
+    questions asked;  ///< to the shared store of a fleet
     translator translate;
     body_codec codec;
-    std::string rewritten;             ///< decoded: what goes upstream in place of the sender's body
-    std::optional<work_lease> memory;  ///< of server.maxInflightBytes, while it belongs to a request
+    std::string rewritten;             ///< the decoded body that replaces the sender's
+    std::optional<work_lease> memory;  ///< of server.maxInflightBytes, while in use
 
     /// @param key of this installation.
-    /// @param labels that all workers know.
+    /// @param labels shared by all workers.
     request_work(const config& settings, const hash_key& key, label_hash_cache& labels);
 
-    /// Gives the memory of a giant back; nothing of the request is needed any more.
+    /// Frees large buffers. Call it when the request needs no data in here any more.
     void shrink();
 };
 
-/// Makes one when none is idle, so two requests may be in the middle at once; how many there can be is what
-/// server.maxInflightBytes leaves room for. Keeps idle_max of them, without the memory of giants.
-/// Threads: the worker's.
+/// Creates a request_work when none is idle; server.maxInflightBytes bounds how many are in use. Keeps at most idle_max
+/// of them, without large buffers. Threads: the worker's.
 class work_pool {
     struct shelf;
     struct putter_back;
@@ -53,18 +52,18 @@ class work_pool {
     std::shared_ptr<shelf> shelf_;
 
   public:
-    /// One is worked with most of the time, more only while something is waited for in the middle.
+    /// One is usual; a second is needed while a request waits in the middle of its work.
     static constexpr std::size_t idle_max = 2;
 
-    /// Goes back when it is destroyed, before the request's own lease is, and may outlive the pool: the coroutine that
-    /// holds it may be ended with its io_context.
+    /// Returns the work to the pool when destroyed, before the request's own lease. May outlive the pool, since a
+    /// coroutine may be destroyed with its io_context.
     using lease = std::unique_ptr<request_work, putter_back>;
 
-    /// @param settings outlive the pool and what has been taken.
-    /// @param labels that all workers know; outlive them, too.
+    /// @param settings must outlive the pool and all leases.
+    /// @param labels shared by all workers; must outlive them, too.
     work_pool(const config& settings, const hash_key& key, label_hash_cache& labels);
 
-    /// @param memory of the request, which pays for what the work comes to hold.
+    /// @param memory the request's lease, which pays for the memory of the work.
     [[nodiscard]] lease take(inflight_lease& memory);
 
     [[nodiscard]] std::size_t idle() const noexcept;
