@@ -6,7 +6,7 @@
 
 namespace seriesgate {
 
-/// What is remembered is bounded by the addresses that there are: it is forgotten in time, and each is there once.
+/// Forgets failed addresses after a while, and those that the name no longer has, so `bad_` stays bounded.
 address_order::endpoints address_order::of(const endpoints& known, std::size_t turn, clock::time_point now) {
     std::erase_if(bad_, [&](const auto& each) {
         return each.second <= now || std::find(known.begin(), known.end(), each.first) == known.end();
@@ -44,7 +44,7 @@ void address_list::refresh() {
     asked_at_ = now_();
     try {
         look_up_([this](error_code error, endpoints found) { take(error, std::move(found)); });
-    } catch (...) {  // no memory, or no thread to ask on: asked again by who comes next
+    } catch (...) {  // no memory or no thread: the next call tries again
         asking_ = false;
         throw;
     }

@@ -1,4 +1,4 @@
-/// The addresses of an upstream, kept as new as its name's.
+/// The addresses of a backend: looked up in the background, and tried in a fair order.
 #pragma once
 
 #include <atomic>
@@ -13,10 +13,9 @@
 
 namespace seriesgate {
 
-// --- Which of a backend's addresses is tried first.
+// --- The order of addresses.
 
-/// Connections begin with each address in turn, and an address that did not accept one comes last for a while.
-/// Threads: one.
+/// Rotates through the addresses. An address that did not accept a connection comes last for `memory`. Threads: one.
 class address_order {
   public:
     using clock = monotonic_clock;
@@ -25,7 +24,7 @@ class address_order {
     static constexpr std::chrono::seconds memory{30};
 
   private:
-    std::vector<std::pair<stream_endpoint, clock::time_point>> bad_;  // until when
+    std::vector<std::pair<stream_endpoint, clock::time_point>> bad_;  // with the time until which it comes last
 
   public:
     /// @param turn counts the connections.
@@ -35,19 +34,19 @@ class address_order {
     void connected(const stream_endpoint& at);
 };
 
-/// Nobody waits for a resolver: until it answers, and when it fails, what was known before stays in use.
-/// Threads: one. It must outlive the lookups that it begins.
+/// Keeps the last known addresses until the resolver answers, and when it fails, so no request waits for a lookup.
+/// Threads: one. Must outlive the lookups that it begins.
 class address_list {
   public:
     using clock = monotonic_clock;
     using endpoints = std::vector<stream_endpoint>;
-    /// Begins to look the name up, and calls with the outcome later, on the same thread.
+    /// Starts a lookup and returns. Reports the outcome later, on the same thread.
     using lookup = std::function<void(name_resolver::answer)>;
     using time_source = std::function<clock::time_point()>;
 
     static constexpr std::chrono::seconds refresh_interval{30};
-    /// Or as long as the lookup took, up to refresh_interval: lookups of one thread come one after the other, and a
-    /// name whose server says nothing would leave the others no turn.
+    /// Pause after a failure; longer if the lookup took longer, up to refresh_interval. Lookups of a thread run one
+    /// after the other, and a silent name server must not keep the others from running.
     static constexpr std::chrono::seconds retry_interval{1};
 
   private:
@@ -62,22 +61,21 @@ class address_list {
     endpoints known_;
 
   public:
-    /// Addresses that stay as they are.
+    /// Fixed addresses.
     explicit address_list(endpoints fixed);
-    /// Those of a name.
+    /// The addresses of a name.
     explicit address_list(lookup look_up, time_source now = clock::now);
     address_list(const address_list&) = delete;
     address_list& operator=(const address_list&) = delete;
 
-    /// Looks up if it is time to and no outcome is still to come. Call it now and then.
+    /// Starts a lookup if one is due and none is running. Call it now and then.
     void refresh();
 
     [[nodiscard]] const endpoints& known() const noexcept { return known_; }
-    /// Whether the first outcome is there, good or bad. Threads: any.
+    /// Whether the first lookup has finished, well or not. Threads: any.
     [[nodiscard]] bool looked_up() const noexcept { return looked_up_; }
-    /// Whether there are addresses. Threads: any.
     [[nodiscard]] bool has_any() const noexcept { return has_any_; }
-    /// Why the last look came to nothing, if it did.
+    /// Error of the last lookup, if it failed.
     [[nodiscard]] error_code failure() const noexcept { return failure_; }
 
   private:

@@ -14,8 +14,8 @@ constexpr std::uint64_t share_steps = 10;
 
 enum class rank : std::uint8_t { trial, well, starting, turning_away, out, none };
 
-/// Of ten rounds, a backend that has just come back takes part in as many as its share is tenths; it stands in for
-/// those that are well when they are full. Nobody waits for a trial.
+/// A recovering backend with a share of n tenths takes part in n of ten rounds, and otherwise stands in when the
+/// healthy backends are full. A backend whose trial request is in flight is not waited for.
 rank rank_of(const backend_view& backend, std::uint64_t round) noexcept {
     if (backend.tried) return rank::none;
     if (backend.has_trial && backend.has_room) return rank::trial;
@@ -55,9 +55,9 @@ std::optional<std::size_t> choose_backend(std::span<const backend_view> backends
 
 namespace {
 
-/// Who has taken a trial and has come to no result by then is not waited for.
+/// A trial without a result by then is abandoned.
 constexpr auto trial_grace = std::chrono::seconds{5};
-/// The last eight requests have most of the weight in what is usual.
+/// Weight of the running average: about the last eight requests.
 constexpr int stays_remembered = 8;
 
 bool has_tried(const tried_backends& tried, std::size_t index) {
@@ -90,7 +90,7 @@ backend_slots::waiting::~waiting() {
     if (const auto from = of.lock()) from->line_.remove(this);
 }
 
-/// @param is_early whether it has the time for a trial.
+/// @param is_early whether the request has enough time left for a trial.
 void backend_slots::look_around(const tried_backends& tried, bool is_early, clock::time_point now) {
     views_.clear();
     for (std::size_t i = 0; i < store_.backends.size(); ++i) {
@@ -105,7 +105,7 @@ void backend_slots::look_around(const tried_backends& tried, bool is_early, cloc
     }
 }
 
-/// Whoever has little time left would not get to know whether a backend on trial answers.
+/// A request with little time left takes no trial: it might end before the backend answers.
 std::optional<backend_slot> backend_slots::choose(const tried_backends& tried, clock::time_point limit) {
     const auto now = clock::now();
     look_around(tried, limit - now >= store_.upstream.timeout / 2, now);
@@ -117,7 +117,7 @@ std::optional<backend_slot> backend_slots::choose(const tried_backends& tried, c
         bool& is_trial = views_[*chosen].has_trial;
         if (!is_trial || backend.health.take_trial(now, limit + trial_grace))
             return backend_slot{shared_from_this(), backend, *chosen};
-        is_trial = false;  // another worker was faster
+        is_trial = false;  // another worker took the trial
     }
 }
 
@@ -131,8 +131,7 @@ void backend_slots::leave(std::size_t index, clock::duration stay) {
     let_in();
 }
 
-/// A request without time left gets no slot, and is told so.
-/// @return whether that one waits no more.
+/// Gives the request a slot, or none if too little time is left. @return whether it leaves the queue.
 bool backend_slots::let_in(std::list<waiting*>::iterator at) {
     waiting& one = **at;
     if (one.limit >= clock::now() + usual_stay_ / 2) {
@@ -146,14 +145,14 @@ bool backend_slots::let_in(std::list<waiting*>::iterator at) {
     return true;
 }
 
-/// When all have waited for long, who came last still has the time for a trial.
+/// Also tries the last in the queue: it may have time for a trial when the others do not.
 void backend_slots::let_in() {
     while (!line_.empty())
         if (!let_in(line_.begin())) break;
     if (line_.size() > 1) let_in(std::prev(line_.end()));
 }
 
-/// All that stand in line before, at the pace of late, and then its own turn.
+/// Estimates the wait from the recent pace: all requests ahead, then the request itself.
 bool backend_slots::is_in_vain(clock::time_point limit, clock::time_point now) const {
     const auto up =
         std::ranges::count_if(store_.backends, [](const shared_backend& each) { return each.health.is_up(); });

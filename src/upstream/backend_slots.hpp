@@ -1,4 +1,4 @@
-/// The connection slots of one worker at each backend of a store, and the queue for them.
+/// Load balancer of one worker: connection slots of each backend of a store, and the queue for them.
 #pragma once
 
 #include <chrono>
@@ -18,23 +18,23 @@
 
 namespace seriesgate {
 
-// --- Chooses the backend of a request.
+// --- The choice of a backend.
 
-/// What the choice depends on.
+/// What the choice knows of a backend.
 struct backend_view {
     backend_state state = backend_state::healthy;
-    bool has_trial = false;      ///< a request now would be that of the trial
+    bool has_trial = false;      ///< a request now would be the trial request
     double share = 1;            ///< circuit_breaker::share
-    std::int64_t in_flight = 0;  ///< requests of all workers
+    std::int64_t in_flight = 0;  ///< of all workers
     bool has_room = true;        ///< for another connection of this worker
-    bool tried = false;          ///< by this request
+    bool tried = false;          ///< this request has failed on it
     circuit_breaker::clock::time_point due{};
 };
 
-/// Least requests in flight among the healthy backends; equal ones take turns. A half-open backend without a trial
+/// Takes the healthy backend with fewest requests in flight; equal ones take turns. A half-open backend without a trial
 /// request comes first, if it has room. Overloaded backends come after the healthy ones. If all are ejected, the one
-/// that is due soonest. A request waits for a better backend rather than take a worse one; a recovering backend is no
-/// worse one.
+/// that is due soonest. A request waits for a slot of a better backend rather than take a worse one; a recovering
+/// backend does not count as worse.
 /// @param turn counts the choices.
 /// @return nothing if there is no room.
 [[nodiscard]] std::optional<std::size_t> choose_backend(std::span<const backend_view> backends,
@@ -42,8 +42,8 @@ struct backend_view {
 
 class backend_slots;
 
-/// One slot at a backend. Holds it, and counts as a request in flight, for as long as it lives; then the next in the
-/// queue gets it. The shared_backend must outlive it, nothing else.
+/// A connection slot. While it lives it counts as a request in flight; then the next request in the queue gets it. Only
+/// the shared_backend must outlive it.
 class backend_slot {
     std::weak_ptr<backend_slots> of_;
     shared_backend* backend_;
@@ -58,15 +58,14 @@ class backend_slot {
 
     [[nodiscard]] std::size_t index() const noexcept { return index_; }
     [[nodiscard]] shared_backend& backend() const noexcept { return *backend_; }
-    /// When it was taken.
     [[nodiscard]] std::chrono::steady_clock::time_point since() const noexcept { return since_; }
 };
 
-/// Which backends this request has failed on, by index; empty: none.
+/// Backends on which this request has failed, by index; empty: none.
 using tried_backends = std::vector<bool>;
 
-/// Bounds the connections of one worker to each backend. A request that finds no free slot waits in a queue. A request
-/// that would surely wait past its time limit is told so at once. A shared_ptr owns it. Threads: the worker's.
+/// Bounds one worker's connections to each backend; requests without a free slot wait in a queue. A request whose wait
+/// would surely pass its time limit gets an answer at once. Owned by a shared_ptr. Threads: the worker's.
 class backend_slots : public std::enable_shared_from_this<backend_slots> {
     using clock = monotonic_clock;
     friend class backend_slot;
@@ -87,22 +86,21 @@ class backend_slots : public std::enable_shared_from_this<backend_slots> {
     std::vector<std::size_t> taken_;
     std::vector<backend_view> views_;  // of the last choice
     std::list<waiting*> line_;
-    clock::duration usual_stay_{0};  // of late
+    clock::duration usual_stay_{0};  // running average
     net::io_context& io_;
 
   public:
     backend_slots(net::io_context& io, shared_store& store) : store_(store), taken_(store.backends.size()), io_(io) {}
 
-    /// @param limit of the request.
-    /// @return nothing if there is no room, or others wait for it.
+    /// @param limit of the request. @return nothing if there is no room, or others wait already.
     std::optional<backend_slot> take(const tried_backends& tried, clock::time_point limit);
 
-    /// The same after a while.
-    /// @param tried must outlive it.
-    /// @return nothing if there is no room until `limit`, or surely would be none.
+    /// Like take(), but waits in the queue.
+    /// @param tried must outlive the wait.
+    /// @return nothing if no slot is free until `limit`, or surely none would be.
     net::awaitable<std::optional<backend_slot>> wait(const tried_backends& tried, clock::time_point limit);
 
-    /// Lets those in who can: backends come back without anybody leaving. Call it now and then.
+    /// Serves the queue: backends recover without any request leaving. Call it now and then.
     void let_in();
 
     [[nodiscard]] std::size_t waiting_count() const noexcept { return line_.size(); }

@@ -27,7 +27,7 @@ circuit_breaker::clock::time_point circuit_breaker::due() const noexcept {
     return at(due_.load(std::memory_order_relaxed));
 }
 
-/// Each time for twice as long as the time before, unless it has been well between.
+/// Doubles the pause each time. It is pause_min again after a full recovery.
 void circuit_breaker::leave_out(times& held, backend_state as, clock::time_point now) {
     if (state() == backend_state::healthy) {
         held.ejected_since = now;
@@ -57,7 +57,7 @@ void circuit_breaker::accepts(clock::time_point now) {
     state_ = backend_state::half_open;
 }
 
-/// But for one that somebody has taken.
+/// Whether a trial is due, even if one is running.
 bool circuit_breaker::is_for_trial(clock::time_point now) const noexcept {
     const backend_state is = state();
     return is == backend_state::half_open || (is == backend_state::overloaded && now >= due());
@@ -78,7 +78,7 @@ bool circuit_breaker::failed(clock::time_point began, clock::time_point now) {
     const auto held = times_.lock();
     const backend_state was = state();
     if (began < held->changed_at) return false;
-    // Of many requests that fail together, the first one says so.
+    // Of many requests that fail together, only the first one changes the state.
     const bool is_news = was != backend_state::ejected || held->busy_until > now;
     if (is_news) leave_out(*held, backend_state::ejected, now);
     return was == backend_state::healthy || was == backend_state::overloaded;
@@ -99,7 +99,7 @@ std::optional<std::chrono::milliseconds> circuit_breaker::answered(unsigned stat
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - held->ejected_since);
 }
 
-/// @return whether the backend is one that turns away.
+/// @return whether the backend counts as overloaded.
 bool circuit_breaker::is_overloaded(clock::time_point began, clock::time_point now) {
     if (overloaded_.fetch_add(1, std::memory_order_relaxed) + 1 < overloaded_max) return false;
     const auto held = times_.lock();

@@ -24,13 +24,13 @@
 namespace seriesgate {
 namespace {
 
-/// 103 Early Hints comes once or twice; no store sends more than a few.
+/// Servers send 103 Early Hints once or twice; no store sends more.
 constexpr unsigned interim_answers_max = 16;
 constexpr unsigned switching_protocols = 101;
 
 using answer_parser = http::response_parser<http::buffer_body>;
 
-/// Reads the body, at most response_bytes_max of it; the parser is not done if there is more.
+/// Reads the body up to response_bytes_max. The parser is not done if there is more.
 net::awaitable<error_code> read_body(timed_stream& stream, flat_buffer& buffer, answer_parser& parser,
                                      std::string& body) {
     std::array<char, 8192> chunk;
@@ -56,7 +56,7 @@ bool is_success(unsigned status) noexcept {
     return status >= 200 && status < 300;
 }
 
-/// Whether what came is at fault, and not the connection.
+/// Whether the bytes received are at fault, not the connection.
 bool is_invalid(error_code error) {
     return error.category() == http::make_error_code(http::error::bad_method).category() &&
            error != http::error::end_of_stream && error != http::error::partial_message;
@@ -73,10 +73,10 @@ bool is_end(error_code error) {
     return error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
 }
 
-/// Whether the store may have read the whole request. It has not where we could not write all of it. The end that a
-/// peer sends comes with the confirmation of all that it could have read before, so what is not confirmed then nobody
-/// has read. A reset says nothing like that: a confirmation that was put off never comes.
-/// Source: RFC 9293, section 3.10.7.4; RFC 1122, section 4.2.3.2 for confirmations put off.
+/// Whether the store may have read the whole request. Not if we could not write all of it. A peer's FIN acknowledges
+/// all bytes that it could have read before, so nobody has read what is still unacknowledged then. A reset proves
+/// nothing, since a delayed acknowledgement never comes.
+/// Source: RFC 9293, section 3.10.7.4; RFC 1122, section 4.2.3.2 for delayed acknowledgements.
 bool may_have_arrived(error_code write_error, error_code read_error, const timed_stream& stream) {
     if (write_error) return false;
     const bool peer_ended = is_end(read_error) || read_error == tls_error::truncated;
@@ -106,8 +106,8 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
     stream.expires_at(limit);
     const error_code write_error = co_await write_message(stream, message.http);
 
-    // A store that refuses early may answer before it has read everything: look for an answer even so. That it had
-    // taken what it has not read nobody could believe.
+    // Reads an answer even after a write error: a store that rejects early may answer before it has read everything. A
+    // success is not believed then.
     flat_buffer buffer{read_buffer_bytes_max};
     bool answer_began = false;
     for (unsigned interim = 0; interim <= interim_answers_max; ++interim) {
@@ -118,11 +118,11 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
         if (error) {
             co_return failed(error, answer_began, may_have_arrived(write_error, error, stream));
         }
-        // What follows the header is not part of it: neither of what it says, nor of what goes on to the sender.
+        // Trailer fields are not part of the header, and are not forwarded.
         upstream_answer answer{
             .status = parser.get().result_int(), .headers = std::move(parser.get().base()), .body = {}};
         const bool keeps_alive = parser.keep_alive();
-        if (is_interim(answer.status)) continue;  // the answer is still to come
+        if (is_interim(answer.status)) continue;  // the final answer follows
         const std::string_view fault = coding_fault(answer.headers, parser.get().version());
         if (!fault.empty()) co_return no_answer(std::string{fault});
         if (!is_final(answer.status)) co_return no_answer("status " + std::to_string(answer.status));
@@ -141,16 +141,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Stores close idle connections after one to two minutes; be first.
+/// Stores close idle connections after one to two minutes; the gate closes them first.
 constexpr auto idle_age_max = 45s;
 
-/// Why TLS has failed, if it has; with version 1.3 a store may say only behind the handshake that it wants another
-/// certificate of ours.
+/// The error text of TLS, if it failed. With TLS 1.3 a store may reject our certificate only after the handshake.
 std::string tls_failure(const timed_stream& stream) {
     return stream.tls() != nullptr ? stream.tls()->failure() : std::string{};
 }
 
-/// What an attempt that was given up says of itself.
+/// The error of an attempt that is not repeated.
 upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
                           const shared_backend& backend) {
     if (made.tls_failed)
@@ -164,7 +163,7 @@ upstream_error unanswered(upstream_error_reason reason, const attempt& made, con
     return {.reason = reason, .text = std::string{when}.append(made.why), .backend = backend.name};
 }
 
-/// The end of the next of several attempts to connect, so that time is left for the others.
+/// Deadline of the next of several connects, so that time is left for the others.
 std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
                                               std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
     const auto now = monotonic_clock::now();
@@ -208,7 +207,7 @@ void upstream_client::maintain() {
     pool_.close_idle(idle_age_max);
 }
 
-/// Only the first requests after a start can come before the first answer of the resolver, so asking again is enough.
+/// Polls: only the first requests after a start can come before the resolver's first answer.
 net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
     async_timer timer{io_};
     while (!addresses_.looked_up() && monotonic_clock::now() < limit) {
@@ -234,12 +233,12 @@ upstream_error upstream_client::not_connected(const stream_endpoint& to, error_c
             .untouched = true};
 }
 
-/// Nothing for a backend without https://.
+/// Null for a backend without https://.
 std::shared_ptr<const tls_context> upstream_client::tls() const {
     return backend_.at.tls ? store_.access.tls() : nullptr;
 }
 
-/// @return why there is no TLS; nothing if there is, or none is wanted.
+/// @return the error; nothing if TLS works or is not wanted.
 net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connection& connection,
                                                                const stream_endpoint& to) {
     connection.tls = tls();
@@ -263,7 +262,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_conn
                                                                    const stream_endpoint& to, time_limit limit) {
     timed_stream& stream = connection.stream;
     if (stream.has_tls())
-        stream = timed_stream{stream_socket{io_}};  // of an address before
+        stream = timed_stream{stream_socket{io_}};  // TLS of the previous address
     else
         stream.close();
     stream.expires_at(limit);
@@ -273,11 +272,11 @@ net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_conn
     co_return co_await secure(connection, to);
 }
 
-/// @return why there is no connection; nothing if there is one.
+/// @return the error; nothing if connected.
 net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connection& connection, time_limit limit) {
     co_await wait_for_addresses(limit);
     const auto turn = backend_.next_address.fetch_add(1, std::memory_order_relaxed);
-    // A copy: they may be looked up anew while we connect.
+    // A copy, since a lookup may replace the addresses meanwhile.
     const auto endpoints = order_.of(addresses_.known(), turn, monotonic_clock::now());
     fault failed;
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
@@ -298,7 +297,7 @@ net::awaitable<std::optional<upstream_error>> upstream_client::look(time_limit l
     co_return co_await connect(connection, limit);
 }
 
-/// A name may have lost an address, and files may have changed, while a request was at it.
+/// Closes the connection instead if its address or TLS files are outdated by now.
 void upstream_client::keep(upstream_connection connection) {
     const auto& known = addresses_.known();
     const bool is_known = std::find(known.begin(), known.end(), connection.at) != known.end();

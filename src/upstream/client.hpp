@@ -1,4 +1,4 @@
-/// One worker's way to a backend of a store: POST with deadlines over kept-alive connections.
+/// One worker's client of one backend: POST with time limits over kept-alive connections.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,9 @@
 
 namespace seriesgate {
 
-// --- Kept-alive connections of one worker to an upstream.
+// --- Kept-alive connections.
 
-/// An open connection that counts in a gauge for as long as it lives.
+/// An open connection, counted in a gauge for as long as it lives.
 class upstream_connection {
     struct release {
         void operator()(gauge* open) const noexcept {
@@ -38,22 +38,22 @@ class upstream_connection {
 
   public:
     timed_stream stream;
-    stream_endpoint at{};                      ///< where it leads, once it is connected
-    std::shared_ptr<const tls_context> tls{};  ///< what its TLS was made with; nothing for a plain one
+    stream_endpoint at{};                      ///< the address, once connected
+    std::shared_ptr<const tls_context> tls{};  ///< null for a plain connection
 
     upstream_connection(stream_socket opened, gauge& open) : stream(std::move(opened)), open_(&open) { open.add(); }
 
   private:
-    std::unique_ptr<gauge, release> open_;  // after the stream: what could not be made is not counted
+    std::unique_ptr<gauge, release> open_;  // after the stream, so that a failed construction is not counted
 };
 
-/// Last in, first out, so that connections which a quieter time does not need grow old and are closed. What is in it
-/// has no time limit, and nothing pending. Threads: the worker's.
+/// Idle connections. Last in, first out, so that connections which quiet times do not need grow old and are closed.
+/// Idle ones have no time limit and no pending operation. Threads: the worker's.
 class connection_pool {
   public:
     using clock = monotonic_clock;
 
-    /// More requests at once than this open and close their connections.
+    /// More simultaneous requests than this open and close their own connections.
     static constexpr std::size_t idle_max = 256;
 
   private:
@@ -64,9 +64,8 @@ class connection_pool {
     std::vector<idle> idle_;  // oldest first
 
   public:
-    /// The youngest connection that is still quiet. Nothing may come on an idle connection: an end means that the
-    /// upstream has closed it; bytes would be an answer that nobody asked for (some servers say 408 before they close),
-    /// to be taken for the next request's.
+    /// The youngest connection that is still quiet. Data or an end on an idle connection makes it useless: the upstream
+    /// has closed it, or sent an answer without a request (some servers send 408 before they close).
     std::optional<upstream_connection> take() {
         while (!idle_.empty()) {
             std::optional<upstream_connection> taken{std::move(idle_.back().connection)};
@@ -83,7 +82,6 @@ class connection_pool {
         if (idle_.size() < idle_max) idle_.push_back({std::move(connection), now});
     }
 
-    /// Closes what has been idle for longer than `age`.
     void close_idle(clock::duration age, clock::time_point now = clock::now()) {
         const auto limit = now - age;
         std::size_t old = 0;
@@ -91,12 +89,12 @@ class connection_pool {
         idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
     }
 
-    /// Closes what shows another certificate than new connections do, or believes others.
+    /// Closes connections with an outdated TLS context.
     void close_made_with_others(const std::shared_ptr<const tls_context>& tls) {
         std::erase_if(idle_, [&](const idle& each) { return each.connection.tls != tls; });
     }
 
-    /// Closes what leads to none of these addresses.
+    /// Closes connections to other addresses.
     void close_others(const std::vector<stream_endpoint>& known) {
         std::erase_if(idle_, [&](const idle& each) {
             return std::find(known.begin(), known.end(), each.connection.at) == known.end();
@@ -106,26 +104,25 @@ class connection_pool {
     [[nodiscard]] std::size_t size() const noexcept { return idle_.size(); }
 };
 
-// --- When a request is sent again. Retries belong to the sender, but for one case.
+// --- Retries. They belong to the sender, except in one case.
 
 enum class connection_origin : std::uint8_t { opened, pooled };
 
-/// How one try on one connection ended; what breaks is the connection.
+/// How an attempt on one connection ended.
 enum class attempt_end : std::uint8_t {
-    answered,     ///< with a full answer
+    answered,
     timed_out,    ///< whether or not an answer had begun
-    unread,       ///< it broke before the first byte of an answer, and the request surely had not all arrived
-    unanswered,   ///< it broke likewise, and the request may have arrived
-    broken_amid,  ///< it broke amid an answer
-    invalid,      ///< something came that is no answer
+    unread,       ///< connection broke before an answer; the request surely did not arrive whole
+    unanswered,   ///< connection broke before an answer; the request may have arrived
+    broken_amid,  ///< connection broke within an answer
+    invalid,      ///< the peer sent something other than an answer
 };
 
-/// A connection out of the pool may have been closed while nobody looked: then the end that the upstream has sent comes
-/// before the reset that the request is answered with, and that end does not confirm the request: nobody has worked on
-/// it. Only then, or if it could not all be written, it is sent again, once, for the next connection is a new one. A
-/// store that was killed over the request has got all of it, and may have stored it; and after a reset without an end
-/// nobody can tell.
-/// @return why there is no answer; nothing for another try.
+/// Decides whether to send again. A pooled connection may have been closed unnoticed. Then the upstream's FIN, which
+/// does not acknowledge the request, comes before its reset: nobody has worked on the request. Only then, or if the
+/// request could not be written whole, it is sent once more, on a new connection. A store killed by the request has
+/// read all of it and may have stored it; after a reset without a FIN nobody can tell.
+/// @return why there is no answer; nothing for another attempt.
 /// Source: RFC 9112, section 9.3.1.
 constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end, connection_origin origin) noexcept {
     switch (end) {
@@ -142,29 +139,29 @@ constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end
     return upstream_error_reason::connection_lost;
 }
 
-// --- One request and its answer on one connection.
+// --- One attempt.
 
 struct attempt {
     attempt_end end = attempt_end::unanswered;
-    std::string why;          ///< it is not answered: what the system says, or what came; empty if its time was over
-    upstream_answer answer;   ///< if it is answered
-    bool reusable = false;    ///< the connection, for another request
-    bool tls_failed = false;  ///< it is TLS that has failed, and says why; not only a connection that was cut off
+    std::string why;          ///< the error: the system's text, or what came; empty after a timeout
+    upstream_answer answer;   ///< if answered
+    bool reusable = false;    ///< the connection can take another request
+    bool tls_failed = false;  ///< TLS itself failed, not only the connection
 };
 
-/// Sends and reads until there is an answer, at most until the limit.
-/// @param stream connected; everything given must outlive the exchange.
+/// Sends the message and reads the answer, until `limit` at most.
+/// @param stream connected. All arguments must outlive the exchange.
 net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& message,
                                  std::chrono::steady_clock::time_point limit);
 
 struct upstream_message;
 
 struct exchange_limits {
-    std::chrono::steady_clock::duration connect;   ///< for a connection, however many addresses there are
-    std::chrono::steady_clock::time_point answer;  ///< until it is there
+    std::chrono::steady_clock::duration connect;   ///< for a connection, over all addresses
+    std::chrono::steady_clock::time_point answer;  ///< until the answer is complete
 };
 
-/// Its addresses, and the connections to them. Threads: the one of its io_context.
+/// Connects to a backend and sends requests. Threads: that of its io_context.
 class upstream_client {
     using time_limit = std::chrono::steady_clock::time_point;
     using outcome = result<upstream_answer, upstream_error>;
@@ -179,22 +176,21 @@ class upstream_client {
     connection_pool pool_;
 
   public:
-    /// @param backend one of the store's. Both must outlive it.
+    /// @param backend one of the store's. Both must outlive this object.
     upstream_client(net::io_context& io, shared_store& store, shared_backend& backend);
 
-    /// Looks the backend's name up if it is time to, and clears the pool of connections that nobody uses, or that lead
-    /// to addresses which the name has no more. Call it every second.
+    /// Looks the backend's name up if that is due. Closes connections that are idle for long or lead to old addresses.
+    /// Call it every second.
     void maintain();
 
-    /// Whether there is an address to connect to: the backend's name has been looked up with success. Threads: any.
+    /// Whether an address is known. Threads: any.
     [[nodiscard]] bool started() const noexcept { return addresses_.has_any(); }
 
-    /// One exchange. See retry.hpp for the one case in which it is tried again.
+    /// One exchange; reason_to_give_up() names the one case of a second try.
     /// @param message must outlive it.
     net::awaitable<outcome> send(const upstream_message& message, exchange_limits limits);
 
-    /// Connects, and closes the connection again.
-    /// @return why there is none.
+    /// Connects, and closes the connection again, to probe the backend. @return the error, if it failed.
     net::awaitable<std::optional<upstream_error>> look(time_limit limit);
 
   private:

@@ -55,7 +55,7 @@ std::string make_via() {
     return std::string{"1.1 "}.append(product).append("-").append(digits.data(), end);
 }
 
-/// `host` of an item such as `HTTP/1.1 host:80 (comment)`; empty if there is none.
+/// `host` of a Via item such as `HTTP/1.1 host:80 (comment)`; empty if there is none.
 std::string_view received_by(std::string_view item) {
     const auto version_end = item.find_first_of(" \t");
     if (version_end == std::string_view::npos) return {};
@@ -129,7 +129,7 @@ void drop_body_digests(http::fields& headers) {
 }
 
 std::size_t bytes_held(const http::fields& headers) {
-    // Beast keeps each in an allocation of its own, linked into a list and a tree.
+    // Beast allocates each field by itself, and links it into a list and a tree.
     constexpr std::size_t field_bytes = 96;
     std::size_t bytes = 0;
     for (const auto& field : headers) bytes += field.name_string().size() + field.value().size() + field_bytes;
@@ -137,7 +137,7 @@ std::size_t bytes_held(const http::fields& headers) {
 }
 
 void add_via(http::fields& headers) {
-    // A second header line means the same as a list in one.
+    // A second header line means the same as a list in one line.
     headers.insert(http::field::via, own_via());
 }
 
@@ -175,7 +175,7 @@ upstream_message make_message(const upstream_config& settings, const store_backe
     if (!request.tenant.empty()) message.set(request.tenant_header, request.tenant);
     if (request.body_changed) {
         drop_body_digests(message);
-        message.erase(http::field::accept_encoding);  // the answer may get a line of ours
+        message.erase(http::field::accept_encoding);  // the gate may add a line to the answer
     }
     if (!request.content_type.empty()) message.set(http::field::content_type, request.content_type);
     if (!request.content_encoding.empty()) message.set(http::field::content_encoding, request.content_encoding);
@@ -197,7 +197,7 @@ void readdress(upstream_message& message, const store_backend& backend) {
     http::fields others;
     for (const auto& field : message.http.base())
         if (field.name() != http::field::host) others.insert(field.name(), field.name_string(), field.value());
-    message.http.clear();  // Host is the first one, as some servers want it
+    message.http.clear();  // Host goes first: some servers require it
     message.http.set(http::field::host, backend.authority);
     for (const auto& field : others) message.http.insert(field.name(), field.name_string(), field.value());
 }

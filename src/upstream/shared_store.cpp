@@ -10,7 +10,7 @@
 namespace seriesgate {
 namespace {
 
-/// A name that others had before gets a number.
+/// Appends a number to a name that `before` others have, too.
 std::string numbered(const std::string& name, std::size_t before) {
     return before == 0 ? name : name + "#" + std::to_string(before + 1);
 }
@@ -21,7 +21,7 @@ std::string backend_name(const std::vector<store_backend>& backends, std::size_t
     return numbered(backends[at].authority, before);
 }
 
-/// That of its first backend.
+/// The name of its first backend.
 std::string store_name(const upstream_config& of, std::size_t which) {
     const auto authority = [&](std::size_t each) { return store_at(of, each).backends.front().authority; };
     if (of.discard) return {};
@@ -73,14 +73,12 @@ struct family {
     metric_type type;
 };
 
-/// A figure of each store.
 template <class Value>
 void write_each_store(exposition& out, const family& of, const stores& all, Value value) {
     out.family(of.name, of.help, of.type);
     for (const shared_store* store : all) out.sample({{"store", store->name}}, value(*store));
 }
 
-/// A figure of each backend.
 template <class Value>
 void write_each_backend(exposition& out, const family& of, const stores& all, Value value) {
     out.family(of.name, of.help, of.type);
@@ -97,7 +95,7 @@ void write_errors(exposition& out, const stores& all) {
         for (const shared_backend& backend : store->backends)
             for (std::size_t i = 0; i < backend.errors.size; ++i) {
                 const auto reason = static_cast<upstream_error_reason>(i);
-                if (reason == upstream_error_reason::busy) continue;  // of no backend
+                if (reason == upstream_error_reason::busy) continue;  // belongs to no backend
                 out.sample({{"store", store->name}, {"door", backend.name}, {"reason", name_of(reason)}},
                            backend.errors[reason].value());
             }

@@ -1,4 +1,4 @@
-/// A store and its backends, as all workers see them together.
+/// A store and its backends, shared by all workers; their metric families.
 #pragma once
 
 #include <atomic>
@@ -21,55 +21,54 @@ namespace seriesgate {
 /// One address of a store. Threads: any.
 struct shared_backend {
     const store_backend& at;
-    const std::string name;  ///< its authority; with a number if another backend of its store has that, too
-    const bool is_only;      ///< there is no other to choose in its place
+    const std::string name;  ///< its authority; numbered if another backend of the store has the same
+    const bool is_only;      ///< the store has no other backend
     circuit_breaker health{};
     name_health resolving{};
-    sparse_log outages{};                   ///< lines that it is out
-    std::atomic<bool> outage_told{false};   ///< of an end is told only then
-    std::atomic<unsigned> next_address{0};  ///< connections begin with each of its addresses in turn
+    sparse_log outages{};                   ///< throttles the lines about its outages
+    std::atomic<bool> outage_told{false};   ///< the log reports the end of an outage only if it reported the beginning
+    std::atomic<unsigned> next_address{0};  ///< rotates over its addresses
 
-    gauge in_flight{};    ///< requests of all workers
+    gauge in_flight{};    ///< of all workers
     gauge connections{};  ///< open, idle ones included
-    counter requests{};   ///< sent there; one that is sent again counts twice
+    counter requests{};   ///< a request sent twice counts twice
     counter_by<upstream_error_reason> errors{};
 
     shared_backend(const store_backend& backend, std::string named, bool only)
         : at(backend), name(std::move(named)), is_only(only) {}
 };
 
-/// Equal backends. Threads: any.
+/// A store: one or several equal backends. Threads: any.
 struct shared_store {
     const upstream_config& upstream;
     const store_config& settings;
     upstream_metrics& metrics;
-    const std::string name;  ///< in logs and metrics
+    const std::string name;  ///< for logs and metrics
     store_access access;
     std::deque<shared_backend> backends{};
     upstream_health health{};
     std::atomic<std::uint64_t> turn{0};      ///< counts choices
     const std::size_t connections_each_max;  ///< of one worker to one backend
-    counter waits{};                         ///< requests that had to wait for a connection
-    gauge waiting{};                         ///< those that do now
+    counter waits{};                         ///< requests that had to wait for a slot
+    gauge waiting{};                         ///< requests waiting now
 
-    /// @param which of the stores of `upstream`: 0 is the first one, then the replicas.
-    /// @param workers that share upstream.maxConnections.
-    /// What is passed must outlive it. Throws as store_access does.
+    /// @param which store of `upstream`: 0 is the first one, then the replicas.
+    /// @param workers number of workers that share upstream.maxConnections. All arguments must outlive it. Throws as
+    /// store_access does.
     shared_store(const upstream_config& upstream, std::size_t which, upstream_metrics& metrics, std::size_t workers);
 
-    /// Why the name of one of its backends does not resolve, with the name; empty if all do, or nobody knows yet.
+    /// Why the name of a backend does not resolve, with the name; empty if all do, or no lookup has finished.
     [[nodiscard]] std::string name_fault();
 };
 
-/// URLs of all stores together.
+/// Number of URLs of all stores.
 [[nodiscard]] std::size_t count_backends(const upstream_config& of);
 
-/// What one worker may have of upstream.maxConnections at each backend, at least one. Each worker has an equal part for
-/// each backend: a backend that is slow takes nothing from the others, and nobody has to ask another thread for a
-/// connection.
+/// Connections that one worker may have to each backend, at least one. Equal parts of upstream.maxConnections: a slow
+/// backend takes none from the others, and workers need not ask each other.
 [[nodiscard]] std::size_t share_of_connections(const upstream_config& of, std::size_t workers);
 
-// --- Families about the backends of all stores.
+// --- Metric families.
 
 class exposition;
 struct shared_store;

@@ -14,7 +14,7 @@ bool is_authorization(std::string_view name) {
     return http::string_to_field(name) == http::field::authorization;
 }
 
-/// Of `Bearer x` the `x`.
+/// The part after the scheme: `x` of `Bearer x`.
 std::string_view behind_scheme(std::string_view authorization) {
     return authorization.substr(authorization.find(' ') + 1);
 }

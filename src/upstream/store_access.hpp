@@ -1,4 +1,4 @@
-/// How we get into a store: what says who we are, and TLS.
+/// Access to a store: our credentials, and TLS.
 #pragma once
 
 #include <cstddef>
@@ -20,85 +20,82 @@
 
 namespace seriesgate {
 
-// --- Who we are to a store.
+// --- Credentials.
 
-/// What requests to one store say of us: the headers that are configured, and an Authorization made of a password or a
-/// token in a file. None of it is ever logged or answered. Threads: any.
+/// The credentials that requests to one store carry: configured headers, and an Authorization header made from a file
+/// with a password or token. They never appear in logs or answers. Threads: any.
 class store_credentials {
     const std::map<std::string, secret_text, std::less<>>& headers_;
-    const bool has_authorization_;  // among those headers
+    const bool has_authorization_;  // among headers_
     const std::string user_name_;
     std::optional<secret_file> file_;  // with basicAuth or bearerTokenFile
 
     struct proof {
-        secret_text secret{};         // as it stands in the file
-        secret_text authorization{};  // the header made of it; empty for none
+        secret_text secret{};         // content of the file
+        secret_text authorization{};  // header made from it; empty: none
     };
     published<proof> proof_;
 
   public:
-    /// Reads the file. Throws std::runtime_error with one line that names the key and the file.
-    /// @param key of the store, "upstream"; must outlive this
+    /// Reads the file. Throws std::runtime_error with one line that names key and file.
+    /// @param key of the store, "upstream". @param store must outlive this object.
     store_credentials(const store_config& store, const std::string& key);
 
-    /// Reads the file again if it has changed. Threads: one at a time.
+    /// Rereads the file if it has changed. Threads: one at a time.
     void refresh(const file_look& look = {});
 
-    /// Puts them in place of what the sender has said under the same names.
-    /// @return whether it is us whom the store then lets in or not: what is left of the sender's Authorization is none.
+    /// Sets our headers, replacing the sender's of the same names.
+    /// @return whether the request then authenticates us, with no Authorization of the sender left.
     bool put_into(http::fields& request) const;
 
-    /// Whether there are any.
     [[nodiscard]] bool has_any() const noexcept { return file_.has_value() || !headers_.empty(); }
 
-    /// What a store may repeat that was sent them.
+    /// Adds all texts that an answer of the store must not reveal.
     void add_secrets(std::vector<secret_text>& to) const;
 
   private:
     [[nodiscard]] proof make_proof() const;
 };
 
-/// All that is made of files is as they were when they were last good. Threads: any.
+/// Keeps using the last good content of each file. Threads: any.
 class store_access {
     const store_config& store_;
     store_credentials credentials_;
-    const bool has_query_;            // of a backend
-    std::mutex reading_;              // of whoever refreshes
-    std::unique_ptr<tls_files> tls_;  // with an https:// backend
+    const bool has_query_;            // of a backend's URL
+    std::mutex reading_;              // one refresh() at a time
+    std::unique_ptr<tls_files> tls_;  // null without https:// backends
 
   public:
-    /// Reads the files. Throws std::runtime_error with one line that names the key and the file.
-    /// @param key of the store, "upstream"; it must outlive this
+    /// Reads the files. Throws std::runtime_error with one line that names key and file.
+    /// @param key of the store, "upstream". @param store must outlive this object.
     store_access(const store_config& store, const std::string& key);
 
-    /// Reads the files again that have changed.
+    /// Rereads the files that have changed.
     void refresh(const file_look& look = {});
 
-    /// See store_credentials.
     bool put_into(http::fields& request) const { return credentials_.put_into(request); }
 
-    /// Whether requests to the store hold anything of ours that is to be kept from senders.
+    /// Whether requests to the store contain secrets of ours, which senders must not see.
     [[nodiscard]] bool has_secrets() const noexcept { return has_query_ || credentials_.has_any(); }
     /// Whether one of its URLs has a query.
     [[nodiscard]] bool has_query() const noexcept { return has_query_; }
 
-    /// A text from outside without what requests to the store hold of ours: it may repeat that.
+    /// Removes our secrets from a text of the store, which may repeat requests.
     [[nodiscard]] std::string without_secrets(std::string_view text) const;
 
-    /// What connections to its https:// backends are made with from now on; nothing if there are none.
+    /// For new connections to https:// backends; null if there are none.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
 
-    /// A client's session for a connection to that backend, which has https://.
+    /// A client session for a connection to an https:// backend.
     [[nodiscard]] std::unique_ptr<tls_session> make_session(std::shared_ptr<const tls_context> with,
                                                             const store_backend& backend) const;
 };
 
-/// The stores of an upstream by their numbers: 0 is the first one, then the replicas.
 const store_config& store_at(const upstream_config& of, std::size_t which);
-/// How the configuration calls one.
+/// The store's key in the configuration.
 std::string store_key(std::size_t which);
 
-/// What is wrong with files that the stores need, a line each.
+/// Errors of files that the stores need, one line each.
 std::vector<std::string> faults_of_files(const upstream_config& of);
 
 }  // namespace seriesgate

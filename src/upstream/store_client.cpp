@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Where there is another backend, nobody waits for a connection for as long as there is hope.
+/// Time limit of connecting while other backends are left.
 constexpr auto connect_limit_of_several = 2s;
-/// A look at a backend that is out.
+/// Time limit of a probe.
 constexpr auto look_limit = 5s;
 
 upstream_error busy(const shared_store& store, std::size_t waiting) {
@@ -24,7 +24,7 @@ upstream_error busy(const shared_store& store, std::size_t waiting) {
             .backend = store.name};
 }
 
-/// A sender would give its data up, for a fault that is ours.
+/// Turns 401 and 403 into an error of the gate: a sender would drop its data for our fault.
 result<upstream_answer, upstream_error> unless_unauthorized(upstream_answer answer, const shared_backend& backend) {
     constexpr unsigned unauthorized = 401;
     constexpr unsigned forbidden = 403;
@@ -34,7 +34,7 @@ result<upstream_answer, upstream_error> unless_unauthorized(upstream_answer answ
                           .backend = backend.name};
 }
 
-/// What was tried before is named, too.
+/// Adds the failed earlier attempts to the error.
 upstream_error after(const std::optional<upstream_error>& before, upstream_error error, std::string& tried) {
     if (before) {
         tried.append(tried.empty() ? "" : ", ").append(before->backend).append(": ").append(name_of(before->reason));
@@ -65,7 +65,7 @@ bool store_client::started() const noexcept {
     return std::ranges::any_of(backends_, [](const upstream_client& each) { return each.started(); });
 }
 
-/// Nobody's request has to find out whether a backend that was out accepts connections again.
+/// Probes an ejected backend, so that no sender's request has to.
 net::awaitable<void> store_client::look(std::size_t index) {
     const auto began = clock::now();
     const auto error = co_await backends_[index].look(began + look_limit);
@@ -83,7 +83,7 @@ net::awaitable<store_client::outcome> store_client::post(const upstream_request&
     const store_backend& first = place ? place->backend().at : shared_.settings.backends.front();
     upstream_message message = make_message(shared_.upstream, first, request);
     if (shared_.access.put_into(message.http)) message.shows_us = true;
-    // What we could not read we could not clear of our secrets.
+    // We could not remove our secrets from a compressed answer.
     if (shared_.access.has_secrets()) message.http.erase(http::field::accept_encoding);
     return send(std::move(message), std::move(place), limit);
 }
@@ -127,7 +127,7 @@ net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& 
     }
     const upstream_error error = got.error();
     place.backend().errors[error.reason].add();
-    // Who had been waiting for long had no time left: that is not the backend's fault.
+    // A timeout of a request that had waited for long is not the backend's fault.
     const bool had_time = clock::now() - place.since() >= shared_.upstream.timeout / 2;
     if (error.reason != upstream_error_reason::timeout || had_time) failed(place.backend(), began, error);
     co_return got;

@@ -1,4 +1,4 @@
-/// One worker's way to a store, by whichever of its backends.
+/// One worker's client of a store with one or several backends.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace seriesgate {
 
 struct upstream_message;
 
-/// Chooses a backend for each request, and another one at once if it is certain that the first has not worked on it.
-/// Otherwise the sender gets an error: to send it again is the sender's, so that nothing is there twice by our doing.
-/// Threads: the one of its io_context.
+/// Chooses a backend for each request, and another one if the first has certainly not worked on it. Otherwise the
+/// sender gets an error and decides about a retry, so that the gate never duplicates data. Threads: that of its
+/// io_context.
 class store_client {
     using clock = monotonic_clock;
 
@@ -32,18 +32,17 @@ class store_client {
   public:
     using outcome = result<upstream_answer, upstream_error>;
 
-    /// @param shared must outlive it.
+    /// @param shared must outlive this object.
     store_client(net::io_context& io, shared_store& shared);
 
-    /// Looks up names, clears pools, and looks after backends that are out. Call it every second.
+    /// Looks names up, closes idle connections and probes ejected backends. Call it every second.
     void maintain();
 
-    /// Whether there is an address to connect to: the name of one backend has been looked up with success. Threads:
-    /// any.
+    /// Whether a backend has an address to connect to. Threads: any.
     [[nodiscard]] bool started() const noexcept;
 
-    /// At most upstream.timeout long, waiting for a connection included. Nothing of the request but its body is needed
-    /// once this has returned what to wait for.
+    /// Takes at most upstream.timeout, including the wait for a connection. Copies all of the request but its body
+    /// before it returns.
     net::awaitable<outcome> post(const upstream_request& request);
 
     [[nodiscard]] shared_store& shared() const noexcept { return shared_; }

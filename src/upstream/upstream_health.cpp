@@ -28,7 +28,7 @@ upstream_error_reason reason_of_connect(error_code error) noexcept {
     if (error == net::error::connection_refused) return upstream_error_reason::connection_refused;
     if (error == boost::beast::error::timeout || error == net::error::timed_out)
         return upstream_error_reason::connect_timeout;
-    // Accepted, and reset before we have looked: it depends on the moment whether connect() or the first write says so.
+    // Accepted and reset at once: connect() or the first write reports it, depending on timing.
     if (error == net::error::connection_reset) return upstream_error_reason::connection_lost;
     const bool is_without_route = error == net::error::host_unreachable || error == net::error::network_unreachable ||
                                   error == net::error::network_down;
@@ -37,8 +37,8 @@ upstream_error_reason reason_of_connect(error_code error) noexcept {
 
 namespace {
 
-/// What stores and proxies answer with. All that means lost data is among them: what begins at its first burst is no
-/// increase to an alert.
+/// Usual status codes, exported from zero on. All that mean lost data are here, since an alert sees no increase in a
+/// counter that begins with its first burst.
 constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,
                                  401u, 402u, 403u, 404u, 405u, 406u, 407u, 408u, 409u, 410u, 411u, 412u,
                                  413u, 414u, 415u, 416u, 417u, 418u, 421u, 422u, 423u, 424u, 425u, 426u,

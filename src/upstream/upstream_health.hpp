@@ -1,4 +1,4 @@
-/// Whether a store answers, as all workers see it together.
+/// Health of a store, shared by all workers: error reasons, metrics, throttled log lines.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@
 
 namespace seriesgate {
 
-// --- Why there is no answer of the upstream that could be passed on.
+// --- Why the upstream gave no answer.
 
 enum class upstream_error_reason : std::uint8_t {
-    dns,                 ///< 502: its name does not resolve
-    connection_refused,  ///< 502: nobody listens there
-    connect_timeout,     ///< 502: nobody answered when we tried to connect
-    no_route,            ///< 502: no way to its host or network
-    connect_failed,      ///< 502: another error of the system's while connecting
-    connection_lost,     ///< 502: connected, but closed or reset before the end of an answer
-    tls,                 ///< 502: connected, but TLS did not come about
-    invalid_answer,      ///< 502: not HTTP, or nothing that could be passed on
-    timeout,             ///< 504: no full answer within upstream.timeout
-    busy,                ///< 503: no connection to be had within that: upstream.maxConnections are in use
-    unauthorized,        ///< 503: it answers 401 or 403, to credentials of ours
+    dns,                 ///< 502: the name does not resolve
+    connection_refused,  ///< 502: nothing listens there
+    connect_timeout,     ///< 502: no answer while connecting
+    no_route,            ///< 502: no route to host or network
+    connect_failed,      ///< 502: another system error while connecting
+    connection_lost,     ///< 502: closed or reset before the end of an answer
+    tls,                 ///< 502: the TLS handshake failed
+    invalid_answer,      ///< 502: not HTTP, or not forwardable
+    timeout,             ///< 504: no complete answer within upstream.timeout
+    busy,                ///< 503: no free connection within upstream.timeout: upstream.maxConnections are in use
+    unauthorized,        ///< 503: the store answers 401 or 403 to our credentials
     count_
 };
 /// The value of the label `reason`.
@@ -39,41 +39,37 @@ std::string_view name_of(upstream_error_reason reason) noexcept;
 
 struct upstream_error {
     upstream_error_reason reason;
-    std::string text;       ///< one line, with what the system says: `connecting to 127.0.0.1:8428: Connection refused`
-    std::string backend{};  ///< the address of the store whose fault it is, as logs and metrics call it
-    /// It is certain that the store has not worked on the request, so that it can be sent to another address.
+    std::string text;       ///< one line with the system's text: `connecting to 127.0.0.1:8428: Connection refused`
+    std::string backend{};  ///< name of the backend, as in logs and metrics
+    /// The store has certainly not worked on the request, so another backend may get it.
     bool untouched = false;
 };
 
-/// What a connect that failed means.
 upstream_error_reason reason_of_connect(error_code error) noexcept;
 
-// --- What is counted about the way to the store.
+// --- Metrics.
 
 class exposition;
 
-/// Of each request that takes data to the store, either its answer is counted or the error in its place. Threads: any.
+/// Counts either an answer or an error for each data request. Threads: any.
 struct upstream_metrics {
     counter_by<upstream_error_reason> upstream_errors;
     counter_by_status upstream_responses;                      ///< the store's own answers to data
-    alignas(64) duration_histogram upstream_request_duration;  ///< request sent to answer read; failures included
-    counter upstream_sent_bytes;                               ///< request bodies sent upstream, compressed
+    alignas(64) duration_histogram upstream_request_duration;  ///< from sending to the whole answer, or to the failure
+    counter upstream_sent_bytes;                               ///< compressed bodies
 };
 
-/// Its families.
 void write(exposition& out, const upstream_metrics& metrics);
 
-/// Tells when a line of the log is due about requests that got no answer, and about the end of that: once, and not once
-/// a worker. Of an end is told only if its beginning was.
-/// Threads: any. An answer while all is well costs one look at a flag.
+/// Throttles the lines about requests without an answer, and about the end of an outage, over all workers. Reports an
+/// end only after a beginning. Threads: any. An answer in normal operation costs one read of a flag.
 class upstream_health {
   public:
     using clock = monotonic_clock;
 
-    /// A time in which requests got no answer.
     struct outage {
         std::chrono::milliseconds lasted{};
-        std::uint64_t requests = 0;  ///< that got none
+        std::uint64_t requests = 0;  ///< without an answer
     };
 
   private:
@@ -84,37 +80,34 @@ class upstream_health {
         std::array<sparse_log, static_cast<std::size_t>(upstream_error_reason::count_)> lines{};
     };
 
-    std::atomic<bool> is_failing_{false};  // changed with `outage_` locked
+    std::atomic<bool> is_failing_{false};  // written under the lock of outage_
     guarded<outage_state> outage_;
 
   public:
-    /// A request got no answer.
-    /// @return the requests for this reason since the last line about it, if one is due.
+    /// Reports a request without an answer. @return the requests for this reason since its last line, if one is due.
     std::optional<std::uint64_t> failed(upstream_error_reason reason, clock::time_point now = clock::now());
 
-    /// Requests for this reason that nobody has been told of, if a line about them is due now.
+    /// Requests for this reason that no line has reported, if a line is due now.
     std::optional<std::uint64_t> rest(upstream_error_reason reason, clock::time_point now = clock::now());
 
-    /// A request got one.
-    /// @return the outage that it ends, if that is to be told of.
+    /// Reports an answer. @return the outage that it ends, if the log should report that.
     std::optional<outage> answered(clock::time_point now = clock::now());
 };
 
-// --- Whether a name resolves, as all workers see it.
+// --- Name resolution.
 
-/// Tells when a line of the log is due about a name that does not resolve: once, and not once a worker. Of an end is
-/// told only if its beginning was. Threads: any.
+/// Throttles the lines about a name that does not resolve, over all workers. Reports an end only after a beginning.
+/// Threads: any.
 class name_health {
   public:
     using clock = monotonic_clock;
 
-    /// What there is to say of a lookup.
     struct news {
         bool resolves = false;
-        std::chrono::milliseconds lasted{};  ///< since it did not
+        std::chrono::milliseconds lasted{};  ///< since the first failure
     };
 
-    /// Lookups are tried every second.
+    /// Failed lookups repeat every second; the log has one line in this time.
     static constexpr auto interval = std::chrono::minutes{1};
 
   private:
@@ -127,11 +120,10 @@ class name_health {
     guarded<state> state_;
 
   public:
-    /// The name has been looked up.
-    /// @return what there is to say of it, if anything.
+    /// Reports a lookup. @return what to log, if anything.
     std::optional<news> looked_up(error_code error, clock::time_point now = clock::now());
 
-    /// Why the name does not resolve; empty if it does, or nobody knows yet.
+    /// Why the name does not resolve; empty if it does, or no lookup has finished.
     std::string fault();
 };
 
