@@ -1,4 +1,4 @@
-/// The words of Asio that the edges use. Sockets are in net/socket.hpp, HTTP fields in net/http_fields.hpp.
+/// Asio's names and completion tokens for the edges. Sockets are in net/socket.hpp, HTTP fields in net/http_fields.hpp.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

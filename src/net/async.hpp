@@ -1,4 +1,4 @@
-/// A handler of any type behind one pointer, so that what is given it can be compiled apart. Asio has one from 1.82 on.
+/// Asynchronous tools: timers on the process' clock, events, values from other threads, type-erased handlers.
 #pragma once
 
 #include <atomic>
@@ -17,9 +17,9 @@
 #include "base/clock.hpp"
 #include "net/asio.hpp"
 
-// Asio's timers by the process' own clock.
+// --- Timers.
 
-/// What Asio's event loop sleeps for until a timer is due: the whole of it, or what a test that owns the time says.
+/// Asio sleeps until a timer is due; a test's virtual clock may shorten the sleep.
 template <>
 struct boost::asio::wait_traits<seriesgate::monotonic_clock> {
     using clock = seriesgate::monotonic_clock;
@@ -34,26 +34,26 @@ struct boost::asio::wait_traits<seriesgate::monotonic_clock> {
 
 namespace seriesgate {
 
-/// Waits on a coroutine's behalf. Every timer of the process is one of these.
+/// The timer of all coroutines in this process.
 using async_timer = net::basic_waitable_timer<monotonic_clock>;
 
-// --- Wakes a coroutine from any thread.
+// --- Events.
 
-/// One coroutine waits, any thread notifies. A notification that comes while nobody waits ends the next wait at once.
-/// A wait may end without one, so the coroutine looks again at what it waits for. The event must go before its event
-/// loop: the waiting coroutine owns it, and others have a std::weak_ptr.
+/// Wakes one waiting coroutine from any thread. A notification without a waiter ends the next wait at once. A wait may
+/// end without a notification, so the coroutine checks its condition again. The event must be destroyed before its
+/// event loop: the waiting coroutine owns it, and others hold a std::weak_ptr.
 class async_event : public std::enable_shared_from_this<async_event> {
     net::any_io_executor loop_;
     async_timer timer_;
     std::atomic<bool> notified_{false};
 
   public:
-    /// For std::make_shared: a notification on its way keeps it alive.
+    /// For std::make_shared: a pending notification keeps it alive.
     explicit async_event(net::any_io_executor loop) : loop_(std::move(loop)), timer_(loop_) {}
     async_event(const async_event&) = delete;
     async_event& operator=(const async_event&) = delete;
 
-    /// Without memory it does nothing; the coroutine then looks when its wait ends. Threads: any.
+    /// Does nothing when memory runs out; the coroutine then checks when its wait ends. Threads: any.
     void notify() noexcept {
         if (notified_.exchange(true)) return;
         try {
@@ -63,23 +63,23 @@ class async_event : public std::enable_shared_from_this<async_event> {
         }
     }
 
-    /// Waits for a notification, or until then. Threads: the loop's.
+    /// Waits for a notification, or until `limit`. Threads: the loop's.
     net::awaitable<void> wait_until(monotonic_clock::time_point limit) {
         timer_.expires_at(limit);
-        // notify() cancels through the loop, so after the wait has begun.
+        // notify() cancels through the loop, so only after the wait has begun.
         if (!notified_.load()) co_await timer_.async_wait(no_throw);
         notified_ = false;
     }
-    /// The same, or for a second: a notification may have found no memory.
+    /// Waits for at most a second, since a notification may have found no memory.
     net::awaitable<void> wait() { return wait_until(monotonic_clock::now() + std::chrono::seconds{1}); }
 };
 
-// --- A value that another thread makes while a coroutine waits for it.
+// --- Values from another thread.
 
-/// Made and waited for by one coroutine on its worker's thread; given once, or never, from any other.
+/// A coroutine creates it and waits, on its worker's thread. Another thread gives the value, once or never.
 template <class T>
 class awaited {
-    /// Touched by the worker's thread alone.
+    /// Only the worker's thread uses it.
     struct state {
         async_timer clock;
         std::optional<T> value;
@@ -89,8 +89,8 @@ class awaited {
     std::shared_ptr<state> state_;
 
   public:
-    /// The way for the value. Does nothing if nobody waits any more. Threads: any, one at a time.
-    /// The io_context must not go while values are being given: join those threads first.
+    /// Gives the value; does nothing if the waiter is gone. Threads: any, one at a time. The io_context must outlive
+    /// the call: join the giving threads first.
     class giver {
         net::io_context* io_;
         std::weak_ptr<state> state_;
@@ -113,24 +113,25 @@ class awaited {
 
     [[nodiscard]] giver to_give() const { return {io_, state_}; }
 
-    /// @return nothing if it has not come in time.
+    /// @return nothing if no value comes in time.
     net::awaitable<std::optional<T>> wait(std::chrono::steady_clock::duration limit) {
-        // The value comes through the io_context, so not between these two lines.
+        // The value comes through the io_context, so never between these two lines.
         state_->clock.expires_after(limit);
         if (!state_->value) co_await state_->clock.async_wait(no_throw);
         co_return std::move(state_->value);
     }
 };
 
-/// Takes the outcome of a read or a write, or that of an operation without a count, whose handler takes none. Called
-/// once, or never. Copies are the same handler: who starts what may throw keeps one. Threads: the handler's executor.
+/// A completion handler with its type erased, so that its callers compile separately; Asio has one from 1.82 on. Takes
+/// an error, and a byte count where the operation has one. Called once, or never. Copies share the handler, so a caller
+/// can keep one while it starts an operation that may throw. Threads: the handler's executor.
 class erased_handler {
     struct held {
         virtual ~held() = default;
         virtual void complete(error_code error, std::size_t bytes) = 0;
     };
 
-    // What takes any arguments, as as_tuple does, cannot be asked which it takes.
+    // A handler that takes any arguments, such as as_tuple's, cannot be asked for its signature.
     template <class Handler, bool has_count>
     struct held_as final : held {
         Handler handler;
@@ -150,7 +151,7 @@ class erased_handler {
     std::shared_ptr<held> held_;
 
   public:
-    /// @param executor for a handler that has none of its own.
+    /// @param executor for a handler without an executor of its own.
     template <class Handler>
     erased_handler(Handler handler, net::any_io_executor executor)
         : held_(std::make_shared<held_as<Handler, true>>(std::move(handler), std::move(executor))) {}

@@ -1,4 +1,4 @@
-/// Event loops beside those that serve: work that no request does.
+/// Event loops for work beside the requests, and coroutines that no caller waits for.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -14,32 +14,30 @@
 
 namespace seriesgate {
 
-// --- Work that nobody waits for: whatever it throws is heard of and ends nothing else.
+// --- Background coroutines: their exceptions are logged and stop nothing else.
 
-/// Starts a coroutine. Only when memory runs out, or by a bug of ours, does one end with an exception.
-/// @param failed what to say in the log then; a literal.
+/// Starts a coroutine. It ends with an exception only when memory runs out, or by a bug.
+/// @param failed log message in that case; a literal.
 void spawn(const net::any_io_executor& where, net::awaitable<void> task, const char* failed);
 
-/// Starts what has to go on for as long as the process does: made anew a second after an exception, until it returns.
-/// @param failed as above.
+/// Starts a permanent coroutine: restarts it a second after an exception, until it returns. @param failed as above.
 void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitable<void>()> make, const char* failed);
 
-/// Runs handlers until the context is stopped, also after one that throws. Threads: the one that it makes the
-/// context's.
+/// Runs handlers until the context is stopped, also after one throws. Threads: the calling thread serves the context.
 void run_handlers(net::io_context& io);
 
-/// Runs handlers that are ready, also after one that throws. @return how many.
+/// Runs the handlers that are ready, also after one throws. @return their number.
 std::size_t poll_handlers(net::io_context& io);
 
-/// Has an event loop run until it is stopped. A test that runs all loops itself returns no thread.
+/// Runs an event loop until it is stopped. Tests that run all loops themselves return no thread.
 using thread_starter = std::function<std::jthread(net::io_context&, const std::string& name)>;
 
-/// A thread of its own for each.
-/// @param name as top -H and debuggers show it; at most 15 bytes.
+/// Starts a thread for the loop. @param name as in top -H and debuggers; at most 15 bytes.
 [[nodiscard]] std::jthread start_thread(net::io_context& loop, const std::string& name);
 
-/// An event loop with its thread. Coroutines are spawned on it before or after it starts. It destroys the frames of
-/// those that have not finished: what their locals use outlives it, and what has timers or sockets of it goes before.
+/// An event loop with its thread. Accepts coroutines before and after start(). Destroys the frames of unfinished
+/// coroutines: objects that they use must outlive it, and objects with its timers or sockets must be destroyed before
+/// it.
 class event_loop {
     net::io_context context_{1};
     net::executor_work_guard<net::io_context::executor_type> keeps_running_{context_.get_executor()};
@@ -56,19 +54,19 @@ class event_loop {
 
     void start(const thread_starter& by, const std::string& name) { thread_ = by(context_, name); }
 
-    /// Long work that looks at this ends soon once the process is about to end. Threads: any.
+    /// Stops long work early when the process ends. Threads: any.
     [[nodiscard]] std::stop_token ending() const noexcept { return ending_.get_token(); }
     void begin_to_end() noexcept { ending_.request_stop(); }
 
-    /// Waits for the handler that runs; none runs after that. Threads: another one.
+    /// Waits for the running handler; no other runs afterwards. Threads: another one.
     void stop() noexcept {
         begin_to_end();
         context_.stop();
         if (thread_.joinable()) thread_.join();
     }
 
-    /// Has `work` done by the loop's thread, which may take its time, and waits for that without holding up `waits`.
-    /// What it throws is logged, and it counts as done.
+    /// Runs `work`, which may block, on the loop's thread, and waits without blocking `waits`. An exception of `work`
+    /// is logged, and the work counts as done.
     template <class Work>
     net::awaitable<void> perform(Work work, net::io_context& waits) {
         awaited<bool> done{waits};

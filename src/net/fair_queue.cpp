@@ -23,8 +23,8 @@ net::awaitable<fair_queue::turn> fair_queue::take(std::string_view key, clock::t
     co_return turn{here_};
 }
 
-/// To the first that waits of the key that comes after the one served last. A timer that has run out at the same
-/// moment has its turn all the same: its coroutine looks at has_turn first.
+/// Gives the turn to the first waiter of the next key in order. A waiter whose timer runs out at this moment still gets
+/// it: its coroutine checks has_turn first.
 void fair_queue::pass_on() noexcept {
     if (by_key_.empty()) {
         ++free_;

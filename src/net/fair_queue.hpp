@@ -1,4 +1,4 @@
-/// Who asks the shared store next.
+/// A bounded queue that serves keys (senders, tenants) in turn.
 #pragma once
 
 #include <chrono>
@@ -16,8 +16,8 @@
 
 namespace seriesgate {
 
-/// A bounded number of claims under way, and a bounded number that wait; those wait by key, and keys take turns:
-/// one with an explosion does not keep the others from asking. Threads: the worker's.
+/// Bounds how many hold a turn at a time, and how many wait. Keys take turns, so that one busy key does not delay the
+/// others. Threads: the worker's.
 class fair_queue {
     struct waiter {
         async_timer wakes;
@@ -29,17 +29,16 @@ class fair_queue {
     std::size_t free_;
     const std::size_t waiting_max_;
     std::size_t waiting_ = 0;
-    std::map<std::string, queue, std::less<>> by_key_;  // none is empty
-    std::string last_;                                  // key that was served
-    const std::shared_ptr<fair_queue*> here_;           // null when it has gone
+    std::map<std::string, queue, std::less<>> by_key_;  // no queue is empty
+    std::string last_;                                  // served last
+    const std::shared_ptr<fair_queue*> here_;           // null once the queue is destroyed
 
   public:
     using clock = monotonic_clock;
 
-    /// The right to ask; goes on to the next when it is destroyed. It may outlive the queue: what was under way
-    /// when its worker ended does.
+    /// A granted turn; passes to the next waiter when destroyed. May outlive the queue.
     class turn {
-        std::shared_ptr<fair_queue*> of_;  // null: none
+        std::shared_ptr<fair_queue*> of_;  // null: no turn
 
       public:
         explicit turn(std::shared_ptr<fair_queue*> of) noexcept : of_(std::move(of)) {}
@@ -51,7 +50,7 @@ class fair_queue {
         ~turn() {
             if (of_ && *of_ != nullptr) (*of_)->pass_on();
         }
-        /// Whether there is one: not if too many wait, or it did not come in time.
+        /// False if too many waited, or the time limit passed.
         explicit operator bool() const noexcept { return of_ != nullptr; }
     };
 

@@ -1,4 +1,4 @@
-/// Beast's header fields, without anything that reads or writes them.
+/// Beast's header fields, and checks of fields, codings and header sizes. Reads and writes no stream.
 #pragma once
 
 #include <algorithm>
@@ -15,21 +15,21 @@ namespace seriesgate {
 
 namespace http = boost::beast::http;
 
-// --- Lists and the order of names in header fields. Whether two names are one: core/ascii.hpp.
+// --- Names and lists in header fields. core/text.hpp compares two names.
 
-/// An order in which names that mean the same are equal.
+/// Orders names without regard to case.
 constexpr bool name_before(std::string_view one, std::string_view other) noexcept {
     return std::ranges::lexicographical_compare(one, other, {}, lower, lower);
 }
 
-/// Without the white space of RFC 9110, section 5.6.3, at both ends.
+/// Removes blanks and tabs at both ends (RFC 9110, section 5.6.3).
 constexpr std::string_view trimmed(std::string_view text) noexcept {
     const auto first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// Hands every item between commas that is not empty to `visit`, in one pass. Source: RFC 9110, section 5.6.1.
+/// Calls `visit` with each non-empty item between commas, in one pass. Source: RFC 9110, section 5.6.1.
 /// @param visit returns whether to go on.
 template <class Visit>
 void for_each_item(std::string_view list, Visit visit) {
@@ -42,21 +42,21 @@ void for_each_item(std::string_view list, Visit visit) {
     }
 }
 
-// --- What Beast leaves open about how long a body is, in messages of both directions.
+// --- Body framing that Beast does not check.
 
-/// Why the end of a message's body is in doubt, as one line; empty if it is not. A message with a length and a coding,
-/// or with two lengths, Beast does not parse. Source: RFC 9112, section 6.1.
+/// Why the end of a message's body is ambiguous, as one line; empty if it is not. Beast itself rejects two lengths, or
+/// a length with a coding. Source: RFC 9112, section 6.1.
 /// @param version 10 or 11
 inline std::string_view coding_fault(const http::fields& headers, unsigned version) {
     const auto coding = headers.find(http::field::transfer_encoding);
     if (coding == headers.end()) return {};
-    // Beast before 1.92 believes that a request with another coding has no body.
+    // Beast before 1.92 assumes no body for a request with another coding.
     if (!equal_ignoring_case(coding->value(), "chunked")) return "Transfer-Encoding other than chunked";
     return version == 10 ? "Transfer-Encoding with HTTP/1.0" : "";
 }
 
-/// A parser's on_chunk_header. Beast takes every byte in a quoted extension, also one that ends the line to other
-/// readers. Source: RFC 9110, section 5.6.4.
+/// For a parser's on_chunk_header. Beast accepts all bytes in a quoted extension, even line ends, which other readers
+/// treat as the end of the line. Source: RFC 9110, section 5.6.4.
 inline void check_chunk_extension(std::uint64_t /*size*/, boost::beast::string_view text, error_code& error) {
     const auto is_control = [](char each) {
         const auto byte = static_cast<unsigned char>(each);
@@ -65,28 +65,26 @@ inline void check_chunk_extension(std::uint64_t /*size*/, boost::beast::string_v
     if (std::ranges::any_of(text, is_control)) error = http::error::bad_chunk_extension;
 }
 
-// --- How much of a header may come.
+// --- Bounds of a header.
 
 inline constexpr std::size_t header_bytes_max = 64 * 1024;
-/// A parsed line takes about a hundred bytes, however short it is. Other proxies and stores allow as many.
+/// A parsed line costs about a hundred bytes, however short it is. Other proxies and stores have the same bound.
 inline constexpr std::size_t header_lines_max = 100;
 
-/// Counts a header's bytes and lines as they come, and finds its end.
+/// Counts a header's bytes and lines as they arrive, and finds its end.
 class header_meter {
     std::size_t bytes_max_;
     std::size_t bytes_ = 0;
     std::size_t lines_ = 0;
-    std::size_t line_bytes_ = 0;  // of the line that has no end yet
+    std::size_t line_bytes_ = 0;  // of the unfinished line
     bool line_is_return_ = false;
     bool complete_ = false;
 
   public:
-    /// @param bytes_max at most header_bytes_max.
     explicit header_meter(std::size_t bytes_max = header_bytes_max) : bytes_max_(bytes_max) {}
 
-    /// Counts what came next; bytes behind the header's end do not count. @return http::error::header_limit when the
-    /// header is too large; bad_obs_fold for a line that goes on in the next: who reads it so and who does not see two
-    /// headers. Source: RFC 9112, section 5.2.
+    /// Counts bytes up to the header's end. @return http::error::header_limit if the header is too large; bad_obs_fold
+    /// for a folded line, since readers disagree about its meaning. Source: RFC 9112, section 5.2.
     boost::system::error_code take(std::string_view fresh) noexcept {
         while (!fresh.empty() && !complete_) {
             const std::size_t end = fresh.find('\n');

@@ -1,4 +1,4 @@
-/// Writes HTTP messages with Beast's serializers.
+/// Reads and writes HTTP messages over a timed_stream, with Beast's parsers and serializers.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -16,20 +16,20 @@
 
 namespace seriesgate {
 
-// --- Reads HTTP messages with Beast's parsers, within bounds that Beast has not.
+// --- Reading, within bounds that Beast lacks.
 
 using boost::beast::flat_buffer;
 
-/// What of a body is no content: a chunk's size line with its extensions, and all trailers.
+/// Bound of a body's framing: a chunk's size line with its extensions, and all trailers.
 inline constexpr std::size_t framing_bytes_max = 8 * 1024;
 inline constexpr std::size_t header_read_bytes = 16 * 1024;
 inline constexpr std::size_t body_read_bytes = 64 * 1024;
-/// Never reached: header or framing that is not complete, and one read more.
+/// Beyond any use: an incomplete header or framing, and one more read.
 inline constexpr std::size_t read_buffer_bytes_max = 128 * 1024;
 static_assert(header_bytes_max + header_read_bytes <= read_buffer_bytes_max);
 static_assert(framing_bytes_max + body_read_bytes <= read_buffer_bytes_max);
 
-/// Appends what comes next, at most so many bytes. For what is not there yet, as a rule.
+/// Reads at most bytes_max more bytes, and usually has to wait for them.
 inline net::awaitable<error_code> read_more(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
     const auto room = buffer.prepare(bytes_max);
     auto [error, bytes] = co_await stream.async_read_some(room, no_throw);
@@ -37,7 +37,7 @@ inline net::awaitable<error_code> read_more(timed_stream& stream, flat_buffer& b
     co_return error;
 }
 
-/// The same for what has come already, as a rule.
+/// As read_more(), but first takes bytes that have arrived, without waiting.
 inline net::awaitable<error_code> read_what_came(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
     error_code error;
     buffer.commit(stream.read_now(buffer.prepare(bytes_max), error));
@@ -45,13 +45,13 @@ inline net::awaitable<error_code> read_what_came(timed_stream& stream, flat_buff
     co_return co_await read_more(stream, buffer, bytes_max);
 }
 
-/// Parses a header out of the buffer, reading more while it is not complete. What comes behind it stays in the buffer.
-/// Beast's own limit is for what it has not parsed yet, so that a header could be of any length.
-/// @param meter a header_meter or alike: asked about all bytes before they are parsed.
+/// Parses a header, reading more until it is complete. Bytes after it stay in the buffer. Beast's own limit covers only
+/// unparsed bytes, so a header could have any length.
+/// @param meter a header_meter or alike; checks all bytes before they are parsed.
 template <class Parser, class Meter>
 net::awaitable<error_code> read_header(timed_stream& stream, flat_buffer& buffer, Parser& parser, Meter& meter) {
     parser.header_limit(2 * header_bytes_max);
-    parser.body_limit(boost::none);  // the caller's to check
+    parser.body_limit(boost::none);  // the caller checks it
     std::size_t metered = 0;
     for (;;) {
         if (buffer.size() > metered) {
@@ -69,9 +69,8 @@ net::awaitable<error_code> read_header(timed_stream& stream, flat_buffer& buffer
     }
 }
 
-/// Gives the parser what of the body is in the buffer, in pieces so small that no framing beyond its bound is parsed,
-/// also if it comes at once.
-/// @return http::error::bad_chunk for too much framing, and whatever the parser says but need_more.
+/// Feeds the buffer to the parser in pieces small enough to stop at oversized framing.
+/// @return http::error::bad_chunk for too much framing, or the parser's error other than need_more.
 template <class Parser>
 error_code parse_body(flat_buffer& buffer, Parser& parser, bool& progress) {
     parser.eager(true);
@@ -89,8 +88,8 @@ error_code parse_body(flat_buffer& buffer, Parser& parser, bool& progress) {
     return {};
 }
 
-/// Parses some more of the body: what is in the buffer already, or at most body_read_bytes that come next. Call it
-/// until the parser is done. The end of the connection may be the end of the body.
+/// Parses more of the body: the buffer's content, or at most body_read_bytes of new bytes. Call it until the parser is
+/// done. The end of the connection may be the end of the body.
 template <class Parser>
 net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buffer, Parser& parser) {
     for (bool progress = false;;) {
@@ -105,7 +104,7 @@ net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buf
     }
 }
 
-/// A stream's way to write without waiting. Models SyncWriteStream.
+/// Writes to a stream without waiting. Models SyncWriteStream.
 class written_now {
     timed_stream& stream_;
 
@@ -125,7 +124,7 @@ class written_now {
     }
 };
 
-/// Most messages have room between us and the peer: only what has not waits.
+/// Writes at once as much as the socket buffer takes, usually all; waits only for the rest.
 template <bool is_request, class Body>
 net::awaitable<error_code> write_message(timed_stream& stream, const http::message<is_request, Body>& message) {
     http::serializer<is_request, Body> unwritten{message};

@@ -26,7 +26,8 @@ ssl_session_ptr tls_tickets::take(const std::string& name) {
     const auto found = kept_.find(name);
     if (found == kept_.end() || found->second.empty()) return nullptr;
     SSL_SESSION* const newest = found->second.back().get();
-    // Who sees the same ticket twice knows that it is the same client: RFC 8446, C.4. TLS 1.2 makes none anew.
+    // A reused ticket would reveal that both connections come from one client: RFC 8446, C.4. TLS 1.2 sends no new
+    // tickets.
     if (SSL_SESSION_get_protocol_version(newest) == TLS1_2_VERSION) {
         SSL_SESSION_up_ref(newest);
         return ssl_session_ptr{newest};
@@ -54,7 +55,7 @@ bool is_printable(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char each) { return each >= ' ' && each < 0x7f; });
 }
 
-/// Empty for what is no address.
+/// Empty for other lengths than those of IPv4 and IPv6.
 std::string address_text(std::string_view bytes) {
     namespace ip = boost::asio::ip;
     ip::address_v4::bytes_type four;
@@ -68,7 +69,7 @@ std::string address_text(std::string_view bytes) {
     return ip::address_v6{sixteen}.to_string();
 }
 
-/// Empty for kinds that nobody asks for.
+/// Empty for kinds that the gate does not use.
 std::string text_of(const GENERAL_NAME* from) {
     int kind = 0;
     const void* const value = GENERAL_NAME_get0_value(from, &kind);
@@ -146,10 +147,10 @@ constexpr worded words[] = {
     {SSL_R_PACKET_LENGTH_TOO_LONG, "not TLS"},
 };
 
-/// Source: openssl/ssl.h: the reason of an alert that has come is its number and this.
+/// OpenSSL reports a received alert as this base plus its number. Source: openssl/ssl.h.
 constexpr int alert_base = SSL_AD_REASON_OFFSET;
 
-/// OpenSSL 3.0 has no words for some. Source: RFC 8446, section 6.
+/// OpenSSL 3.0 has no text for some alerts. Source: RFC 8446, section 6.
 std::string alert_text(int alert) {
     if (alert == SSL_AD_CERTIFICATE_REQUIRED) return "certificate required";
     if (alert == SSL_AD_NO_APPLICATION_PROTOCOL) return "no application protocol";

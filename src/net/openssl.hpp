@@ -1,4 +1,5 @@
-/// What OpenSSL says of a failure, in words for a log line.
+/// OpenSSL objects with owners, names in certificates, session tickets, error texts. For sources that make TLS, no
+/// others.
 #pragma once
 
 #include <openssl/bio.h>
@@ -20,7 +21,7 @@
 
 namespace seriesgate {
 
-// --- OpenSSL's things with owners, for the sources that make TLS and no others.
+// --- Owning pointers.
 
 template <auto Free>
 struct freed_by {
@@ -38,25 +39,25 @@ using ssl_ptr = std::unique_ptr<SSL, freed_by<SSL_free>>;
 using ssl_context_ptr = std::unique_ptr<SSL_CTX, freed_by<SSL_CTX_free>>;
 using ssl_session_ptr = std::unique_ptr<SSL_SESSION, freed_by<SSL_SESSION_free>>;
 
-// --- What a client keeps of TLS sessions, so that the next one with the same server is cheaper.
+// --- Session tickets of a client.
 
-/// By the name that the server had to prove: a resumed session proves it again by knowing the ticket's secret.
-/// Threads: any. Held for a handshake's sake only, so that the lock is nobody's hot path.
+/// Tickets to resume TLS sessions, by the server name that was verified: a resumed session proves the name by its
+/// secret. Threads: any. Used once a handshake, so the lock is no bottleneck.
 class tls_tickets {
     std::mutex lock_;
     std::map<std::string, std::deque<ssl_session_ptr>> kept_;  // newest last
 
   public:
     static constexpr std::size_t names_max = 64;
-    static constexpr std::size_t each_max = 8;  ///< TLS 1.3 uses a ticket once, and connections are opened together
+    static constexpr std::size_t each_max = 8;  ///< TLS 1.3 uses a ticket once, and connections open together
 
-    /// Beyond the bounds the oldest of this name is forgotten; further names are not kept.
+    /// Beyond the bounds it drops the oldest ticket of the name, and tickets of further names.
     void give(const std::string& name, ssl_session_ptr session);
-    /// Nothing if there is none.
+    /// Null if there is none.
     [[nodiscard]] ssl_session_ptr take(const std::string& name);
 };
 
-// --- What a tls_context is made of, for the sources that make TLS and no others.
+// --- The state of a tls_context.
 
 struct openssl_context {
     tls_role role;
@@ -64,31 +65,31 @@ struct openssl_context {
     std::vector<std::string> client_names;
     std::string subject;
     std::optional<std::chrono::system_clock::time_point> not_after;
-    tls_tickets tickets;  // a client's
+    tls_tickets tickets;  // of a client
     ssl_context_ptr ssl;
 
-    /// Whether a client's certificate, if there is one, has been verified.
+    /// Whether client certificates are verified, if given.
     [[nodiscard]] bool verifies_clients() const noexcept {
         return clients == client_certificates::verify_if_given || clients == client_certificates::require_and_verify;
     }
 };
 
-// --- Whom a certificate names.
+// --- Names in certificates.
 
-/// The first DNS name of subjectAltName, or else its first URI, its first email address, or the subject's common name;
-/// empty if there is none. Names with bytes that are not printable ASCII are none: they end up in logs.
+/// The first DNS name of subjectAltName; else its first URI, its first email address, or the subject's common name;
+/// else empty. Ignores names with other bytes than printable ASCII, since names appear in logs.
 [[nodiscard]] std::string name_in(X509* certificate);
 
-/// Whether one of subjectAltName's entries (DNS, URI, email or IP address) is one of these.
+/// Whether subjectAltName has an entry (DNS, URI, email or IP address) in `of`.
 [[nodiscard]] bool has_any_name(X509* certificate, const std::vector<std::string>& of);
 
-/// "CN=store.test,O=Example".
+/// For example "CN=store.test,O=Example".
 [[nodiscard]] std::string subject_of(X509* certificate);
 
-/// Why the last operation failed, from this thread's queue of OpenSSL's errors and the certificate's verification.
+/// Why the last operation failed, from this thread's OpenSSL errors and the certificate verification.
 [[nodiscard]] std::string failure_of(const SSL* of);
 
-/// The first error in this thread's queue, which is emptied.
+/// The first of this thread's OpenSSL errors; clears them all.
 [[nodiscard]] std::string take_openssl_error();
 
 }  // namespace seriesgate

@@ -113,7 +113,6 @@ std::optional<tcp::endpoint> tcp_of(const stream_endpoint& of) {
     return made;
 }
 
-/// @param ask getsockname or getpeername
 stream_endpoint endpoint_by(int (*ask)(int, sockaddr*, socklen_t*), int descriptor) noexcept {
     stream_endpoint found;
     auto size = static_cast<socklen_t>(found.capacity());
@@ -285,7 +284,7 @@ void name_resolver::look_up(const std::string& host, std::uint16_t port, answer 
             std::vector<stream_endpoint> endpoints;
             try {
                 for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
-            } catch (const std::bad_alloc&) {  // whoever asked has to hear of an end
+            } catch (const std::bad_alloc&) {  // the caller must get an answer
                 return take(net::error::no_memory, {});
             }
             take(error, std::move(endpoints));

@@ -8,11 +8,11 @@
 namespace seriesgate {
 namespace {
 
-/// Leaves read and write to owner and group.
+/// Allows owner and group to read and write.
 constexpr mode_t mask_of_sockets = S_IXUSR | S_IXGRP | S_IRWXO;
 
-/// In place of the usual mask, which mostly takes writing from the group, and with that connecting. One that takes
-/// reading, too, means to keep the group out.
+/// Replaces the process' mask, which usually denies writing to the group, and so connecting. A mask that also denies
+/// reading means to exclude the group, and keeps doing so.
 class mode_mask {
     const mode_t before_;
 
@@ -25,14 +25,14 @@ class mode_mask {
     ~mode_mask() { ::umask(before_); }
 };
 
-/// A socket that its process has left behind. Connecting to a file that is no socket is refused just the same.
+/// Whether the socket's process has ended. A connect to a file that is no socket is refused, too.
 bool is_left_over(net::io_context& io, const std::string& path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
     stream_socket tried{io};
     error_code error;
     tried.open(unix_endpoint(path).protocol());
-    tried.non_blocking(true);  // where the queue of a busy one is full, that is an answer
+    tried.non_blocking(true);  // a full queue also proves a listener
     tried.connect(unix_endpoint(path), error);
     return error == net::error::connection_refused;
 }

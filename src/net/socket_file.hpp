@@ -1,4 +1,4 @@
-/// The file of a unix socket: made when it listens, gone when it does not.
+/// The file of a unix socket: created with the listener, removed with it.
 #pragma once
 
 #include <sys/types.h>
@@ -9,8 +9,7 @@
 
 namespace seriesgate {
 
-/// Removes the file when it goes, if it is still the one that was made: somebody may have put another in its place.
-/// Threads: one at a time.
+/// Removes the file when destroyed, unless another file has replaced it. Threads: one at a time.
 class socket_file {
     std::string path_;  ///< empty: none
     dev_t device_ = 0;
@@ -18,14 +17,14 @@ class socket_file {
 
   public:
     socket_file() = default;
-    /// Of the file that is there now. @param path nothing is removed if none is there.
+    /// For the existing file. @param path if no file exists, nothing is removed.
     explicit socket_file(std::string path);
     socket_file(socket_file&& other) noexcept;
     socket_file& operator=(socket_file&& other) noexcept;
     ~socket_file() { remove(); }
 
     void remove() noexcept;
-    /// It is somebody else's from now on.
+    /// Leaves the file to another owner.
     void forget() noexcept { path_.clear(); }
     [[nodiscard]] bool is_ours() const noexcept { return !path_.empty(); }
 };
@@ -35,16 +34,16 @@ struct listening_file {
     stream_acceptor acceptor;
 };
 
-/// Binds and listens; throws boost::system::system_error. A socket that nobody listens at any more, because its process
-/// was killed, is replaced. The file is its owner's and its group's to connect to, and nobody else's.
-/// Threads: one, and no other makes files meanwhile: the mask of file modes is the process'.
+/// Binds and listens; throws boost::system::system_error. Replaces the socket file of a killed process. Owner and group
+/// may connect, others may not. Threads: one, and no other thread may create files meanwhile, since the file mode mask
+/// belongs to the process.
 [[nodiscard]] listening_file listen_at_path(net::io_context& io, const std::string& path);
 
-/// A socket that listens, before somebody accepts there: made by this process or given to it.
+/// A listening socket without an acceptor yet; opened by this process or inherited.
 struct listening_socket {
-    socket_file file{};  ///< none, for TCP and where others remove it
+    socket_file file{};  ///< none for TCP, and where another process removes the file
     detached_socket socket;
-    bool leaves_file = false;  ///< it has one that another process has yet to leave to this one
+    bool leaves_file = false;  ///< another process still owns the file and will leave it to this one
 };
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// A socket that does nothing without a time limit: what a timed_stream sends and reads its bytes through.
+/// A socket whose operations all have a time limit; the base of timed_stream.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +23,9 @@
 
 namespace seriesgate {
 
-// --- Asserts how a socket is used. In a build without assertions there is nothing of it.
+// --- Usage checks, only in builds with assertions.
 
-/// Operations of one kind come one after the other; one of each kind may be pending at a time.
+/// Operations of one kind must not overlap; a read and a write may.
 enum class operation : std::uint8_t { read, write };
 
 #ifdef NDEBUG
@@ -38,7 +38,7 @@ struct usage_check {
 
 #else
 
-/// Every operation begins and ends on the thread of the first one.
+/// All operations must begin and end on the thread of the first one.
 class usage_check {
     bool pending_[2] = {};
     std::thread::id thread_{};
@@ -63,13 +63,12 @@ class usage_check {
 
 #endif
 
-/// Owns a socket and the time limit of whatever it does; there is no other way to wait for that socket. Once the limit
-/// has passed, every operation ends with beast::error::timeout: a pending one is cancelled, a later one fails at once,
-/// however many small ones succeeded before and whether or not one was pending at that moment. Only a new limit ends
-/// that. A socket that was never given one counts as expired.
+/// Owns a socket and its time limit; no operation can wait longer. After the limit every operation ends with
+/// beast::error::timeout: a pending one is cancelled, a later one fails at once. Only a new limit ends that. A socket
+/// without a limit counts as expired.
 ///
-/// Unlike Beast's tcp_stream it does not close the socket, so the peer can still be told. Operations take handlers; a
-/// timed_stream has completion tokens. Threads: the executor's. It must outlive its operations.
+/// Unlike Beast's tcp_stream it does not close the socket, so the gate can still answer the peer. Operations take
+/// handlers; timed_stream adds completion tokens. Threads: the executor's. Must outlive its operations.
 class timed_socket : public std::enable_shared_from_this<timed_socket> {
   public:
     using executor_type = stream_socket::executor_type;
@@ -81,12 +80,12 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     stream_socket socket_;
     async_timer timer_;
     clock::time_point limit_ = clock::time_point::min();
-    clock::time_point wakes_ = clock::time_point::max();  // when the timer looks at the limit
-    unsigned in_a_row_ = 0;                               // operations that have not waited since one that has
+    clock::time_point wakes_ = clock::time_point::max();  // next check of the limit
+    unsigned in_a_row_ = 0;                               // operations without a wait, since the last wait
     [[no_unique_address]] usage_check usage_;
 
   public:
-    /// What a pending operation's handler is wrapped in, for it to be told why it was cancelled.
+    /// Wraps a pending operation's handler: turns its cancellation into a timeout once the limit has passed.
     template <class Handler, operation Kind>
     struct told_of_limit {
         timed_socket* of;
@@ -100,8 +99,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         }
     };
 
-    /// For std::make_shared: the timer looks whether the socket is still there. If memory runs out, the socket is still
-    /// the caller's.
+    /// For std::make_shared: the timer's handler holds a weak_ptr. If memory runs out, the caller still has the socket.
     explicit timed_socket(stream_socket&& socket) : socket_(std::move(socket)), timer_(socket_.get_executor()) {}
     timed_socket(const timed_socket&) = delete;
     timed_socket& operator=(const timed_socket&) = delete;
@@ -110,12 +108,11 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     stream_socket& socket() noexcept { return socket_; }
     const stream_socket& socket() const noexcept { return socket_; }
 
-    /// From now on, in place of what was set before.
     void expires_at(clock::time_point limit) {
         limit_ = limit;
-        if (limit < wakes_) wake_at_limit();  // a later limit is looked at when the timer wakes
+        if (limit < wakes_) wake_at_limit();  // the timer itself checks a later limit
     }
-    /// As if no limit had ever been given. Nothing may be pending.
+    /// Back to no limit. Nothing may be pending.
     void forget_limit() noexcept {
         usage_.require_idle();
         limit_ = clock::time_point::min();
@@ -123,10 +120,10 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
     [[nodiscard]] clock::time_point limit() const noexcept { return limit_; }
     [[nodiscard]] bool expired() const noexcept { return clock::now() >= limit_; }
 
-    /// What a wait would not be for: reads what has come, or writes what there is room for, within the call.
-    /// @param error net::error::would_block where a wait is due: nothing has come, there is no room, or so many in a
-    /// row have not waited that others of this thread shall have their turn.
-    /// @return how many bytes
+    /// Reads or writes what is possible without waiting.
+    /// @param error net::error::would_block if nothing has come, there is no room, or in_a_row_max operations in a row
+    /// have not waited: others of this thread then get their turn.
+    /// @return number of bytes
     template <class Buffers>
     std::size_t read_now(const Buffers& into, error_code& error) {
         return now<operation::read>(error, [&] { return socket_.read_at_once(into, error); });
@@ -155,7 +152,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
             socket_.async_write_some(from, told<operation::write>(std::move(handler)));
         });
     }
-    /// Waits until there is something to read, or the peer's end.
+    /// Waits until there is data to read, or the peer's end.
     template <class Handler>
     void wait_readable(Handler handler) {
         if (expired()) return fail(std::move(handler));
@@ -175,14 +172,14 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         });
     }
 
-    /// Ends an operation that was not begun, because the time for it is over.
+    /// Posts a timeout for an operation that starts after the limit.
     template <class Handler, class... Results>
     void fail(Handler handler, Results... results) {
         const error_code timeout = boost::beast::error::timeout;
         net::post(socket_.get_executor(), net::append(std::move(handler), timeout, results...));
     }
 
-    /// Takes the socket out, for another thread. Nothing may be pending.
+    /// Gives up the socket, for another thread. Nothing may be pending.
     [[nodiscard]] stream_socket release() {
         usage_.require_idle();
         return std::move(socket_);
@@ -194,7 +191,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         return {this, std::move(handler)};
     }
 
-    /// The same for a test's network.
+    /// The same for the virtual network of a test.
     template <operation Kind, class Handler>
     erased_handler counting(Handler handler) {
         return {told<Kind>(std::move(handler)), get_executor()};
@@ -217,8 +214,8 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         return bytes;
     }
 
-    /// What cannot be started for want of memory is not pending. Its handler has gone by then, but not who owns us:
-    /// Asio unwinds a coroutine later, and other handlers own nothing or are kept.
+    /// Without memory the operation does not start. Its handler is then destroyed, but not our owner: Asio unwinds a
+    /// coroutine later, and other handlers own nothing or are kept.
     template <operation Kind, class Start>
     void begin(Start start) {
         in_a_row_ = 0;
@@ -231,8 +228,8 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         }
     }
 
-    /// The timer has come. Where it cannot be set anew for want of memory, what is pending ends: nothing would end it
-    /// later.
+    /// Runs when the timer fires. If memory for a new timer is missing, it ends pending operations, since nothing else
+    /// would.
     void wake() noexcept {
         wakes_ = clock::time_point::max();
         try {
@@ -242,10 +239,10 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         socket_.cancel_pending();
     }
 
-    /// The timer is set anew only when it would come too late: limits mostly grow, and most are never reached.
+    /// Restarts the timer only for an earlier limit: limits mostly grow, and most are never reached.
     void wake_at_limit() {
-        wakes_ = clock::time_point::max();  // until it is set: without memory the next limit tries again
-        timer_.expires_at(limit_);          // cancels the wait before
+        wakes_ = clock::time_point::max();  // if memory runs out below, the next limit tries again
+        timer_.expires_at(limit_);          // cancels the previous wait
         timer_.async_wait([watched = weak_from_this()](error_code error) {
             if (const auto of = watched.lock(); of && !error) of->wake();
         });
@@ -255,7 +252,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
 
 }  // namespace seriesgate
 
-/// Executor, allocator and cancellation slot are those of the handler within.
+/// Forwards executor, allocator and cancellation slot of the inner handler.
 template <template <class, class> class Associator, class Handler, seriesgate::operation Kind, class Default>
 struct boost::asio::associator<Associator, seriesgate::timed_socket::told_of_limit<Handler, Kind>, Default>
     : Associator<Handler, Default> {

@@ -63,7 +63,7 @@ void tls_layer::close_send() noexcept {
     try {
         session_->close();
         send_now();
-    } catch (const std::bad_alloc&) {  // then the peer is not told
+    } catch (const std::bad_alloc&) {  // the peer gets no close_notify
     }
 }
 
@@ -78,7 +78,7 @@ bool tls_layer::is_quiet() {
     return false;
 }
 
-/// Ends it, or has it come back when there is what it needs.
+/// Takes steps until the operation ends, or waits for the peer.
 void tls_layer::go_on(pending one) {
     attempt came;
     try {
@@ -109,7 +109,7 @@ tls_layer::attempt tls_layer::attempt_at(purpose what) {
     }
 }
 
-/// A step that had nothing to send comes to the same when it is taken again.
+/// A step without output may be repeated.
 tls_step tls_layer::take_step(purpose what, std::size_t& bytes) {
     if (what == purpose::handshake) return session_->handshake();
     if (what == purpose::read) {
@@ -134,12 +134,12 @@ void tls_layer::await_input(pending one) {
             if (error) return end(std::move(one), error);
             go_on(std::move(one));
         });
-    } catch (const std::bad_alloc&) {  // it was not begun
+    } catch (const std::bad_alloc&) {  // not started
     }
     end(std::move(kept), net::error::no_memory);
 }
 
-/// Sends all that there is, also what comes to it meanwhile.
+/// Sends all output, including output added meanwhile.
 void tls_layer::send(pending one) {
     const net::const_buffer output = session_->output();
     if (output.size() == 0) return go_on_sent(std::move(one), {});
@@ -153,7 +153,7 @@ void tls_layer::send(pending one) {
             if (error) return go_on_sent(std::move(one), error);
             send(std::move(one));
         });
-    } catch (const std::bad_alloc&) {  // it was not begun
+    } catch (const std::bad_alloc&) {  // not started
     }
     sends_ = false;
     go_on_sent(std::move(kept), net::error::no_memory);
@@ -166,14 +166,14 @@ void tls_layer::go_on_sent(pending one, error_code error) {
     end(std::move(one), {}, bytes);
 }
 
-/// The last thing that is done for it: the handler may end us, too.
+/// Must be the last call for an operation: the handler may destroy this object.
 void tls_layer::end(pending one, error_code error, std::size_t bytes) {
     if (error && one.what != purpose::read) cut_off_ = true;
     if (one.begins) return post(std::move(one.handler), error, bytes);
     one.handler(error, bytes);
 }
 
-/// What a reader has to say (warnings, answers to key changes) goes at once or with what is written next.
+/// Sends a reader's output (warnings, answers to key changes) at once, or else with the next write.
 void tls_layer::send_now() {
     while (!sends_) {
         const net::const_buffer output = session_->output();

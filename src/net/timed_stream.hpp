@@ -1,4 +1,4 @@
-/// A connection that does nothing without a time limit: TCP or a unix socket, plain or with TLS over it.
+/// A connection with time limits: TCP or a unix socket, plain or TLS.
 #pragma once
 
 #include <algorithm>
@@ -22,27 +22,25 @@
 
 namespace seriesgate {
 
-// --- A tls_session over a timed_socket: what a timed_stream with TLS does.
+// --- TLS over a timed_socket.
 
-/// Every socket operation of it has the socket's time limit, so it has the same contract; but when a write, a handshake
-/// or a shutdown has not been completed, part of a record may have gone: nothing can be written from then on.
-/// Operations of one kind come one after the other; handshake and shutdown are of both kinds. An operation allocates
-/// its handler, and a buffer of a record's size where there is none: they are given back while the peer is waited for.
-/// Without memory it ends with no_memory.
-/// Threads: the socket's. It must outlive its operations.
+/// Connects a tls_session with a socket; each operation has the socket's time limit. After an incomplete write,
+/// handshake or shutdown, part of a record may have been sent, so no further write succeeds. Operations of one kind
+/// must not overlap; handshake and shutdown are of both kinds. An operation allocates its handler, and a record-sized
+/// buffer if there is none; buffers are freed while it waits for the peer. Without memory it ends with no_memory.
+/// Threads: the socket's. Must outlive its operations.
 class tls_layer {
     enum class purpose : std::uint8_t { read, write, handshake, shutdown };
 
-    /// An operation. Whoever waits for the socket holds it, so that it goes with what is waited for: the handler may
-    /// own all of us.
+    /// An operation. The socket operation that it waits for owns it, since its handler may own this object.
     struct pending {
         purpose what;
         erased_handler handler;
-        bool begins = true;      // what is completed now must not be told before its beginning has returned
-        std::size_t writes = 0;  // how much plain text
+        bool begins = true;      // must not complete before the starting call has returned
+        std::size_t writes = 0;  // bytes of plain text
     };
     enum class need : std::uint8_t { nothing, output_sent, input };
-    /// What came of a try: whether it waits for something, and if it does not, how it ended.
+    /// Result of a step: the need to wait for, or else the end.
     struct attempt {
         need needs = need::nothing;
         error_code error{};
@@ -50,40 +48,39 @@ class tls_layer {
     };
 
     std::unique_ptr<tls_session> session_;
-    std::shared_ptr<timed_socket> socket_;  // ours too: at our end the peer is told, whoever goes first
-    bool sends_ = false;                    // the socket has the session's output
-    bool cut_off_ = false;                  // part of a record may have gone
-    bool spoken_ = false;                   // something has gone since the last write that was none of it
+    std::shared_ptr<timed_socket> socket_;  // shared, so that the destructor can still send a close_notify
+    bool sends_ = false;                    // the socket is sending the session's output
+    bool cut_off_ = false;                  // part of a record may have been sent
+    bool spoken_ = false;                   // TLS sent something by itself since the last write
     net::mutable_buffer into_;
 
   public:
     explicit tls_layer(std::unique_ptr<tls_session> session) noexcept : session_(std::move(session)) {}
     tls_layer(const tls_layer&) = delete;
     tls_layer& operator=(const tls_layer&) = delete;
-    /// Tells the peer that nothing more comes, if that can be done at once.
+    /// Sends a close_notify, if that needs no wait.
     ~tls_layer();
 
-    /// Before anything else.
+    /// Call it first.
     void attach(std::shared_ptr<timed_socket> socket) noexcept { socket_ = std::move(socket); }
 
     void handshake(erased_handler handler);
     void read_some(net::mutable_buffer into, erased_handler handler);
-    /// @param plain at most tls_session::record_bytes_max; it is needed until this returns, and no longer.
+    /// @param plain at most tls_session::record_bytes_max; used only during the call.
     void write_some(net::const_buffer plain, erased_handler handler);
-    /// Says that nothing more will be sent, and waits for the peer to say so, too; what else it sends is lost.
+    /// Sends a close_notify and waits for the peer's. Discards other data.
     void shutdown(erased_handler handler);
-    /// Says that nothing more will be sent, if that can be done at once. Nothing can be written after it.
+    /// Sends a close_notify, if that needs no wait. No write may follow.
     void close_send() noexcept;
 
-    /// Whether nothing has come that was not read, not even the peer's end. Nothing may be pending.
+    /// Whether no unread data and no end has arrived. Nothing may be pending.
     [[nodiscard]] bool is_quiet();
 
-    /// Whether something has been sent since the last write that nobody asked for: a warning, an answer to a key
-    /// change.
+    /// Whether TLS has sent a warning or a key change answer by itself since the last write.
     [[nodiscard]] bool has_spoken() const noexcept { return spoken_; }
 
     [[nodiscard]] const tls_session& session() const noexcept { return *session_; }
-    /// Nothing may be pending; the layer is done for.
+    /// Nothing may be pending; no other call may follow.
     [[nodiscard]] std::unique_ptr<tls_session> release() noexcept { return std::move(session_); }
 
   private:
@@ -97,18 +94,17 @@ class tls_layer {
     void go_on_sent(pending one, error_code error);
     void end(pending one, error_code error, std::size_t bytes = 0);
     void send_now();
-    /// @return nothing when input has come, would_block when there is none
     error_code receive();
 };
 
-/// Time limits are as timed_socket has them, for every operation, with TLS or without. Models AsyncReadStream and
-/// AsyncWriteStream, and is moved only while nothing is pending. Plain operations allocate nothing beyond what Asio
-/// does; TLS is one test away from them.
+/// All operations have time limits as in timed_socket, with and without TLS. Models AsyncReadStream and
+/// AsyncWriteStream. May be moved only while nothing is pending. Plain operations allocate no more than Asio does, and
+/// pay one test for TLS.
 ///
-/// A read that ends with net::error::eof means that the peer has said so; where TLS is cut off, tls_error::truncated
-/// tells. Threads: the executor's. The stream must outlive its operations.
+/// A read ends with net::error::eof only after the peer's orderly end; a TLS connection that is cut off gives
+/// tls_error::truncated. Threads: the executor's. Must outlive its operations.
 class timed_stream {
-    // Shared with TLS, and for the timer's handler to see whether it is still there.
+    // Shared with TLS and the timer's handler.
     std::shared_ptr<timed_socket> socket_;
     std::unique_ptr<tls_layer> tls_;
 
@@ -116,8 +112,8 @@ class timed_stream {
     using executor_type = timed_socket::executor_type;
     using clock = timed_socket::clock;
 
-    /// If memory runs out, the socket is still the caller's.
-    /// @param tls what start_tls() takes, or a session that another thread's stream has begun.
+    /// If memory runs out, the caller still has the socket.
+    /// @param tls as for start_tls(), or a session in progress of another thread's stream.
     explicit timed_stream(stream_socket&& socket, std::unique_ptr<tls_session> tls = {}) {
         auto layer = tls ? std::make_unique<tls_layer>(std::move(tls)) : nullptr;
         socket_ = std::make_shared<timed_socket>(std::move(socket));
@@ -127,13 +123,12 @@ class timed_stream {
 
     executor_type get_executor() noexcept { return socket_->get_executor(); }
 
-    /// From now on, in place of what was set before.
     void expires_after(clock::duration limit) { expires_at(clock::now() + limit); }
     void expires_at(clock::time_point limit) { socket_->expires_at(limit); }
-    /// Makes the limit that is set an earlier one, never a later one.
+    /// Shortens the limit, never extends it.
     void expires_by(clock::time_point limit) { expires_at(std::min(limit, socket_->limit())); }
     [[nodiscard]] bool expired() const noexcept { return socket_->expired(); }
-    /// As if no limit had ever been given: for who keeps it while nobody uses it.
+    /// Back to no limit, while the stream is kept without use.
     void forget_limit() noexcept { socket_->forget_limit(); }
     [[nodiscard]] bool has_limit() const noexcept { return socket_->limit() != clock::time_point::min(); }
 
@@ -147,17 +142,17 @@ class timed_stream {
             token, endpoint);
     }
 
-    /// Puts TLS over the connection: from now on only async_handshake, until that has succeeded.
+    /// Starts TLS: until async_handshake has succeeded, no other operation may start.
     void start_tls(std::unique_ptr<tls_session> session) {
         assert(!tls_);
         tls_ = std::make_unique<tls_layer>(std::move(session));
         tls_->attach(socket_);
     }
     [[nodiscard]] bool has_tls() const noexcept { return tls_ != nullptr; }
-    /// Nothing for a plain one.
+    /// Null for a plain connection.
     [[nodiscard]] const tls_session* tls() const noexcept { return tls_ ? &tls_->session() : nullptr; }
 
-    /// Ends with tls_error::failed where tls()->failure() says why.
+    /// After tls_error::failed, tls()->failure() has the reason.
     template <class Token>
     auto async_handshake(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
@@ -186,9 +181,9 @@ class timed_stream {
             token, buffers);
     }
 
-    /// Reads or writes what needs no wait, and no turn of the event loop: half of what a small operation costs.
-    /// @param error net::error::would_block where an asynchronous operation has to follow; always with TLS.
-    /// @return how many bytes
+    /// Reads or writes what needs no wait and no turn of the event loop, which is half the cost of a small operation.
+    /// @param error net::error::would_block if an asynchronous operation must follow; always with TLS.
+    /// @return number of bytes
     template <class Buffers>
     std::size_t read_now(const Buffers& into, error_code& error) {
         if (tls_) [[unlikely]]
@@ -202,7 +197,7 @@ class timed_stream {
         return socket_->write_now(from, error);
     }
 
-    /// Nothing more will be sent: the peer is told so. With TLS it is also waited for to say the same.
+    /// Ends our direction. With TLS it also waits for the peer's close_notify.
     template <class Token>
     auto async_shutdown(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
@@ -215,45 +210,45 @@ class timed_stream {
     }
 
     void no_delay() noexcept { set_no_delay(socket_->socket()); }
-    /// Nothing more will be sent: the peer sees the end.
+    /// Ends our direction: the peer reads an end.
     void shutdown_send() noexcept {
         if (tls_) tls_->close_send();
         socket_->socket().shutdown_sending();
     }
-    /// Ends whatever is pending with net::error::operation_aborted. What has not been read is still there.
+    /// Ends pending operations with net::error::operation_aborted. Unread data stays.
     void cancel() noexcept { socket_->socket().cancel_pending(); }
-    /// Ends whatever is pending.
+    /// Ends pending operations.
     void close() noexcept { socket_->socket().close_quietly(); }
 
     /// Null outside of tests, see stream_socket.
     [[nodiscard]] transport* virtual_end() noexcept { return socket_->socket().virtual_end(); }
 
-    /// Where the peer is; nowhere if it has gone.
+    /// Empty if the peer has gone.
     [[nodiscard]] stream_endpoint peer() const noexcept { return socket_->socket().peer(); }
 
-    /// What is left of a stream, for another thread to make one of.
+    /// The parts of a stream, for a new one on another thread.
     struct released {
         stream_socket socket;
         std::unique_ptr<tls_session> tls;
     };
-    /// Gives up socket and TLS. Nothing may be pending; the stream is done for.
+    /// Gives up socket and TLS. Nothing may be pending; no other call may follow.
     [[nodiscard]] released release() && {
         const auto layer = std::move(tls_);
         const auto ended = std::move(socket_);
         return {ended->release(), layer ? layer->release() : nullptr};
     }
 
-    /// Whether some of what was written last has surely not been confirmed by the peer's host. Also tells after the
-    /// connection has broken, until it is closed. What TLS has said of its own accord since nobody can tell from it, so
-    /// then: no. After the peer's end it means that nobody there has read all; after a reset it means nothing, for
-    /// confirmations are put off.
+    /// Whether the peer's host has certainly not acknowledged all of the last write. Still works after the connection
+    /// has broken, until it is closed. False if TLS has sent something by itself since, which cannot be told apart.
+    /// After the peer's FIN, true means that nobody there has read all; after a reset it means nothing, since
+    /// acknowledgements may be delayed.
     [[nodiscard]] bool has_unconfirmed() const noexcept {
         return !(tls_ && tls_->has_spoken()) && socket_->socket().has_unconfirmed();
     }
 
-    /// Open, and nothing has come that was not read, not even the peer's end.
+    /// Open, without unread data and without the peer's end.
     [[nodiscard]] bool is_quiet() { return tls_ ? tls_->is_quiet() : socket_->socket().is_quiet(); }
-    /// The peer has said that it sends no more, or has gone, whatever of it has not been read yet.
+    /// The peer has ended its direction, or has gone, even if unread data remains.
     [[nodiscard]] bool peer_has_ended() const noexcept { return socket_->socket().peer_has_ended(); }
 
   private:
@@ -272,13 +267,13 @@ class timed_stream {
         return {std::move(handler), get_executor(), erased_handler::no_count{}};
     }
 
-    /// TLS reads into one piece at a time.
+    /// TLS reads into one buffer at a time.
     template <class Buffer, class Buffers>
     static Buffer first_of(const Buffers& buffers) {
         return stream_socket::first_of<Buffer>(buffers);
     }
 
-    /// A header's many small pieces make one record.
+    /// Joins the many small pieces of a header into one record.
     template <class Buffers>
     void write_record(const Buffers& from, erased_handler handler) {
         const net::const_buffer first = net::buffer(first_of<net::const_buffer>(from), tls_session::record_bytes_max);

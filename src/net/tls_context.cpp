@@ -14,25 +14,25 @@
 namespace seriesgate {
 namespace {
 
-/// Why not, or nothing.
+/// The error; nothing if there is none.
 using fault = std::optional<std::string>;
 
-/// The most bytes of certificates that a peer may show.
+/// Bound of a peer's certificate chain.
 constexpr long certificate_bytes_max = 100 * 1024;
 
-/// In the form that extensions have: each name after its length. Source: RFC 7301, section 3.1.
+/// As in the ALPN extension: each name after its length. Source: RFC 7301, section 3.1.
 constexpr std::array<unsigned char, 9> http_1_1{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
 bio_ptr reader_of(const std::string& text) {
     return bio_ptr{BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))};
 }
 
-/// Nobody is asked for a password at a terminal.
+/// Keeps OpenSSL from asking for a password at the terminal.
 int no_password(char*, int, int, void*) {
     return -1;
 }
 
-/// All certificates in a text. What is no certificate is passed over, but a broken one is not.
+/// All certificates of a text. Skips other PEM objects; a broken certificate is an error.
 result<std::vector<certificate_ptr>, std::string> certificates_in(const std::string& pem) {
     std::vector<certificate_ptr> found;
     const bio_ptr from = reader_of(pem);
@@ -91,7 +91,7 @@ fault trust(openssl_context& of, const tls_settings& settings) {
     auto authorities = certificates_in(settings.authorities);
     if (!authorities) return "authorities: " + authorities.error();
     X509_STORE* const store = SSL_CTX_get_cert_store(ssl);
-    // As Go has it: who is named is trusted, whoever else would vouch for it.
+    // Like Go: a listed certificate is trusted, even if it is not a root.
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
     for (const certificate_ptr& each : *authorities) {
         if (X509_STORE_add_cert(store, each.get()) != 1) return "authorities: " + take_openssl_error();
@@ -100,14 +100,14 @@ fault trust(openssl_context& of, const tls_settings& settings) {
     return {};
 }
 
-/// @return whether the session is ours now.
+/// @return whether we own the session now.
 int keep_session(SSL* of, SSL_SESSION* session) {
     ssl_session_ptr kept{session};
     const auto& name = *static_cast<const std::string*>(SSL_get_app_data(of));
     auto& shared = *static_cast<openssl_context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(of)));
     try {
         shared.tickets.give(name, std::move(kept));
-    } catch (const std::bad_alloc&) {  // then it is not kept
+    } catch (const std::bad_alloc&) {  // not kept
     }
     return 1;
 }
@@ -116,7 +116,7 @@ int accept_any(int, X509_STORE_CTX*) {
     return 1;
 }
 
-/// Whether it is a client that may come is asked of its own certificate, once that has been verified.
+/// Checks the allowed names on the client's own certificate, after its verification.
 int accept_named(int verified, X509_STORE_CTX* checked) {
     if (verified != 1 || X509_STORE_CTX_get_error_depth(checked) != 0) return verified;
     const void* const ssl = X509_STORE_CTX_get_ex_data(checked, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -142,7 +142,7 @@ fault ask_clients(openssl_context& of) {
     return {};
 }
 
-/// A client that only speaks others is told so. Source: RFC 7301, section 3.2.
+/// Rejects a client that offers other protocols only. Source: RFC 7301, section 3.2.
 int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* size, const unsigned char* offered,
                     unsigned offered_size, void*) {
     unsigned char* found = nullptr;
@@ -162,7 +162,7 @@ void add_to(std::string& list, std::string_view name) {
     list += name;
 }
 
-/// The suites of TLS 1.3 have a list, and names, of their own.
+/// OpenSSL has a separate list, with other names, for TLS 1.3.
 fault set_cipher_suites(SSL_CTX* ssl, const std::vector<std::string>& names) {
     if (names.empty()) return {};
     std::string older;
@@ -175,7 +175,7 @@ fault set_cipher_suites(SSL_CTX* ssl, const std::vector<std::string>& names) {
     if (!newer.empty() && SSL_CTX_set_ciphersuites(ssl, newer.c_str()) != 1)
         return "cipher suites: " + take_openssl_error();
     if (older.empty()) {
-        SSL_CTX_set_min_proto_version(ssl, TLS1_3_VERSION);  // nothing of TLS 1.2 is wanted
+        SSL_CTX_set_min_proto_version(ssl, TLS1_3_VERSION);  // no suite of TLS 1.2
     } else if (SSL_CTX_set_cipher_list(ssl, older.c_str()) != 1) {
         return "cipher suites: " + take_openssl_error();
     }
@@ -208,7 +208,7 @@ fault set_language(openssl_context& of, const tls_settings& settings) {
     SSL_CTX_set_max_cert_list(ssl, certificate_bytes_max);
     if (of.role == tls_role::server) {
         SSL_CTX_set_alpn_select_cb(ssl, choose_protocol, nullptr);
-        SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);  // tickets are the client's to keep
+        SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);  // the client keeps the tickets
     } else {
         SSL_CTX_set_alpn_protos(ssl, http_1_1.data(), http_1_1.size());
         SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);

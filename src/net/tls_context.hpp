@@ -1,4 +1,4 @@
-/// What the TLS connections of one side have in common: certificates, whom to trust, what is spoken.
+/// Shared settings of all TLS connections of one side: certificates, trust, versions.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace seriesgate {
 
-struct openssl_context;  // see net/openssl_context.hpp
+struct openssl_context;  // see net/openssl.hpp
 
-/// Made once for many connections. Tickets for resumed sessions live and die with it, and are not given to clients that
-/// have to show a certificate: each connection of theirs is to prove it. Threads: any.
+/// Made once for many connections. Session tickets end with it. Clients that must show a certificate get none, so each
+/// connection proves the certificate again. Threads: any.
 class tls_context {
   public:
     explicit tls_context(std::unique_ptr<openssl_context> made) noexcept;
@@ -23,7 +23,7 @@ class tls_context {
     ~tls_context();
 
     [[nodiscard]] tls_role role() const noexcept;
-    /// Of our own certificate; empty and nothing without one. It may have expired: whether to use it is the peer's say.
+    /// Subject and end of our own certificate; empty and nothing without one. It may have expired: the peer decides.
     [[nodiscard]] const std::string& subject() const noexcept;
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> not_after() const noexcept;
 
@@ -33,7 +33,7 @@ class tls_context {
     std::unique_ptr<openssl_context> state_;
 };
 
-/// @return why not, in words that name what is wrong with which of the settings, and nothing of what they say.
+/// @return the error: it names the wrong setting without its content.
 [[nodiscard]] result<std::shared_ptr<const tls_context>, std::string> make_tls_context(const tls_settings& settings);
 
 }  // namespace seriesgate

@@ -26,7 +26,7 @@ std::string text_of(std::optional<clock::time_point> moment) {
     return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-/// The settings' names are ours; who reads an error has named files.
+/// Replaces the setting's name by the file's path: the user knows files, not our names.
 std::string with_path(std::string_view part, std::string_view fault, const std::string& path) {
     if (fault.substr(0, part.size()) != part || path.empty()) return {};
     return path + std::string{fault.substr(part.size())};
@@ -67,7 +67,7 @@ void tls_files::refresh(const file_look& look, clock::time_point date) {
     warn_of_expiry(date);
 }
 
-/// A file tells of a change once: what may throw from there on is done again, until there is a context.
+/// A file reports a change only once, so untaken_ remembers it until a context exists.
 std::string tls_files::read(const file_look& look) {
     for (const auto& [file, text] :
          {std::pair{&certificates_, &settings_.certificates}, std::pair{&key_, &settings_.key},

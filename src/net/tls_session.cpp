@@ -19,20 +19,20 @@
 namespace seriesgate {
 namespace {
 
-/// A record with what it has around its plain text. Source: RFC 8446, section 5.2; TLS 1.2 may have more.
+/// A record with its overhead; TLS 1.2 allows more. Source: RFC 8446, section 5.2.
 constexpr std::size_t input_bytes_max = tls_session::record_bytes_max + 2048 + 5;
 
-/// Messages and alerts of an established session: so many, and one more for each such piece of plain text. Who keeps to
-/// the rules sends a few tickets, and other keys after gigabytes; a change of keys costs us more than its 27 bytes.
+/// Bound of handshake messages and alerts in an established session, plus one for each such piece of plain text. An
+/// honest peer sends a few tickets, and new keys after gigabytes. A key change costs us far more than its 27 bytes.
 constexpr std::uint64_t silent_messages_max = 32;
 constexpr std::uint64_t plain_bytes_for_message = 64 * 1024;
 
-/// What may come in a row without a byte of plain text: a server's tickets may have a client's certificates in them.
+/// Bound of bytes in a row without plain text. A server's tickets may include client certificates.
 constexpr std::size_t silent_bytes_max = 64 * 1024;
-/// What a handshake may take: certificates, mostly, see tls_context.cpp.
+/// Bound of a handshake: mostly certificates, see tls_context.cpp.
 constexpr std::size_t handshake_bytes_max = 160 * 1024;
 
-/// What may wait to be sent: a handshake's flight, or answers that a peer asks for and does not read.
+/// Bound of output that waits for the socket: a handshake flight, or answers that the peer does not read.
 constexpr std::size_t output_bytes_max = 256 * 1024;
 
 struct input_buffer {
@@ -46,16 +46,16 @@ struct input_buffer {
 }  // namespace
 
 struct tls_session::state {
-    std::shared_ptr<const tls_context> context;  // goes last
-    std::string peer_name;                       // a client's
+    std::shared_ptr<const tls_context> context;  // destroyed last
+    std::string peer_name;                       // of a client's server
     input_buffer input;
-    std::string output;            // made while some of the other may be on its way
-    std::string sending;           // what output() gives
-    std::size_t sent_bytes = 0;    // of that
-    std::size_t silent_bytes = 0;  // taken since there was plain text
-    bool handshake_done = false;   // hands: counts from then on
+    std::string output;            // collected while `sending` is in progress
+    std::string sending;           // returned by output()
+    std::size_t sent_bytes = 0;    // of `sending`
+    std::size_t silent_bytes = 0;  // taken since the last plain text
+    bool handshake_done = false;   // silent messages count from then on
     std::uint64_t silent_messages = 0;
-    std::uint64_t plain_bytes = 0;  // read
+    std::uint64_t plain_bytes = 0;  // read so far
     std::string failure;
     ssl_ptr ssl;
 
@@ -68,13 +68,13 @@ namespace {
 
 using state = tls_session::state;
 
-// What OpenSSL reads from and writes to. Exceptions must not reach it.
+// The BIO callbacks of OpenSSL. Exceptions must not reach it.
 
 int read_input(BIO* from, char* into, int size) {
     auto& of = *static_cast<state*>(BIO_get_data(from));
     BIO_clear_retry_flags(from);
     if (size <= 0) return 0;
-    if (of.is_told_nothing()) return -1;  // there may be many more within one step
+    if (of.is_told_nothing()) return -1;  // a single step could read many more
     if (of.input.size() == 0) {
         BIO_set_retry_read(from);
         return -1;
@@ -100,7 +100,7 @@ int write_output(BIO* to, const char* from, int size) {
     return size;
 }
 
-/// Called for what is read and written, record headers too.
+/// Called for messages in both directions, and for record headers.
 void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* told) {
     auto& of = *static_cast<state*>(told);
     const bool says_nothing = type == SSL3_RT_HANDSHAKE || type == SSL3_RT_ALERT;
@@ -150,7 +150,7 @@ void verify_name(SSL* of, const std::string& name) {
     if (!agreed) throw boost::system::system_error{net::error::make_error_code(net::error::invalid_argument), name};
 }
 
-/// Where there is a ticket, and in any case so that there will be one.
+/// Resumes with a ticket if there is one; SSL_set_app_data lets keep_session() store new ones.
 void resume(state& of, tls_tickets& from) {
     SSL_set_app_data(of.ssl.get(), &of.peer_name);
     const ssl_session_ptr known = from.take(of.peer_name);
@@ -164,7 +164,7 @@ tls_step fail(state& of, std::string why) {
 
 constexpr const char* told_nothing = "much was sent that says nothing";
 
-/// What an operation of OpenSSL's came to, that did not succeed.
+/// Step for an OpenSSL operation that did not succeed.
 tls_step step_of(state& of, int returned, std::size_t input_bytes_allowed) {
     if (of.is_told_nothing()) {
         ERR_clear_error();
@@ -205,7 +205,8 @@ tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::
 }
 
 tls_session::~tls_session() {
-    // Else its ticket would not be used again: no rule since TLS 1.1, RFC 4346, section 7.2.1.
+    // Without a mark of a clean shutdown OpenSSL would not reuse the ticket. TLS 1.1 dropped that rule: RFC 4346,
+    // section 7.2.1.
     SSL_set_shutdown(state_->ssl.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 }
 
@@ -251,7 +252,7 @@ net::mutable_buffer tls_session::input_room() {
     input_buffer& input = state_->input;
     if (!input.bytes) input.bytes.reset(new (std::nothrow) char[input_bytes_max]);
     if (!input.bytes) return {};
-    assert(input.size() == 0);  // a session wants input when it has taken all there was
+    assert(input.size() == 0);  // a session wants input only after it has taken all
     input.begin = input.end = 0;
     return {input.bytes.get(), input_bytes_max};
 }

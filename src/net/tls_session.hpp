@@ -1,4 +1,4 @@
-/// How TLS ends, apart from how its socket does.
+/// TLS of one connection over memory: bytes in, bytes out, without a socket and without OpenSSL's headers.
 #pragma once
 
 #include <boost/asio/buffer.hpp>
@@ -14,75 +14,73 @@
 
 namespace seriesgate {
 
-// --- TLS of one connection, apart from its socket: bytes in, bytes out. OpenSSL's headers stay out of here.
+// --- The session.
 
-/// What came of one step.
+/// Result of one step.
 enum class tls_step : std::uint8_t {
     done,
-    wants_input,  ///< give it what the peer has sent, and ask again
-    closed,       ///< the peer has said that nothing more comes
-    failed,       ///< for good; failure() says why
+    wants_input,  ///< pass the peer's bytes, then repeat the step
+    closed,       ///< the peer has sent close_notify
+    failed,       ///< for good; failure() has the reason
 };
 
-/// One connection's TLS over memory. It waits for nothing and knows no socket, so a connection can go to another thread
-/// with it in the middle. What it has to send is in output() after each step, also after one that failed.
+/// TLS of one connection. Never waits and knows no socket, so a connection can move to another thread at any time.
+/// After each step, even a failed one, output() has the bytes to send.
 ///
-/// Holds at most a record of 16 KiB in each direction beyond what a handshake needs; a peer that sends much and says
-/// nothing with it (key changes, warnings, empty records) fails. Threads: one at a time.
+/// Holds at most a record of 16 KiB in each direction, besides the handshake. Fails a peer that sends much without data
+/// (key changes, warnings, empty records). Threads: one at a time.
 class tls_session {
   public:
     struct state;  ///< OpenSSL's
 
     struct read_outcome {
         tls_step step;
-        std::size_t bytes;  ///< of plain text, only when it is done
+        std::size_t bytes;  ///< of plain text; only if done
     };
 
-    /// @param peer_name for a client: the name or IP address that the server must prove; a name is also sent to it.
-    /// Throws boost::system::system_error for a name that can be none.
+    /// @param peer_name for a client: name or IP address that the server must prove; a name is also sent to it (SNI).
+    /// Throws boost::system::system_error for an impossible name.
     explicit tls_session(std::shared_ptr<const tls_context> context, const std::string& peer_name = {});
     tls_session(const tls_session&) = delete;
     tls_session& operator=(const tls_session&) = delete;
     ~tls_session();
 
     [[nodiscard]] tls_step handshake();
-    /// @param into not empty
     [[nodiscard]] read_outcome read(net::mutable_buffer into);
-    /// @param plain at most record_bytes_max, and not empty. Never wants input.
+    /// @param plain 1 to record_bytes_max bytes. Never wants input.
     [[nodiscard]] tls_step write(net::const_buffer plain);
-    /// Says that we send nothing more.
+    /// Makes a close_notify.
     void close();
 
-    /// When it wants input: where the peer's bytes go (nowhere if memory runs out), and how many did.
+    /// After wants_input: the room for the peer's bytes (empty if memory runs out), and the number received.
     [[nodiscard]] net::mutable_buffer input_room();
     void take_input(std::size_t bytes) noexcept;
 
-    /// What is to be sent next; empty if there is nothing. Stays where it is until all of it has been sent, whatever
-    /// else is done meanwhile.
+    /// The bytes to send next; empty if there are none. They stay valid until all are sent, whatever else happens.
     [[nodiscard]] net::const_buffer output();
     void sent_output(std::size_t bytes) noexcept;
 
-    /// Whether nothing has come that was not read. Reads no plain text, but what else has come.
+    /// Whether there is no unread data. Reads no plain text, but processes other messages.
     [[nodiscard]] bool is_drained();
-    /// Gives back buffers that are empty.
+    /// Frees empty buffers.
     void rest() noexcept;
 
     [[nodiscard]] bool is_established() const noexcept;
     [[nodiscard]] bool has_sent_close() const noexcept;
-    /// In words, without anything that the peer could choose; empty while nothing has failed.
+    /// The reason, without any text of the peer; empty without a failure.
     [[nodiscard]] const std::string& failure() const noexcept;
-    /// Fails it: the connection under it has ended.
+    /// Fails the session, since its connection has ended.
     void cut_off();
 
-    // Of an established session:
+    // Only for an established session:
     [[nodiscard]] tls_version version() const noexcept;
-    /// "http/1.1", or nothing if the two did not choose.
+    /// "http/1.1"; empty if none was negotiated.
     [[nodiscard]] std::string_view protocol() const noexcept;
-    /// What the peer's certificate names it (see net/tls_names.hpp). Nothing without one that was verified.
+    /// The name in the peer's certificate, see name_in() in net/openssl.hpp. Empty without a verified certificate.
     [[nodiscard]] std::string peer_identity() const;
     [[nodiscard]] bool is_resumed() const noexcept;
 
-    /// The most plain text in one record. Source: RFC 8446, section 5.1.
+    /// Most plain text in one record. Source: RFC 8446, section 5.1.
     static constexpr std::size_t record_bytes_max = 16 * 1024;
 
   private:
@@ -90,11 +88,10 @@ class tls_session {
 };
 
 enum class tls_error : std::uint8_t {
-    failed = 1,  ///< the peer, or we, did not agree: tls_session::failure() says why
-    truncated,   ///< the connection ended, and the peer had not said that it would
+    failed = 1,  ///< handshake or record failed: tls_session::failure() has the reason
+    truncated,   ///< the connection ended without the peer's close_notify
 };
 
-/// For error_code's own use of the enumerators.
 [[nodiscard]] error_code make_error_code(tls_error from) noexcept;
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// What is told of one side's TLS.
+/// The settings of one side's TLS.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@ namespace seriesgate {
 
 enum class tls_role : std::uint8_t { client, server };
 
-/// Texts, not names of files. All that is left empty is OpenSSL's own choice.
+/// Contents of files, not paths. Empty settings mean OpenSSL's defaults.
 struct tls_settings {
     tls_role role = tls_role::client;
-    std::string certificates{};  ///< PEM: our own first, then those that lead to its authority; a server needs one
+    std::string certificates{};  ///< PEM: our own first, then its chain; a server needs one
     std::string key{};           ///< PEM, without a password
-    std::string authorities{};   ///< PEM: whom to trust; a client without trusts the system's
-    bool any_server = false;     ///< a client does not ask who the server is: anybody on the way may be it
+    std::string authorities{};   ///< PEM: trusted certificates; a client without any trusts the system's
+    bool any_server = false;     ///< a client does not verify the server: anyone on the path may pose as it
 
     client_certificates clients = client_certificates::none;
-    /// Of those that a client's certificate has as subjectAltName, one has to be here; all may, if this is empty.
+    /// A client's certificate must have one of these as subjectAltName; empty: any.
     std::vector<std::string> client_names{};
 
     tls_version oldest = tls_version::v1_2;
     tls_version newest = tls_version::v1_3;
-    /// IANA's names, "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"; of both versions.
+    /// IANA's names, such as "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", for both versions.
     std::vector<std::string> cipher_suites{};
-    std::vector<std::string> curves{};  ///< Go's names, "CurveP256", "X25519"; best first
-    bool server_preference = true;      ///< of cipher suites: the server's own order decides
+    std::vector<std::string> curves{};  ///< Go's names, such as "CurveP256" or "X25519"; best first
+    bool server_preference = true;      ///< the server's order of cipher suites wins
 };
 
 }  // namespace seriesgate

@@ -19,14 +19,14 @@ namespace {
 
 using clock = wall_clock;
 
-/// Files' times go in steps, of a kernel's tick or, on some file systems, of up to two seconds.
+/// File times have steps: a tick of the kernel, or up to two seconds on some file systems.
 constexpr std::chrono::seconds step_of_times{2};
 
 class open_file {
     int descriptor_;
 
   public:
-    /// Does not wait for what is a pipe.
+    /// O_NONBLOCK: opening a pipe must not block.
     explicit open_file(const std::string& path)
         : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
     open_file(const open_file&) = delete;
@@ -35,7 +35,6 @@ class open_file {
         if (descriptor_ >= 0) ::close(descriptor_);
     }
 
-    /// What about() says without an error.
     [[nodiscard]] bool about(struct stat& into) const { return descriptor_ >= 0 && ::fstat(descriptor_, &into) == 0; }
     /// @return false with errno
     [[nodiscard]] bool read(std::string& into) const {
@@ -52,7 +51,7 @@ class open_file {
     }
 };
 
-/// Of its inode: no program can set that one.
+/// The inode's change time, which programs cannot set.
 clock::time_point time_of_change(const struct stat& about) {
     const auto since = std::chrono::seconds{about.st_ctim.tv_sec} + std::chrono::nanoseconds{about.st_ctim.tv_nsec};
     return clock::time_point{std::chrono::duration_cast<clock::time_point::duration>(since)};
