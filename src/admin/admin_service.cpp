@@ -33,11 +33,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Far longer than a page takes; a reload may have to wait for the one before.
+/// Far longer than a page takes. A reload may have to wait for the previous one.
 constexpr auto page_limit = 10s;
 constexpr auto reload_limit = 30s;
-/// There may be any number of parts of /stats and answers of the API: they leave room for the whole pages, and little
-/// to wait for.
+/// Parts of /stats and API answers can be any number, so they leave room for the whole pages.
 constexpr std::size_t parts_max = 8;
 constexpr std::string_view json_type = "application/json";
 
@@ -66,17 +65,17 @@ net::awaitable<reply> admin_answers::ready(const http_request&) {
         case lifecycle_state::draining:
             co_return text_reply(503, "draining: shutting down");
         case lifecycle_state::ready:
-        case lifecycle_state::in_takeover:  // whoever is new is served by the other process: nobody has to stay away
+        case lifecycle_state::in_takeover:  // a new client reaches the other process, so no client has to stay away
             break;
     }
     co_return text_reply(200, "OK");
 }
 
-/// HEAD has nothing made: a page of many budgets takes a while.
+/// A HEAD request makes no page: a page of many budgets takes a while.
 net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, bool is_head) {
     reply made{.status = 200, .length_unknown = is_head};
     made.headers.set(http::field::content_type, type);
-    made.headers.set("X-Content-Type-Options", "nosniff");  // names on it are of senders' choosing
+    made.headers.set("X-Content-Type-Options", "nosniff");  // senders choose names on it
     if (is_head) co_return made;
     const std::size_t ahead_max = key.is_part() ? parts_max - 1 : page_queue::jobs_max - 1;
     const bool is_figures = key.kind == page_kind::metrics || key.kind == page_kind::stats;
@@ -121,7 +120,7 @@ net::awaitable<reply> admin_answers::suggestions(const http_request& request) {
     return api(api_path::suggestions, request);
 }
 
-/// Errors are in the envelope, too.
+/// Errors have the JSON envelope, too.
 net::awaitable<reply> admin_answers::api(api_path path, const http_request& request) {
     const auto asked = read_api_question(path, request.query, shared_.labels);
     if (!asked) co_return api_error(rejection(reject_reason::bad_argument, 400, asked.error()), "bad_data");
@@ -132,7 +131,7 @@ net::awaitable<reply> admin_answers::api(api_path path, const http_request& requ
     co_return made;
 }
 
-/// It shows names that senders have chosen: nothing of it is to run, to load, or to be framed.
+/// Senders choose names on the page, so the browser may not run, load or frame any of it.
 net::awaitable<reply> admin_answers::status(const http_request& request) {
     const page_key key{.kind = page_kind::status};
     reply made = co_await page(key, "text/html; charset=utf-8", request.is_head);
@@ -142,7 +141,7 @@ net::awaitable<reply> admin_answers::status(const http_request& request) {
     co_return made;
 }
 
-/// As plain text: browsers save what they are told is YAML.
+/// As plain text, since browsers save YAML as a file.
 net::awaitable<reply> admin_answers::configuration(const http_request&) {
     reply made = text_reply(200, "");
     made.shared_body = shared_.in_force.text();

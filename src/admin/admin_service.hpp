@@ -1,4 +1,4 @@
-/// Health, readiness, figures, reload.
+/// The handlers of the admin routes: health, readiness, pages, reload.
 #pragma once
 
 #include <functional>
@@ -18,62 +18,58 @@
 
 namespace seriesgate {
 
-// --- What GET /config answers.
+// --- GET /config.
 
-/// The configuration in force as a text. It is made when it changes, so that asking for it makes nothing.
-/// Threads: any.
+/// The configuration in force as text, made when it changes and not for each request. Threads: any.
 class config_page {
     guarded<page_text, std::mutex> text_{std::make_shared<const std::string>()};
 
   public:
     [[nodiscard]] page_text text() { return *text_.lock(); }
 
-    /// Those who are reading the one before read it to its end.
+    /// Replaces the text. Readers of the previous one keep it.
     void replace(page_text next) noexcept {
-        std::swap(*text_.lock(), next);  // the old one is let go without the lock
+        std::swap(*text_.lock(), next);  // the old text is freed outside the lock
     }
 };
 
-// --- Where a reload of the configuration is asked for.
+// --- Reload.
 
-/// What came of reading the configuration again.
 struct reload_outcome {
     bool ok = false;
-    std::string text;  ///< lines: what is wrong, or what was taken over
+    std::string text;  ///< lines: the errors, or what was taken over
 };
 
-/// There is but one configuration to ask for.
+/// Queue with a single key, since there is one configuration.
 using reload_queue = single_flight_queue<std::monostate, reload_outcome>;
 
-// --- What is counted about reloads of the configuration.
+// --- Reload metrics.
 
 class exposition;
 
-/// Threads: any.
 struct reload_metrics {
-    counter requests;       ///< SIGHUP and POST /-/reload
+    counter requests;       ///< by SIGHUP and POST /-/reload
     counter reads;          ///< times that the configuration was read for them
     gauge successful;       ///< 1 unless the last reload failed
-    gauge success_seconds;  ///< since 1970: when the configuration was last taken over
-    gauge web_successful;   ///< 1 unless the web configuration file, or one of a token, is not in force as it is
+    gauge success_seconds;  ///< time of the last successful one, since 1970
+    gauge web_successful;   ///< 1 unless the web configuration file, or a token file, is not in force as it is
 };
 
-/// Its families.
 void write(exposition& out, const reload_metrics& metrics);
 
-/// What takes longer than an answer may, and what the answers tell of. Shared by all threads.
+/// What the handlers of all threads share.
 struct admin_shared {
     const lifecycle& life;
     reload_metrics& reload;
-    std::function<std::string()> waits_for{};  ///< what keeps it from being ready; empty: nothing in particular
-    std::vector<std::string> labels{};         ///< whose values are counted, see talkers
-    page_queue pages{};                        ///< /metrics and /stats, see make_pages()
-    page_queue questions{};                    ///< / and the API: no figure waits behind these
-    reload_queue reloads{};                    ///< of the configuration
+    std::function<std::string()> waits_for{};  ///< why the gate is not ready; empty: no particular reason
+    std::vector<std::string> labels{};         ///< labels whose values are counted, see cardinality_tracker
+    page_queue pages{};                        ///< for /metrics and /stats, see make_pages()
+    page_queue questions{};                    ///< for / and the API; metrics never wait for these
+    reload_queue reloads{};
     config_page in_force{};
 };
 
-/// The answers of one thread, each for a route of its own. Threads: the one that runs `io`.
+/// The handlers of one thread, one for each route. Threads: the one that runs `io`.
 class admin_answers {
     admin_shared& shared_;
     net::io_context& io_;
@@ -93,7 +89,7 @@ class admin_answers {
     net::awaitable<reply> refused(const http_request& request);
     net::awaitable<reply> explain(const http_request& request);
     net::awaitable<reply> suggestions(const http_request& request);
-    /// POST. Waits for what comes of it.
+    /// POST. Waits for the outcome.
     net::awaitable<reply> reload(const http_request& request);
 
   private:

@@ -26,7 +26,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Of the text of a series; its labels are as long as an answer may be asked for.
+/// A request's labels may be this long.
 constexpr std::size_t series_text_bytes_max = 16 * 1024;
 
 std::string_view decision_of(const explanation& of) noexcept {
@@ -39,7 +39,7 @@ const applying_budget* budget_of(const explanation& of, limit_number limit) {
     return found == of.budgets.end() ? nullptr : &*found;
 }
 
-/// `maxHourlySeries 3 is spent (3 series admitted)`, with whose it is in front; or that the rest is kept for others.
+/// For example `maxHourlySeries 3 is spent (3 series admitted)`, or that the rest is reserved for carried-over series.
 std::string spent_text(const explanation& of, const series_limiter& limiter) {
     const refusing_window window = window_of(of.refused->how);
     const applying_budget* const by = budget_of(of, of.refused->by);
@@ -81,7 +81,7 @@ std::string why(const explanation& of, const series_limiter& limiter) {
     return of.asks_store ? text + "; this is what this gate knows, and the store of its fleet decides" : text;
 }
 
-/// When it was admitted at the latest, as far as the sets can tell.
+/// The hour in which it was admitted at the latest, as far as the sets can tell.
 json::value known_since(const explanation& of) {
     if (!of.in_hour) return nullptr;
     const bool was_before = of.in_hour_before.value_or(false);
@@ -232,7 +232,7 @@ namespace {
 
 namespace json = boost::json;
 
-/// Of an answer with the refused series: those with long labels are few then.
+/// Bound of an answer with refused series.
 constexpr std::size_t refused_bytes_max = 4u << 20;
 
 std::string utc(time_point moment) {
@@ -243,7 +243,7 @@ std::string_view name_of(cardinality_window window) noexcept {
     return window == cardinality_window::hourly ? "hourly" : "daily";
 }
 
-/// One with the most series, and what it is sorted by.
+/// An entry with the number that it is sorted by.
 struct ranked {
     std::uint64_t rank = 0;
     json::object shown{};
@@ -283,7 +283,7 @@ json::array top_of(const space_saving& from, const cardinality_tables& tables, c
     return most(std::move(all), asked.shown_max);
 }
 
-/// Labels of the metrics that are watched, those with the most values first.
+/// Labels of the watched metrics, those with most values first.
 json::array top_labels(const cardinality_tables& tables, const api_question& asked) {
     std::vector<ranked> all;
     const watched_metrics& watched = tables.watched();

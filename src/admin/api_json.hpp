@@ -1,4 +1,4 @@
-/// Whose the new and the refused series are, as JSON: docs/api.md describes it.
+/// The answers of /api/v1 as JSON, with the keys of docs/api.md. Threads: any.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,21 @@
 
 namespace seriesgate {
 
-// --- The answer of GET /api/v1/explain.
+// --- GET /api/v1/explain.
 
 class series_limiter;
 
-/// JSON with the keys of docs/api.md. @param said nothing: the rules would take too long. Threads: any.
+/// @param said nothing if the rules would take too long.
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
                          const std::optional<explanation>& said);
 
-// --- The answer of GET /api/v1/suggestions.
+// --- GET /api/v1/suggestions.
 
-/// JSON with the keys of docs/api.md. @param rules by which they were made. Threads: any.
+/// @param rules by which the suggestions were made.
 std::string suggestions_json(const suggestion_list& list, const limit_rules& rules);
 
-/// The answers of the paths of the same names, whole.
+// --- GET /api/v1/top, findings and refused.
+///
 /// @param of see explosions_in.
 std::string top_json(cardinality_tracker& tracker, const api_question& asked);
 std::string findings_json(cardinality_tracker& tracker, const api_question& asked, const status_facts& of);

@@ -17,7 +17,7 @@
 namespace seriesgate {
 namespace {
 
-/// Of a name, in an answer.
+/// Longest quoted name in an error.
 constexpr std::size_t shown_bytes_max = 64;
 
 std::string shown(std::string_view name) {
@@ -52,7 +52,7 @@ namespace {
 constexpr std::uint64_t top_shown = 10, refused_shown = 100, suggestions_shown = 100;
 constexpr std::size_t selector_bytes_max = 4096;
 
-/// Reads one argument. @return what is wrong, or nothing.
+/// Reads one argument. @return the error, or nothing.
 using reader = std::string (*)(std::string_view value, std::span<const std::string> labels, api_question& into);
 
 std::string read_limit(std::string_view value, std::span<const std::string>, api_question& into) {
@@ -116,7 +116,7 @@ struct argument {
     reader read;
 };
 
-/// What each path takes.
+/// The arguments of each path.
 std::vector<argument> arguments_of(api_path path) {
     switch (path) {
         case api_path::top:

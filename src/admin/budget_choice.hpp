@@ -1,4 +1,4 @@
-/// Which budgets somebody asks for.
+/// Which budgets a request asks for, and their order.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,12 @@
 
 namespace seriesgate {
 
-/// A budget is shown if it is in line with all that is said.
+/// A budget must match all conditions that are set.
 struct budget_choice {
-    std::uint64_t shown_max = std::numeric_limits<std::uint64_t>::max();  ///< of each list: those with the most demand
-    std::optional<std::string> tenant{};  ///< as budget_name has it: its own budget, and those that limits have for it
-    std::optional<std::string> limit{};   ///< the budgets of this limit
+    std::uint64_t shown_max =
+        std::numeric_limits<std::uint64_t>::max();  ///< of each list; those with most demand first
+    std::optional<std::string> tenant{};            ///< as in budget_name: its own budget, and its budgets of limits
+    std::optional<std::string> limit{};             ///< budgets of this limit
 
     [[nodiscard]] bool takes(const budget_name& name) const {
         return (!tenant || (name.has_tenant && name.tenant == *tenant)) && (!limit || name.limit == *limit);
@@ -26,22 +27,21 @@ struct budget_choice {
     bool operator==(const budget_choice&) const = default;
 };
 
-// --- The budgets that matter most.
+// --- Order by demand.
 
 using budget_list = std::vector<const budget_figures*>;
 
-/// Series that wanted to come in this hour: those that did, and those that found no room.
+/// Series that asked for admission in this hour: admitted plus refused.
 inline std::uint64_t hourly_demand(const budget_figures& of) noexcept {
     return of.hourly.series_current + of.hourly.series_refused;
 }
 
-/// The same, with those that the day had no room for.
+/// The same, plus those that the day refused.
 inline std::uint64_t whole_demand(const budget_figures& of) noexcept {
     return hourly_demand(of) + of.daily.series_refused;
 }
 
-/// The budgets that `takes` takes by their names, those with the most demand first; in their order where it is the
-/// same.
+/// The budgets that `takes` accepts by name, those with most demand first; stable.
 template <class Demand, class Takes>
 budget_list by_demand(const std::vector<budget_figures>& budgets, Demand demand, Takes takes) {
     budget_list sorted;
@@ -51,7 +51,6 @@ budget_list by_demand(const std::vector<budget_figures>& budgets, Demand demand,
     return sorted;
 }
 
-/// All of them.
 template <class Demand>
 budget_list by_demand(const std::vector<budget_figures>& budgets, Demand demand) {
     return by_demand(budgets, demand, [](const budget_name&) { return true; });

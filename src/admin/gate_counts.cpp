@@ -9,13 +9,13 @@
 namespace seriesgate {
 namespace {
 
-/// `connection_refused` as people say it.
+/// `connection_refused` becomes `connection refused`.
 std::string in_words(std::string reason) {
     std::ranges::replace(reason, '_', ' ');
     return reason;
 }
 
-/// What has happened most often since.
+/// The fault with the largest increase.
 std::string most_since(const named_counts& now, const named_counts& before) {
     std::string most;
     std::uint64_t most_often = 0;
@@ -29,7 +29,7 @@ std::string most_since(const named_counts& now, const named_counts& before) {
     return most;
 }
 
-/// Rounded down: 100 % only where nothing is missing.
+/// Rounded down: 100 % only if nothing is missing.
 std::string percent(std::uint64_t part, std::uint64_t whole) {
     const auto hundredths = std::floor(10'000.0 * static_cast<double>(part) / static_cast<double>(whole));
     return fmt::format("{:.{}f} %", hundredths / 100, part == whole ? 0 : 2);
@@ -66,13 +66,13 @@ void delivery_record::note(std::chrono::sys_seconds now, const gate_counts& coun
     while (moments_.front().when + window < now) moments_.pop_front();
 }
 
-/// The last moment that was no later.
+/// The last moment not later than `when`.
 const delivery_record::moment& delivery_record::before(std::chrono::sys_seconds when) const {
     const auto later = std::ranges::upper_bound(moments_, when, {}, &moment::when);
     return later == moments_.begin() ? moments_.front() : *(later - 1);
 }
 
-/// Those of which the last one is that of `now`. A clock that was set back forgets them.
+/// The refused samples by minute, shifted so that the last minute is that of `now`. Empty after the clock was set back.
 delivery_record::minutes delivery_record::until(std::chrono::sys_seconds now) const {
     const auto passed = (std::chrono::floor<std::chrono::minutes>(now) - minute_).count();
     minutes made{};
@@ -93,7 +93,7 @@ delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_c
     const moment& first = before(now - window);
     made.stored = last.stored - first.stored;
     made.failed = last.failed - first.failed;
-    const moment& then = before(last_stored_);  // senders may come again once a minute only
+    const moment& then = before(last_stored_);  // some senders retry only once a minute
     if (now - last_stored_ >= patience && last.failed > then.failed && last.stored == moments_.back().stored) {
         made.nothing_since = last_stored_;
         made.why = most_since(last.faults, then.faults);

@@ -35,8 +35,7 @@ budget_list shown_tenants(const std::vector<budget_figures>& all) {
 
 using counts_by_limit = std::map<std::string_view, std::size_t>;
 
-/// How many budgets of each limit there is room for, if each gets as many: so those of a limit with few are never cut
-/// for one with many.
+/// How many budgets each limit may show, so that limits with many never hide those with few.
 std::size_t room_for_each(const counts_by_limit& counts) {
     const auto taken = [&](std::size_t each_max) {
         std::size_t sum = 0;
@@ -48,7 +47,7 @@ std::size_t room_for_each(const counts_by_limit& counts) {
     return room;
 }
 
-/// Of each limit those with the most demand.
+/// The budgets with most demand of each limit.
 budget_list shown_groups(const std::vector<budget_figures>& all) {
     counts_by_limit counts;
     for (const budget_figures& each : all) ++counts[each.name.limit];

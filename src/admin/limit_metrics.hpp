@@ -1,4 +1,4 @@
-/// The limiter's figures in the Prometheus text format.
+/// The limiter's figures as metrics.
 #pragma once
 
 #include "base/metrics.hpp"
@@ -6,9 +6,9 @@
 
 namespace seriesgate {
 
-/// Windows, exempt series, and the budgets with the most demand, since a gate against label explosions must not make
-/// one of its own: of 100 tenants, and of 100 groups of each limit, so that one with many hides no other's. Of all
-/// limits together 1000: where that is too few, each shows as many as the others, or all that it has. /stats shows all.
+/// Windows, exempt series, and the budgets with most demand. A gate against label explosions must not cause one, so it
+/// shows at most 100 tenants, 100 groups of each limit, and 1000 groups of all limits. Where 1000 are too few, all
+/// limits get an equal number. /stats shows all.
 void write(exposition& out, const limiter_figures& figures);
 
 }  // namespace seriesgate

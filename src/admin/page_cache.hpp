@@ -1,4 +1,4 @@
-/// What /, /stats, /metrics and the API answer.
+/// A queue that makes each page once for all who ask (single flight), and bounds on the pages that slow readers hold.
 #pragma once
 
 #include <algorithm>
@@ -19,11 +19,11 @@
 
 namespace seriesgate {
 
-// --- Work that requests ask for and that none of them does.
+// --- The single-flight queue.
 
-/// Requests ask, and one event loop that none of them can hold up does the work, in the order of asking. Whoever asks
-/// for what is asked for already, and not begun, shares what comes of it: it is as new as every one of their questions.
-/// Threads: ask() any; take() the one that works, whose event loop outlives this.
+/// Requests add jobs; one event loop, which no request can block, does them in order. A request for a waiting job joins
+/// it, so its outcome is never older than the request. Threads: ask() any; take() the working one, whose event loop
+/// must outlive this object.
 template <class Key, class Outcome>
 class single_flight_queue {
     using giver = typename awaited<Outcome>::giver;
@@ -38,12 +38,12 @@ class single_flight_queue {
         }
     };
 
-    /// Different things that may be asked for at a time.
+    /// Most different jobs that may wait.
     static constexpr std::size_t jobs_max = 16;
 
-    /// Asks and waits.
-    /// @param ahead_max how many other things may be ahead of it.
-    /// @return nothing if there are more, or if it takes longer than `limit`.
+    /// Adds a job, or joins it, and waits.
+    /// @param ahead_max how many other jobs may be ahead.
+    /// @return nothing if more are ahead, or after `limit`.
     net::awaitable<std::optional<Outcome>> ask(Key key, net::io_context& io, std::chrono::steady_clock::duration limit,
                                                std::size_t ahead_max = jobs_max - 1) {
         awaited<Outcome> outcome{io};
@@ -51,10 +51,10 @@ class single_flight_queue {
         co_return co_await outcome.wait(limit);
     }
 
-    /// Asks for what nobody waits for.
+    /// Adds a job that no request waits for.
     void ask(const Key& key) { add(key, std::nullopt, jobs_max - 1); }
 
-    /// Waits for what is asked for. One coroutine at a time.
+    /// Waits for the next job. One coroutine at a time.
     net::awaitable<job> take() {
         const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
         for (;;) {
@@ -65,7 +65,7 @@ class single_flight_queue {
     }
 
   private:
-    /// @return nothing if nothing is asked for; then `asked` is notified of what comes.
+    /// @return nothing if there is no job; then `asked` is notified of the next.
     std::optional<job> first_or_wake(const std::shared_ptr<async_event>& asked) {
         const std::scoped_lock lock{guard_};
         if (jobs_.empty()) {
@@ -90,36 +90,32 @@ class single_flight_queue {
     }
 
     std::mutex guard_;
-    std::weak_ptr<async_event> waits_;  // the one that works; its event goes with its event loop
+    std::weak_ptr<async_event> waits_;  // of the coroutine in take(); belongs to its event loop
     std::deque<job> jobs_;
 };
 
+// --- Pages.
 enum class page_kind : std::uint8_t { metrics, stats, status, api };
 
-/// Two requests with the same key get the same text.
 struct page_key {
     page_kind kind = page_kind::metrics;
     budget_choice shown{};  ///< on /stats
     api_question asked{};   ///< of the API
 
-    /// One of any number that there may be.
+    /// Whether this is a part of /stats or an API answer, of which there can be any number.
     [[nodiscard]] bool is_part() const { return kind == page_kind::api || shown != budget_choice{}; }
     bool operator==(const page_key&) const = default;
 };
 
-/// One text for all who asked for it together. Null: none can be made now.
+/// A text shared by all its readers. Null: none can be made now.
 using page_text = std::shared_ptr<const std::string>;
 
-/// Where pages are asked for.
 using page_queue = single_flight_queue<page_key, page_text>;
 
-/// The texts of one sort that someone is still reading: bounds what slow readers hold.
-///
-/// While they hold less than held_bytes_max, everyone gets a text of the moment. From there on newcomers share the
-/// newest one with their key for as long as it is no older than age_max, and then get none. So the texts take at most
-/// held_bytes_max and one more.
-///
-/// Threads: one; texts are let go by any.
+/// Bounds what slow readers hold of one sort of pages. While readers hold less than held_bytes_max, each request gets a
+/// fresh text. Beyond that, a request shares the newest text of its key, not older than age_max, or gets none. So the
+/// texts take at most held_bytes_max plus one text.
+/// Threads: one; any thread may release a text.
 class page_cache {
     using time_point = std::chrono::steady_clock::time_point;
     struct entry {
@@ -132,12 +128,12 @@ class page_cache {
 
   public:
     static constexpr std::size_t held_bytes_max = 32u << 20;
-    /// The time that a session grants for reading an answer: what was held when this text was made has been let go.
+    /// A session's time to read an answer: readers of older texts are gone by then.
     static constexpr auto age_max = std::chrono::seconds{30};
 
     /// Whether another text may be made.
     [[nodiscard]] bool has_room();
-    /// The newest text with this key that is young enough and still held; null if there is none.
+    /// The newest text of this key that is young enough and still held, or null.
     [[nodiscard]] page_text newest(const page_key& key, time_point now) const;
     void put(const page_key& key, const page_text& text, time_point now);
 };

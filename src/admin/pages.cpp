@@ -62,13 +62,13 @@ process_facts facts_of(const page_sources& from) {
 }
 
 std::string explain_text(const api_question& asked, const page_sources& from) {
-    const auto series = read_series(asked.series);  // once more: it has been read when it was asked
+    const auto series = read_series(asked.series);  // parsed again: the request only checked it
     const auto views = views_of(*series);
     const std::string tenant = asked.tenant.value_or("");
     const tenant_key key = tenant_key_of(tenant, from.key);
     label_hasher hasher{from.key, from.ignored_labels};
     const std::uint64_t ignored = hasher.ignores_any() ? hasher.ignored(views) : 0;
-    // As planner::tell_values_apart, going by what is remembered.
+    // As in planner::tell_values_apart, but from the remembered values.
     const bool is_apart = ignored != 0 && from.limiter.has_refused(ignored_value_of(ignored, key));
     const std::uint64_t labels_hash = hasher(views) + (is_apart ? ignored : 0);
     const offered_series offered{.fingerprint = fingerprint_of(labels_hash, key), .samples = 1, .admits = true};
@@ -78,7 +78,7 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
 
 std::string suggestions_text(const api_question& asked, const page_sources& from) {
     suggestion_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
-    if (asked.tenant) choice.tenant = readable(*asked.tenant);  // as figures have it
+    if (asked.tenant) choice.tenant = readable(*asked.tenant);  // as in the figures
     const auto rules = from.limiter.rules();
     return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice), *rules);
 }
@@ -111,7 +111,7 @@ std::string api_text(const api_question& asked, const page_sources& from) {
 
 constexpr std::size_t too_small_max = 3;
 
-/// What is suggested for the limit that has refused this series.
+/// The suggestion for the limit that refused this series.
 std::optional<suggestion> suggestion_for(const refused_series& one, const page_sources& from) {
     suggestion_choice choice{.shown_max = 1};
     demand_scope scope = demand_scope::global;
@@ -127,7 +127,7 @@ std::optional<suggestion> suggestion_for(const refused_series& one, const page_s
     return at == found.end() ? std::nullopt : std::optional{*at};
 }
 
-/// Of tenants that have more refused than explosions explain: the limits that have refused something this hour.
+/// Limits that refused series this hour, of tenants whose refusals no explosion explains.
 std::vector<too_small> too_small_limits(const status_facts& of, const page_sources& from) {
     std::set<std::string> tenants;
     for (const finding& each : of.of_hour)
@@ -180,13 +180,13 @@ std::string text_of(const page_key& key, const page_sources& from) {
     return status_text(from);
 }
 
-/// So that no sort is held up by the readers of another.
+/// One cache for each sort of pages, so that readers of one sort do not block the others.
 constexpr std::size_t limits_budgets_count = 4;
 std::size_t limit_budgets_of(const page_key& key) {
     return key.is_part() ? limits_budgets_count - 1 : static_cast<std::size_t>(key.kind);
 }
 
-/// A text of the moment if the shelf has room for it, else the newest that is held.
+/// A fresh text if the cache has room, else the newest that is still held.
 page_text find_page(const page_key& key, page_cache& limit_budgets, const page_sources& from) {
     const auto now = clock::now();
     if (!limit_budgets.has_room()) return limit_budgets.newest(key, now);
@@ -207,7 +207,7 @@ net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
         const auto used = thread_cpu_clock::now();
         try {
             job.give(find_page(key, limit_budgets, from));
-        } catch (const std::exception& error) {  // out of memory: those who wait get 503 in the end
+        } catch (const std::exception& error) {  // out of memory: the waiting requests get 503 in the end
             log::error("figures could not be written", {{"err", error.what()}});
         }
         const clock::duration worked = thread_cpu_clock::now() - used;

@@ -35,7 +35,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
     return number;
 }
 
-/// @return what is wrong, or nothing.
+/// @return the error, or nothing.
 std::string take_limit(std::string_view value, budget_choice& into) {
     const auto number = whole_number(value);
     if (!number) return "limit: expected a whole number, how many entries each list may have";
@@ -43,7 +43,7 @@ std::string take_limit(std::string_view value, budget_choice& into) {
     return {};
 }
 
-/// The tenant as in the header; budget_name has it readable.
+/// The argument is as in the header; budget_name has it readable.
 std::string take_tenant(std::string_view value, budget_choice& into) {
     if (value.size() > group_key_bytes_max)
         return "tenant: expected a name of at most " + std::to_string(group_key_bytes_max) + " bytes";
@@ -125,8 +125,8 @@ json::object limit_json(const budget_figures& budget) {
     return made;
 }
 
-/// `"names": [...]` with those that have the most demand first, so that the head of a long list is what matters. Each
-/// is serialized by itself: a tree of all of them would take ten times the memory of the text.
+/// Appends `"names": [...]`, the budgets with most demand first. Serializes each by itself: a tree of all would take
+/// ten times the memory of the text.
 template <class ToJson>
 void append_list(std::string& text, std::string_view name, const std::vector<budget_figures>& budgets,
                  const budget_choice& shown, ToJson to_object) {
@@ -242,7 +242,7 @@ json::object to_json(const shared_counts& shared) {
             {"latencySeconds", shared.latency_seconds}};
 }
 
-/// All but the lists of budgets.
+/// Everything but the lists of budgets.
 json::object head_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures) {
     json::object made{{"schemaVersion", 1},
                       {"version", process.version},

@@ -1,4 +1,4 @@
-/// The answer of GET /stats.
+/// GET /stats: its arguments and its JSON.
 #pragma once
 
 #include <chrono>
@@ -12,20 +12,18 @@
 
 namespace seriesgate {
 
-// --- What is asked of /stats behind its '?'.
+// --- Arguments.
 
-/// `limit=N`, `tenant=NAME` and `name=NAME OF A LIMIT`, each once at most.
-/// @return or what is wrong, and what is possible: one line. Linear in the bytes; what it keeps is bounded.
+/// Reads `limit=N`, `tenant=NAME` and `name=NAME OF A LIMIT`, each at most once.
+/// @return or the error with the possible arguments, one line. Linear in the bytes; the result is bounded.
 result<budget_choice, std::string> read_stats_arguments(std::string_view query);
 
-/// The process that tells of itself.
 struct process_facts {
     std::string_view version;
     std::chrono::seconds uptime{};
 };
 
-/// JSON with the keys of docs/stats.md, which docs/stats.schema.json has, too.
-/// Threads: any.
+/// JSON with the keys of docs/stats.md and docs/stats.schema.json. Threads: any.
 std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
                        const budget_choice& shown);
 

@@ -14,17 +14,16 @@
 namespace seriesgate {
 namespace {
 
-/// Of one hour.
+/// The tables of one hour.
 struct both_kinds {
     const cardinality_tables& newly_admitted;
     const cardinality_tables& refused;
 };
 
-/// Names are put together before any becomes a text: most of them are let go.
+/// Views, since most rows are dropped before they need texts.
 using row_name = std::tuple<std::string_view, std::string_view, std::string_view>;
 using rows_by_name = std::map<row_name, top_row>;
 
-/// The number that counts of that kind go to.
 std::uint64_t& count_in(top_row& row, series_event kind) {
     return kind == series_event::newly_admitted ? row.newly_admitted : row.refused;
 }
@@ -37,7 +36,7 @@ void add_all(rows_by_name& rows, const space_saving& from, const cardinality_tab
     }
 }
 
-/// A label of one metric among new and refused series together.
+/// A label of one metric, over new and refused series.
 struct both_label {
     top_row row{};
     watched_label merged{};
@@ -88,7 +87,7 @@ top_table table_of(top_table::sort of, const both_kinds& hour, const space_savin
     return {.of = of, .rows = most(rows, series_of)};
 }
 
-/// The values are those of the metric with the most: others have the same.
+/// Adds a metric to a row of several. Keeps the values of the metric with most: the others have the same.
 void add_metric(top_row& to, const top_row& more) {
     ++to.metrics;
     to.newly_admitted += more.newly_admitted;
@@ -99,10 +98,10 @@ void add_metric(top_row& to, const top_row& more) {
     to.values_are_exact = more.values_are_exact;
 }
 
-/// Labels with a few values are no news.
+/// Labels with fewer values are not shown.
 constexpr std::uint64_t values_min = 10;
 
-/// How many values it has, as findings say it: scaled to all series of its metric.
+/// Number of values, scaled to all series of the metric, as in findings.
 value_count values_of(const row_name& name, const both_label& label, const std::vector<subject>& metrics) {
     const auto& [of_label, of_metric, of_tenant] = name;
     for (const subject& each : metrics) {
@@ -124,7 +123,7 @@ top_table labels_of(const both_kinds& hour) {
         label.row.distinct_values = values.values;
         label.row.values_are_exact = values.is_exact;
         if (label.row.distinct_values < values_min) continue;
-        // Each metric of a target that comes anew has these: one line for all.
+        // All metrics of a new target have these labels: one row for all of them.
         const bool is_of_targets = std::ranges::find(target_labels, std::get<0>(name)) != target_labels.end();
         const auto [at, is_new] =
             rows.try_emplace(is_of_targets ? row_name{std::get<0>(name), {}, std::get<2>(name)} : name, label.row);
@@ -150,7 +149,7 @@ std::vector<top_table> tables_of(const both_kinds& hour, const std::vector<std::
     }
     made.push_back(table_of(sort::tenants, hour, hour.newly_admitted.tenants(), hour.refused.tenants()));
     if (made.back().rows.size() < 2 && (made.back().rows.empty() || made.back().rows.front().value.empty()))
-        made.pop_back();  // nobody names a tenant
+        made.pop_back();  // no sender names a tenant
     std::erase_if(made, [](const top_table& each) { return each.rows.empty(); });
     return made;
 }
@@ -161,7 +160,7 @@ bool is_same(const finding& one, const finding& other) {
            (one.metrics.empty() || one.metrics.front() == other.metrics.front());
 }
 
-/// The part of each in what is refused, of the number that is shown for all. @param counted all, as they are counted.
+/// Scales the refused series of each finding to the number shown on the page. @param counted the number in the tables.
 void fit_refused(std::vector<finding>& all, std::uint64_t counted, std::uint64_t shown) {
     for (finding& each : all) {
         if (each.is_exact || counted == 0) continue;

@@ -1,4 +1,4 @@
-/// What the status page shows, put together at one moment.
+/// The figures of the status page at one moment.
 #pragma once
 
 #include <chrono>
@@ -19,41 +19,41 @@
 
 namespace seriesgate {
 
-/// What the gate does for itself.
+/// State of configuration and saved state.
 struct upkeep_facts {
     std::chrono::sys_seconds config_taken_over{};
-    bool reload_successful = true;      ///< the last one
+    bool reload_successful = true;      ///< of the last reload
     bool web_config_successful = true;  ///< see reload_metrics
     bool keeps_state = false;
-    std::optional<std::chrono::sys_seconds> state_saved{};  ///< nothing: not by this process yet
+    std::optional<std::chrono::sys_seconds> state_saved{};  ///< nothing: not yet by this process
 };
 
-/// One line of a table of those with the most series.
+/// A row of a table of the names with most series.
 struct top_row {
-    std::string value{};   ///< as people read it, as all texts here: see readable()
-    std::string detail{};  ///< of a sender its User-Agent, of a label its metric
+    std::string value{};   ///< readable, like all texts here: see readable()
+    std::string detail{};  ///< a sender's User-Agent, or a label's metric
     std::string tenant{};  ///< of a label
     std::uint64_t newly_admitted = 0;
     std::uint64_t refused = 0;
-    std::uint64_t error = 0;            ///< by how much these may be wrong
+    std::uint64_t error = 0;            ///< bound of the error of both counts
     std::uint64_t distinct_values = 0;  ///< of a label
     bool values_are_exact = true;
-    std::uint64_t metrics = 1;  ///< of a label that names targets: so many have it
+    std::uint64_t metrics = 1;  ///< how many metrics have it, for a label that names targets
 };
 
-/// Of one hour; at most rows_max, those with the most series first.
+/// Of one hour; at most rows_max rows, those with most series first.
 struct top_table {
     static constexpr std::size_t rows_max = 8;
 
     enum class sort : std::uint8_t { metrics, labels, values, senders, tenants };
     sort of = sort::metrics;
-    std::string label{};  ///< of values: whose
+    std::string label{};  ///< whose values, in a table of values
     std::vector<top_row> rows{};
 };
 
-/// A limit that refuses although nothing has exploded, and what would be enough.
+/// A limit that refuses without an explosion, and a limit that would do.
 struct too_small {
-    std::string whose{};  ///< `the global limit`
+    std::string whose{};  ///< for example `the global limit`
     window_suggestion hourly{}, daily{};
     std::string yaml{};
 };
@@ -65,32 +65,32 @@ struct status_facts {
     gate_counts counts{};
     upkeep_facts upkeep{};
     std::vector<finding> of_hour{};
-    std::vector<finding> of_day{};  ///< those that the hour has not
-    sampled samples{};              ///< by which rules are tried
+    std::vector<finding> of_day{};  ///< without those of of_hour
+    sampled samples{};              ///< rules are tried on them
     std::vector<too_small> too_small_limits{};
     std::vector<hour_counts> hours{};
     std::vector<top_table> top{};
-    std::vector<std::shared_ptr<const refused_series>> refused{};  ///< the newest first
+    std::vector<std::shared_ptr<const refused_series>> refused{};  ///< newest first
 };
 
-/// Series, or an estimate of how many.
+/// A number of series, perhaps estimated.
 struct series_count {
     std::uint64_t series = 0;
     bool is_exact = true;
 };
 
-/// In this hour, by a limit of the hour or of the day; with `mode: observe` those that would be. The one number that is
-/// shown for all of them. Two count them, exactly up to the same number: whoever says whose they are, and the limiter,
-/// which counts those of hours and of days apart, and not those that the store of a fleet has given no answer about.
+/// Series refused in this hour by limits of the hour or the day; with `mode: observe` those that would be. The page
+/// shows this number everywhere. Two sources count it, exactly up to the same number: the cardinality tables and the
+/// limiter. The limiter counts hour and day separately, and no series without an answer of a fleet's store.
 series_count refused_now(const status_facts& of) noexcept;
-/// In the hours of the day that have ended.
+/// In the day's completed hours.
 series_count refused_before(const status_facts& of) noexcept;
 
-/// What has exploded in the window, with what is over of it. Of `of` it needs now, figures, counts, samples and hours.
+/// The explosions in the window, with those that have ended. Uses now, figures, counts, samples and hours of `of`.
 std::vector<finding> explosions_in(cardinality_window window, cardinality_tracker& tracker, const status_facts& of);
 
-/// Fills in what is known of new and refused series: findings, hours, top, refused. Copies some tables, one after the
-/// other: a few milliseconds, and a dozen MiB at worst. Threads: any.
+/// Fills in findings, hours, top and refused. Copies some tables, one after the other: takes a few milliseconds, and a
+/// dozen MiB at worst. Threads: any.
 void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused);
 
 }  // namespace seriesgate

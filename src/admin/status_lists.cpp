@@ -89,11 +89,11 @@ std::string top_section(const status_facts& of) {
 
 namespace {
 
-/// Painted by the server; the script has them all, a hundred at a time.
+/// Rows in the page itself; the script shows all, a hundred at a time.
 constexpr std::size_t painted_budgets_max = 100;
 constexpr std::size_t budget_name_bytes_max = 60, group_bytes_max = 90;
 
-/// The part of its room that is taken, in the window that has less.
+/// The used part of the budget, in the fuller window.
 double used_of(const budget_figures& of) {
     const auto part = [](const budget_window_figures& window) {
         if (window.series_max == 0) return -1.0;
@@ -102,7 +102,7 @@ double used_of(const budget_figures& of) {
     return std::max(part(of.hourly), part(of.daily));
 }
 
-/// Of both lists those with the most demand, the fullest ones first.
+/// The budgets with most demand, the fullest first.
 budget_list most_demanded(const limiter_figures& figures) {
     budget_list all = by_demand(figures.tenants, whole_demand), limits = by_demand(figures.limits, whole_demand);
     all.insert(all.end(), limits.begin(), limits.end());
@@ -112,7 +112,7 @@ budget_list most_demanded(const limiter_figures& figures) {
     return all;
 }
 
-/// Empty where senders name none.
+/// Empty if senders name no tenant.
 std::string tenant_html(const budget_name& name) {
     if (name.has_tenant && name.tenant.empty()) return "(no tenant)";
     return name_html(name.tenant, budget_name_bytes_max);
@@ -127,7 +127,7 @@ std::string group_html(const budget_name& name) {
     return fmt::format("{} <span class=\"quiet\">{}</span>", name_html(group, group_bytes_max), note);
 }
 
-/// In steps of five, for which the style has a class each; refreshed with the text beside it.
+/// The style has a class for each step of five percent.
 std::string used_html(const budget_window_figures& window) {
     if (window.series_max == 0) return "<td></td>";
     const auto used = static_cast<std::uint64_t>(100.0 * static_cast<double>(window.series_current) /
@@ -152,7 +152,7 @@ std::string row_html(const budget_figures& budget) {
            window_html(budget.hourly, budget.mode) + window_html(budget.daily, budget.mode) + "</tr>\n";
 }
 
-/// `data-by` is what the script sorts by.
+/// The script sorts by `data-by`.
 constexpr std::string_view budget_head_html =
     "<thead>\n<tr><td colspan=\"4\"></td><th scope=\"colgroup\" colspan=\"4\">this hour</th>"
     "<th scope=\"colgroup\" colspan=\"4\">today</th></tr>\n"
@@ -164,7 +164,7 @@ constexpr std::string_view budget_head_html =
     "<th scope=\"col\" data-by=\"dayUsed\">used</th><th scope=\"col\" data-by=\"dayRefused\">refused</th></tr>\n"
     "</thead>\n";
 
-/// Without a script nobody sees it.
+/// Hidden without a script.
 constexpr std::string_view controls_html =
     "<form id=\"budget-controls\" class=\"row\" hidden role=\"search\">\n"
     "<label>Filter <input id=\"budget-filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\"></label>\n"
@@ -201,10 +201,10 @@ namespace {
 
 constexpr std::size_t series_shown_max = 20;
 constexpr std::size_t series_bytes_max = 300;
-/// Of the link to a series whose labels are too long to show.
+/// Bounds of the link to a series with long labels.
 constexpr std::size_t linked_labels_max = 5;
 constexpr std::size_t linked_bytes_max = 64;
-/// Of the link to a series' explanation.
+/// Bound of the link to a series' explanation.
 constexpr std::size_t asked_bytes_max = 400;
 
 bool is_plain_name(std::string_view text) {
@@ -234,7 +234,7 @@ std::string percent_encoded(std::string_view text) {
     return out;
 }
 
-/// Where all of its labels are: by those that are short.
+/// A link to all labels of the series, found by its short labels.
 std::string whole_link(const refused_series& one) {
     std::string match;
     std::size_t named = 0;
@@ -246,7 +246,7 @@ std::string whole_link(const refused_series& one) {
     return "api/v1/refused?limit=10&match=" + percent_encoded("{" + match + "}");
 }
 
-/// What would be decided about it now, and why. Empty for one with labels that no question can have.
+/// A link to the current decision about the series. Empty if a label does not fit into a question.
 std::string why_link(const refused_series& one) {
     std::string series;
     for (const auto& [name, value] : one.labels) {

@@ -1,4 +1,4 @@
-// What an operator sees first.
+// The first section of the page (verdict, findings, warnings), and the charts.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -25,17 +25,17 @@ std::string new_series(series_count count) {
     return count_text(count.series, count.is_exact) + " new series";
 }
 
-/// What limits that only observe would have refused this hour: that one which would have the most. Those of several
-/// may be the same series.
+/// What limits that only observe would have refused this hour, for the limit with most: several limits may count the
+/// same series.
 struct observed_refusals {
     series_count series{};
-    std::string by{};  ///< whose limit it is
+    std::string by{};  ///< owner of the limit
 };
 
 observed_refusals observed_now(const status_facts& of) {
     observed_refusals most;
     const auto look = [&](const budget_figures& each) {
-        // What is beyond the limit of exempt series is for others to refuse.
+        // Other limits decide about series over the limit of exempt series.
         const bool observes = (of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe) &&
                               each.name.limit != own_limit_names[exempt_limit];
         if (!observes || each.hourly.series_refused <= most.series.series) return;
@@ -53,7 +53,7 @@ std::string observed_text(const observed_refusals& most) {
     return fmt::format("{} would be refused by {}", new_series(most.series), most.by);
 }
 
-/// What follows from the verdict, as HTML.
+/// The consequence of the verdict, as HTML.
 std::string consequence_html(const status_facts& of) {
     const bool observes = of.figures.mode == limit_mode::observe;
     const window_figures& hour = of.figures.hourly;
@@ -78,7 +78,7 @@ std::string consequence_html(const status_facts& of) {
     return out;
 }
 
-/// Which limits have no room, those that have refused the most of the last series first.
+/// The limits without room, those with most of the last refused series first.
 std::string reasons_html(const status_facts& of) {
     std::map<std::string, std::size_t> counts;
     for (const auto& each : of.refused)
@@ -93,7 +93,7 @@ std::string reasons_html(const status_facts& of) {
     return out.empty() || !is_withholding(of) ? "" : fmt::format("<p>Why: {}.</p>\n", out);
 }
 
-/// What else somebody should know: texts.
+/// Further warnings, as text.
 std::vector<std::string> warnings_of(const status_facts& of) {
     std::vector<std::string> made;
     if (of.figures.clock_in_doubt) made.emplace_back("The clock has leapt by over an hour and is not believed yet.");
@@ -119,7 +119,7 @@ std::string warnings_html(const status_facts& of) {
 
 constexpr std::size_t pasted_bytes_max = 2'500, sentence_bytes_max = 500;
 
-/// What to paste, with a button that copies it once there is a script.
+/// Text to paste, with a button to copy it if scripts run.
 std::string paste_html(std::string_view id, std::string_view title, std::string_view where, std::string_view yaml) {
     if (yaml.empty()) return {};
     const std::string shown = escaped(yaml);
@@ -155,11 +155,11 @@ std::string remedies_html(const finding& found, const sampled& samples, std::str
            paste_html(fmt::format("{}-limit", id), "Give it a limit of its own", at_the_gate, stop.limit) + "</div>\n";
 }
 
-/// What to paste against the worst is seen at once, against others when it is asked for.
+/// Shows the remedy for the worst finding at once, for others on request.
 std::string finding_html(const finding& found, const sampled& samples, std::string_view id, bool is_worst) {
     std::string out = fmt::format("<li class=\"finding{}\">\n<p class=\"culprit\"><bdi>{}</bdi></p>\n",
                                   found.over_since ? " over" : "", escaped(cut(to_text(found), sentence_bytes_max)));
-    if (found.refused > 0 && found.what != explosion::growth)  // which says so
+    if (found.refused > 0 && found.what != explosion::growth)  // its text contains the number
         out += fmt::format("<p><strong class=\"bad\">{}</strong> of these series were refused.</p>\n",
                            count_text(found.refused, found.is_exact));
     if (is_worst) return out + remedies_html(found, samples, id) + "</li>\n";
@@ -176,7 +176,7 @@ std::string findings_html(const std::vector<finding>& all, const sampled& sample
     return out + "</ol>\n";
 }
 
-/// `maxHourlySeries from 1,000 to 1,800`, of those windows that have a limit and want more.
+/// For example `maxHourlySeries from 1,000 to 1,800`, for windows whose limit is too small.
 std::string raised_text(const too_small& of) {
     std::string text;
     for (const auto& [key, window] :
@@ -244,7 +244,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t shown_hours = 24;
 constexpr std::uint64_t height = 100, slot_width = 20, bar_width = 16;
 
-/// The last 24 hours, those without a gate too.
+/// The last 24 hours, including those when the gate did not run.
 using day_of_hours = std::array<hour_counts, shown_hours>;
 
 day_of_hours last_hours(const status_facts& of) {
@@ -256,7 +256,7 @@ day_of_hours last_hours(const status_facts& of) {
         if (at >= 0 && at < std::ptrdiff_t{shown_hours}) made[static_cast<std::size_t>(at)] = each;
     }
     if (of.figures.mode == limit_mode::observe) return made;
-    const series_count now = refused_now(of);  // as everywhere else on the page
+    const series_count now = refused_now(of);  // the same number as elsewhere on the page
     made.back().refused = now.series;
     made.back().is_exact = made.back().is_exact && now.is_exact;
     return made;
@@ -266,7 +266,7 @@ std::string hour_text(std::chrono::sys_seconds moment) {
     return fmt::format("{:%H:%M}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
 }
 
-/// At least one unit high, so that a few are seen beside many.
+/// At least one unit, so that small counts stay visible.
 std::uint64_t high(std::uint64_t count, std::uint64_t most) {
     if (count == 0 || most == 0) return 0;
     return std::max<std::uint64_t>(1,

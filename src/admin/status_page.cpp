@@ -12,7 +12,7 @@
 namespace seriesgate {
 namespace {
 
-/// A gate, and red when it is shut: browsers show it in the tab.
+/// The icon in the browser's tab: a gate, red when it refuses.
 std::string icon_html(bool withholds) {
     return fmt::format(
         "<link id=\"icon\" rel=\"icon\" href=\"data:image/svg+xml,%3Csvg xmlns=%27http://www.w3.org/2000/svg%27 "
@@ -40,7 +40,7 @@ std::string banner_html(const status_facts& of) {
         fmt::gmtime(std::chrono::system_clock::to_time_t(of.now)));
 }
 
-/// Without a script nobody sees it.
+/// Hidden without a script.
 constexpr std::string_view explain_html =
     "<section id=\"explain\" hidden aria-labelledby=\"explain-title\">\n<h2 id=\"explain-title\">Would this series "
     "be admitted?</h2>\n<form id=\"explain-form\" class=\"row\" role=\"search\">\n"

@@ -1,4 +1,4 @@
-/// The answer of GET /: what people see who open the gate in a browser.
+/// GET /: the status page for browsers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace seriesgate {
 
-// --- The style and the script of the status page, from src/admin/page/: see cmake/page_texts.cmake.
+// --- Style and script of the page, from src/admin/page/ by cmake/page_texts.cmake.
 
 extern const std::string_view page_style;
 extern const std::string_view page_script;
@@ -16,14 +16,13 @@ extern const std::string_view page_script;
 extern const std::string_view page_style_hash;
 extern const std::string_view page_script_hash;
 
-/// HTML that says everything by itself; the script in it refreshes it, sorts and copies. Nothing is from elsewhere.
-/// Names are of senders' choosing: none of their bytes become markup. Below 100 KiB, with any
-/// number of budgets; a few times that where all names are as long as can be and made of what HTML has to write in a
-/// longer way. Threads: any.
+/// Complete HTML without outside resources; its script refreshes, sorts and copies. Names chosen by senders never
+/// become markup. Below 100 KiB for any number of budgets; a few times that if all names are long and need escapes.
+/// Threads: any.
 std::string status_html(const status_facts& facts);
 
-/// The Content-Security-Policy that belongs to it: its own style and its own script, and nothing else; the script makes
-/// no markup out of texts, and asks nobody but this gate.
+/// The page's Content-Security-Policy: allows its own style and script only, no markup from texts, and requests to this
+/// gate only.
 const std::string& status_policy();
 
 }  // namespace seriesgate

@@ -1,6 +1,5 @@
-/// The parts of the status page: figures in, HTML out. Each is one `<section>` whose id the script finds it by, and
-/// each is bounded, whatever the figures are. Names in them are of senders' choosing: none of their bytes become
-/// markup.
+/// The sections of the status page: figures in, HTML out. Each is one `<section>` with an id for the script, and
+/// bounded for any figures. Names chosen by senders never become markup.
 #pragma once
 
 #include <string>
@@ -9,29 +8,28 @@
 
 namespace seriesgate {
 
-/// Whether data is withheld, who it is, and what stops it.
+/// Whether data is withheld, whose it is, and the remedy.
 std::string now_section(const status_facts& of);
-/// The hour and the day, and how the hours before were.
+/// The hour and the day, and the hours before.
 std::string windows_section(const status_facts& of);
-/// Tenants and groups with the most demand. The script puts all of them there.
+/// Tenants and groups with most demand; the script loads all.
 std::string budgets_section(const status_facts& of);
-/// Who has the most series.
+/// Names with most series.
 std::string top_section(const status_facts& of);
-/// Series that were refused.
 std::string refused_section(const status_facts& of);
-/// The stores behind the gate, and the gates beside it.
+/// The stores, and the other gates of the fleet.
 std::string stores_section(const status_facts& of);
-/// What the gate does for itself, and where to look for more.
+/// State of configuration and saved state, and links.
 std::string upkeep_section(const status_facts& of);
 
-/// New and refused series of the last 24 hours, as a figure.
+/// New and refused series of the last 24 hours, as a chart.
 std::string hours_chart(const status_facts& of);
 /// Refused samples of the last 60 minutes; empty if there were none.
 std::string minutes_chart(const status_facts& of);
 
-/// One sentence: whether data is withheld. Text, no HTML.
+/// One sentence: whether data is withheld. Text, not HTML.
 std::string verdict_text(const status_facts& of);
-/// Whether it is in this hour.
+/// Whether data is withheld in this hour.
 bool is_withholding(const status_facts& of) noexcept;
 
 }  // namespace seriesgate

@@ -11,7 +11,7 @@
 namespace seriesgate {
 namespace {
 
-/// Of backends and of gates: more are on /stats.
+/// Bound of backends and of gates: /stats has all.
 constexpr std::size_t rows_max = 50;
 constexpr std::size_t store_name_bytes_max = 100;
 
@@ -113,7 +113,7 @@ std::string upkeep_section(const status_facts& of) {
 
 namespace {
 
-/// One of the two, with what is kept of its room for those that have yet to come back.
+/// One window, with the room reserved for carried-over series.
 struct shown_window {
     const window_figures& counted;
     std::uint64_t reserved;
@@ -127,14 +127,14 @@ struct shown_window {
     }
 };
 
-/// Of a thousand, as wide as it is drawn.
+/// In thousandths, the width of the bar.
 std::uint64_t part_of(std::uint64_t count, std::uint64_t whole) {
     if (whole == 0) return 0;
     return std::min<std::uint64_t>(
         1'000, static_cast<std::uint64_t>(1'000.0 * static_cast<double>(count) / static_cast<double>(whole)));
 }
 
-/// What is taken, and what is kept for those that have yet to come back. The text beside it says the same.
+/// A bar of used and reserved room. The text beside it says the same.
 std::string bar_html(const shown_window& window) {
     if (!window.is_limited()) return {};
     const std::uint64_t max = window.counted.series_max;
@@ -167,7 +167,7 @@ std::string refused_html(const status_facts& of, const window_figures& window) {
     return is_bad ? fmt::format("<strong class=\"bad\">{}</strong>", count) : count;
 }
 
-/// @param whose limits.
+/// @param whose owner of the limits.
 std::string window_html(const status_facts& of, std::string_view name, std::string_view whose,
                         const shown_window& window) {
     const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
