@@ -68,7 +68,7 @@ std::string text_of(error_code error) {
 gate_client::gate_client(net::io_context& io, const options& asked)
     : io_(io), asked_(asked), authorization_(authorization_of(asked)), tls_(tls_of(asked)) {}
 
-/// The resolver has no time limit of its own, so this looks again and again whether it has answered.
+/// Polls, since the resolver has no time limit.
 net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::addresses(time_limit limit) {
     using found_or_not = result<std::vector<stream_endpoint>, std::string>;
     const gate_address& at = asked_.at;
@@ -104,7 +104,7 @@ net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::a
     co_return found_or_not{std::move(looked_up->found)};
 }
 
-/// @return why there is no connection; nothing if there is one.
+/// @return the error; an empty text if connected.
 net::awaitable<std::string> gate_client::connect_to(const stream_endpoint& to, time_limit limit) {
     stream_.emplace(stream_socket{io_});
     stream_->expires_at(limit);
@@ -182,7 +182,7 @@ net::awaitable<gate_client::outcome> gate_client::get(const std::string& target)
 namespace seriesgate::top {
 namespace {
 
-/// Of the lists of /stats: those with the most demand, of which those nearest to their limit are shown.
+/// Longest list asked of /stats, those with most demand. The frame shows those nearest to their limit.
 constexpr std::size_t budgets_max = 200;
 constexpr std::size_t error_bytes_max = 200;
 
@@ -199,7 +199,7 @@ std::string fault_of(const answer& got, const std::string& target, bool has_cred
     return fmt::format("{} answers {}: {}", path, got.status, says.substr(0, error_bytes_max));
 }
 
-/// There are more budgets than lines, and a server may say more than it was asked.
+/// Cuts long lists: a server may send more than it was asked for.
 void keep_to(std::size_t lines_max, figures& of) {
     const auto keep = [lines_max](auto& list) {
         if (list.size() > lines_max) list.resize(lines_max);

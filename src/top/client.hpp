@@ -1,4 +1,4 @@
-/// Asks a gate over HTTP.
+/// HTTP client of a gate, and the requests for all figures of a frame.
 #pragma once
 
 #include <chrono>
@@ -23,33 +23,33 @@ struct answer {
     std::string body;
 };
 
-/// One connection, kept between questions and made anew when it has broken. Threads: the one of its io_context.
+/// One connection, kept between requests and replaced when it breaks. Threads: that of its io_context.
 class gate_client {
   public:
     using outcome = result<answer, std::string>;
 
-    /// No answer of a gate with bounded figures comes near it.
+    /// Far more than the bounded answers of a gate.
     static constexpr std::size_t answer_bytes_max = 8U << 20;
-    /// For one question, connecting included.
+    /// For one request, including the connect.
     static constexpr std::chrono::seconds answer_limit{5};
 
-    /// Reads the files that hold secrets and certificates. Throws std::runtime_error with one line that names the flag.
+    /// Reads secrets and certificates from files. Throws std::runtime_error with one line that names the flag.
     /// @param asked must outlive it.
     gate_client(net::io_context& io, const options& asked);
 
     /// @param target path and query, without the URL's prefix
-    /// @return the answer, whatever its status; or why there is none, in a sentence.
+    /// @return the answer with any status, or the error as a sentence.
     net::awaitable<outcome> get(const std::string& target);
 
-    /// Whether it says who asks.
+    /// Whether it authenticates.
     [[nodiscard]] bool has_credentials() const noexcept { return !authorization_.empty(); }
 
   private:
     using time_limit = std::chrono::steady_clock::time_point;
     struct attempt {
         std::optional<answer> got;
-        std::string fault;     // why there is none
-        bool unheard = false;  // nothing came of it: a kept connection may just have been too old
+        std::string fault;     // the error
+        bool unheard = false;  // no answer arrived: a kept connection may have been too old
     };
 
     net::io_context& io_;
@@ -67,12 +67,12 @@ class gate_client {
 
 }  // namespace seriesgate::top
 
-// All that a frame needs, from a gate.
+// --- The figures of a frame.
 
 namespace seriesgate::top {
 
 /// @param lines_max of each list
-/// @return what the gate says, or why not: one sentence, which may hold anything that the server chose.
+/// @return the figures, or the error as a sentence, which may contain any text of the server.
 net::awaitable<result<figures, std::string>> ask(gate_client& gate, question asked, std::size_t lines_max);
 
 }  // namespace seriesgate::top

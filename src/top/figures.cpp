@@ -19,14 +19,14 @@ namespace {
 
 namespace json = boost::json;
 
-/// More of one text no screen shows; it is made anew for every frame.
+/// No screen shows longer texts, and each frame copies them.
 constexpr std::size_t text_bytes_max = 8 * 1024;
 
 bool continues_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
 }
 
-/// Its two ends, if it is longer than that.
+/// Cuts the middle of a longer text.
 std::string bounded(std::string_view text) {
     if (text.size() <= text_bytes_max) return std::string{text};
     std::size_t head = text_bytes_max / 2;
@@ -36,19 +36,19 @@ std::string bounded(std::string_view text) {
     return std::string{text.substr(0, head)}.append("...").append(text.substr(tail));
 }
 
-/// Below throw std::exception where something is missing or is something else.
+/// The functions below throw std::exception if a value is missing or has another type.
 
 std::string text_at(const json::object& in, std::string_view key) {
     const json::string& found = in.at(key).as_string();
     return bounded({found.data(), found.size()});
 }
 
-/// Empty if there is none.
+/// Empty if missing.
 std::string text_if(const json::object& in, std::string_view key) {
     return in.contains(key) ? text_at(in, key) : std::string{};
 }
 
-/// Empty for null, too.
+/// Empty if missing or null.
 std::string text_or_null(const json::object& in, std::string_view key) {
     return in.contains(key) && !in.at(key).is_null() ? text_at(in, key) : std::string{};
 }
@@ -77,7 +77,7 @@ std::chrono::sys_seconds time_at(const json::object& in, std::string_view key) {
            seconds{digits_of(text, 17, 2)};
 }
 
-/// A gate that does not say so counted a thousand one by one.
+/// Older gates do not say; they counted up to a thousand exactly.
 bool counts_exactly(const json::object& window) {
     if (window.contains("refusedSeriesExact")) return window.at("refusedSeriesExact").as_bool();
     return number_at(window, "refusedSeries") < 1'000;
@@ -163,7 +163,7 @@ std::string entry_detail(const json::object& from, std::string_view by) {
     return "of " + text_at(from, "metric") + (tenant.empty() ? "" : ", tenant " + tenant);
 }
 
-/// As PromQL has it. The gate has escaped all but the quotes.
+/// In PromQL's form. The gate has escaped everything but quotes.
 std::string series_text(const json::object& labels) {
     std::string name;
     std::string inner;
@@ -180,7 +180,7 @@ std::string series_text(const json::object& labels) {
     return bounded(inner.empty() && !name.empty() ? name : name + "{" + inner + "}");
 }
 
-/// Of an answer in the API's envelope.
+/// The list in an answer with the API's envelope.
 json::array list_in(std::string_view text) {
     const json::value parsed = json::parse(text);
     return parsed.as_object().at("data").as_array();

@@ -1,4 +1,4 @@
-/// What a running gate says of itself, as far as it is shown in a terminal.
+/// The figures of a running gate that the terminal shows, and how they are read from its answers.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 
 namespace seriesgate::top {
 
-/// What the person at the terminal wants to see.
+/// What the user wants to see.
 struct question {
-    std::string by = "metric";  ///< as /api/v1/top has it
-    bool refused = false;       ///< series that were refused in place of new ones
-    bool daily = false;         ///< the day in place of the hour
+    std::string by = "metric";  ///< as for /api/v1/top
+    bool refused = false;       ///< refused series, not new ones
+    bool daily = false;         ///< the day, not the hour
 
     bool operator==(const question&) const = default;
 };
@@ -29,7 +29,7 @@ struct window_figures {
     std::chrono::sys_seconds end{};
 };
 
-/// One window of a budget that is limited.
+/// A window of a limited budget.
 struct budget_figures {
     std::string name{};
     bool daily = false;
@@ -38,23 +38,23 @@ struct budget_figures {
     std::uint64_t series = 0;
     std::uint64_t refused = 0;
     bool refused_is_exact = true;
-    std::string note{};  ///< what else has to be known of it; mostly empty
+    std::string note{};  ///< a further note; usually empty
 };
 
 struct finding {
     std::string text{};
-    std::string relabel{};  ///< YAML of several lines, as the other
+    std::string relabel{};  ///< YAML of several lines, like `limit`
     std::string limit{};
-    std::string note{};  ///< empty of a gate that says none
+    std::string note{};  ///< empty from gates that send none
     bool is_over = false;
 };
 
 struct top_entry {
     std::string value{};
-    std::string detail{};      ///< what else there is to it: of which metric, with which User-Agent; mostly empty
-    std::uint64_t values = 0;  ///< of a label, how many; 0 for all else
+    std::string detail{};      ///< a label's metric or a sender's User-Agent; usually empty
+    std::uint64_t values = 0;  ///< distinct values of a label; 0 for others
     std::uint64_t series = 0;
-    std::uint64_t error = 0;  ///< by how much `series` may be wrong
+    std::uint64_t error = 0;  ///< bound of the error of `series`
     std::chrono::sys_seconds last_seen{};
 };
 
@@ -67,7 +67,7 @@ struct refused_series {
     std::chrono::sys_seconds when{};
 };
 
-/// An address of a store.
+/// A backend of a store.
 struct backend {
     std::string store{};
     std::string name{};
@@ -78,53 +78,53 @@ struct backend {
     std::uint64_t errors = 0;
 };
 
-/// Texts are as the gate has written them: nothing says that they are fit for a terminal. See line.hpp.
+/// Texts are as the gate sent them, perhaps unsafe for a terminal. See line.hpp.
 struct figures {
-    question asked{};  ///< of findings and talkers
+    question asked{};  ///< for findings and top entries
     std::string version{};
     std::chrono::seconds uptime{};
     std::string mode{};
     bool clock_in_doubt = false;
-    std::string shared{};  ///< the state of the store of counts; empty for a gate by itself
+    std::string shared{};  ///< connection state of the fleet's store; empty without a fleet
     window_figures hourly{};
     window_figures daily{};
-    std::optional<std::chrono::sys_seconds> last_refused{};  ///< samples of any series
+    std::optional<std::chrono::sys_seconds> last_refused{};  ///< a refused sample of any series
     std::vector<finding> findings{};                         ///< worst first
-    std::vector<top_entry> cardinality_tracker{};            ///< those with the most first
-    std::vector<budget_figures> budgets{};                   ///< those nearest to their limit first
+    std::vector<top_entry> cardinality_tracker{};            ///< largest first
+    std::vector<budget_figures> budgets{};                   ///< nearest to their limit first
     std::vector<refused_series> refused{};                   ///< newest first
-    std::vector<backend> backends{};                         ///< those that are down first
+    std::vector<backend> backends{};                         ///< failing ones first
 };
 
 }  // namespace seriesgate::top
 
 namespace seriesgate::top {
 
-/// All that is known when a frame is made.
+/// Everything that a frame shows.
 struct moment {
     std::string url;                   ///< of the gate
-    std::optional<figures> known{};    ///< its last answers; nothing before the first
-    std::chrono::sys_seconds taken{};  ///< when they came
+    std::optional<figures> known{};    ///< the last answers; nothing before the first
+    std::chrono::sys_seconds taken{};  ///< time of these answers
     std::string fault{};               ///< why there are no newer ones; empty while the gate answers
     std::chrono::sys_seconds now{};
 };
 
 }  // namespace seriesgate::top
 
-// What a gate's answers say. Formats: docs/stats.md, docs/api.md.
+// --- Answers of a gate. Formats: docs/stats.md, docs/api.md.
 
 namespace seriesgate::top {
 
-/// Each takes the JSON of one answer into the figures, of texts longer than 8 KiB their two ends. What it does not know
-/// it passes over; a later version may have more.
-/// @return why not, then the figures are as they were or in part as answered; nothing if all was understood.
+/// These read the JSON of one answer into the figures. They ignore unknown keys, since later versions may have more,
+/// and cut the middle of texts over 8 KiB.
+/// @return the error, with the figures unchanged or partly updated; nothing if all was understood.
 std::string take_stats(figures& into, std::string_view json);
 std::string take_findings(figures& into, std::string_view json);
 /// @param by of the question
 std::string take_top_entries(figures& into, std::string_view json, std::string_view by);
 std::string take_refused(figures& into, std::string_view json);
 
-/// What an error in the API's envelope says; nothing if it is none.
+/// The text of an API error; nothing for other answers.
 std::string error_in(std::string_view json);
 
 }  // namespace seriesgate::top

@@ -39,7 +39,7 @@ constexpr std::size_t bar_columns_min = 6;
 constexpr std::size_t bar_columns_max = 32;
 constexpr std::size_t budget_bar_columns = 12;
 constexpr std::size_t percent_columns = 8;  // of add_bar
-/// What a name is never cut below, if the screen has so many columns.
+/// Names are never shorter, if the screen has this many columns.
 constexpr std::size_t name_columns_min = 16;
 
 std::string right(const std::string& text, std::size_t columns) {
@@ -74,7 +74,8 @@ void append(line& to, const line& more) {
     for (const line::piece& each : more.pieces()) to.add(each.text, each.in);
 }
 
-/// Where the gate observes, the window itself knows what its own limit would refuse: others would refuse more.
+/// With mode observe: takes the refusals of the budget that would refuse most, since the window counts only its own
+/// limit's.
 window_figures with_observing(const figures& known, bool daily) {
     window_figures made = daily ? known.daily : known.hourly;
     if (known.mode != "observe") return made;
@@ -86,7 +87,7 @@ window_figures with_observing(const figures& known, bool daily) {
     return made;
 }
 
-/// The budget with the least room, if it has less than the global one; null: none has. They are sorted.
+/// The budget with least room, if it has less than the global one, or null. Budgets are sorted.
 const budget_figures* tighter_than(const window_figures& window, const figures& known, bool daily) {
     const auto found = std::ranges::find_if(known.budgets, [&](const budget_figures& each) {
         return each.daily == daily && each.observes == (known.mode == "observe");
@@ -96,7 +97,7 @@ const budget_figures* tighter_than(const window_figures& window, const figures& 
     return full > percent(window.series, window.series_max) ? &*found : nullptr;
 }
 
-/// The bar takes what the rest leaves. Where there is no room for all, the bar goes, then the time.
+/// The bar takes the free columns. Without room for everything the bar goes first, then the time.
 line window_line(const figures& known, bool daily, std::chrono::sys_seconds now, std::size_t columns) {
     const window_figures window = with_observing(known, daily);
     const budget_figures* const tightest = tighter_than(window, known, daily);
@@ -140,12 +141,12 @@ void add_remedy(std::vector<line>& to, std::string_view title, std::string_view 
     }
 }
 
-/// Without the commit, for which a line has no room: "0.1.0~433.g0123456789ab" is "0.1.0~433".
+/// Without the commit, to save columns: "0.1.0~433.g0123456789ab" is "0.1.0~433".
 std::string_view short_version(std::string_view version) {
     return version.substr(0, version.find(".g"));
 }
 
-/// For labels the values come first: those are what explodes.
+/// For labels the number of values comes first, since values explode.
 std::string entry_detail(const top_entry& one) {
     return one.values == 0 ? one.detail : fmt::format("{}, {} series", one.detail, grouped(one.series));
 }
@@ -163,7 +164,7 @@ line entry_line(const top_entry& one, std::size_t columns) {
     return made.add(error, tone::faint).add("  ").add(clock_text(one.last_seen), tone::faint);
 }
 
-/// What stands behind its name.
+/// The columns after the name.
 line budget_numbers(const budget_figures& one) {
     line made;
     add_bar(made, one.series, one.series_max, budget_bar_columns);
@@ -319,7 +320,7 @@ constexpr std::array help{
     "had no room. \\x1b and the like are characters that no terminal should see.",
 };
 
-/// What there is to say in place of figures, or of what is wrong with them.
+/// A line in place of missing figures, or about an error.
 line state_line(const moment& at) {
     if (!at.fault.empty()) {
         line made{at.fault, tone::bad};
@@ -338,7 +339,7 @@ contents contents_of(const moment& at, bool with_remedies, std::size_t columns) 
             refused_part(known, at.now, columns), stores_part(known, columns)};
 }
 
-/// How many lines each part gets, without its heading. Those that get none have no heading either.
+/// Lines for each part, without headings. A part with none has no heading either.
 std::array<std::size_t, parts_count> shares_of(std::size_t rows, const contents& all, std::size_t focus) {
     std::array<std::size_t, parts_count> shares{};
     const auto give = [&](std::size_t to, std::size_t lines_max) {

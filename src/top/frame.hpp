@@ -1,4 +1,4 @@
-/// Figures in, lines out.
+/// Turns figures into lines: numbers, parts of a frame, whole frames and reports.
 #pragma once
 
 #include <chrono>
@@ -12,34 +12,34 @@
 #include "top/line.hpp"
 #include "top/view.hpp"
 
-// Numbers and times as people read them.
+// --- Numbers and times.
 
 namespace seriesgate::top {
 
-/// `10:04:07`, in UTC as all that the gate writes.
+/// `10:04:07`, in UTC like all output of the gate.
 std::string clock_text(std::chrono::sys_seconds when);
 
-/// Of 100, rounded down: 100 is full. No more than 999.
+/// Rounded down, so 100 means full. At most 999.
 std::uint64_t percent(std::uint64_t part, std::uint64_t whole);
 
-/// `[####------]`: filled only if it is full.
+/// `[####------]`: all filled only if full.
 std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t columns);
 
 }  // namespace seriesgate::top
 
-// The parts of a frame, each with as many lines as it has.
+// --- Parts of a frame.
 
 namespace seriesgate::top {
 
 struct content {
     std::string heading;
     std::vector<line> lines;    ///< at least one
-    std::size_t lines_min = 1;  ///< so many are wanted before others get more
+    std::size_t lines_min = 1;  ///< wanted before other parts get more
 };
 
-/// Version, uptime, mode, where it is.
+/// Version, uptime, mode, address.
 line title_line(const moment& at, std::size_t columns);
-/// Of the global limit: the hour, the day.
+/// The hour and the day of the global limit.
 std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
 
 content findings_part(const figures& known, bool with_remedies, std::size_t columns);
@@ -58,16 +58,15 @@ struct screen_size {
 };
 
 struct frame {
-    std::vector<line> lines;     ///< no more than the screen has rows, none wider than it
-    std::size_t scroll_max = 0;  ///< of the part that is looked at: so far makes sense
-    std::size_t page = 1;        ///< lines of it that are to be seen
+    std::vector<line> lines;     ///< fit the screen
+    std::size_t scroll_max = 0;  ///< largest useful scroll of the focused part
+    std::size_t page = 1;        ///< visible lines of the focused part
 };
 
-/// A screen full. It shows as much of each part as there is room for; from 80x24 on some of every one.
+/// Fills the screen. Shows as much of each part as fits; from 80x24 on, some of every part.
 frame make_frame(const moment& at, const view& seen, screen_size size);
 
-/// All of it at once, the remedies too, without what is only of use to who can press keys. Rules to paste are not cut,
-/// however long their lines are.
+/// Everything at once, with remedies, without hints for keys. Never cuts rules to paste, however long.
 std::vector<line> make_report(const moment& at, std::size_t columns);
 
 }  // namespace seriesgate::top

@@ -14,13 +14,13 @@ namespace {
 constexpr std::size_t marks_max = 2;
 constexpr std::string_view mark = "...";
 
-/// The character at the start of a text, or a byte that is none.
+/// The character at the start of a text, or one invalid byte.
 std::string_view first_of(std::string_view text) {
     return text.substr(0, std::max<std::size_t>(utf8_size(text), 1));
 }
 
-/// The C library's tables, those of its own locale: that of the process is nobody's to change. 0 for a mark that stands
-/// on the character before it, 2 for one that is as wide as two, -1 for what is none that can be seen.
+/// From the C library's tables of its C.UTF-8 locale; the process' locale stays as it is. 0 for a combining mark, 2 for
+/// a wide character, -1 for an unprintable one.
 int width_of(char32_t character) {
     if (character >= 0x20 && character < 0x7f) return 1;
     static const locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{});
@@ -43,7 +43,7 @@ std::string tail_of(std::string_view seen, std::size_t columns_max) {
         if (columns + width > columns_max) break;
         columns += width;
         bytes += each->size();
-        if (width != 0) begin = seen.size() - bytes;  // a mark stays with what it stands on
+        if (width != 0) begin = seen.size() - bytes;  // a mark stays with its character
     }
     return std::string{seen.substr(begin)};
 }
@@ -64,7 +64,7 @@ std::string_view head_of(std::string_view seen, std::size_t columns_max) {
 
 std::string fit_to_be_seen(std::string_view text) {
     std::string out;
-    std::size_t marks = marks_max;  // one at the start has nothing to stand on
+    std::size_t marks = marks_max;  // a mark at the start has no base character
     for (; !text.empty(); text.remove_prefix(first_of(text).size())) {
         const std::string_view character = first_of(text);
         const bool is_byte = utf8_size(text) == 0;

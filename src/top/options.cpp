@@ -45,7 +45,7 @@ struct valued_options {
     }
 };
 
-/// A missing value is accepted here as an empty one: see missing_value().
+/// Accepts a missing value as an empty one: see missing_value().
 void add_options(CLI::App& app, options& asked, valued_options& valued) {
     for (valued_option* each : valued.all()) {
         each->option = app.add_option(each->name, each->value, each->help);

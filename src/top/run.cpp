@@ -26,7 +26,7 @@
 namespace seriesgate::top {
 namespace {
 
-/// Of each list: more than that nobody scrolls through.
+/// Longest list that a user scrolls through.
 constexpr std::size_t lines_max = 100;
 
 std::chrono::sys_seconds now() {
@@ -48,7 +48,7 @@ live_view::live_view(net::io_context& io, const options& asked, gate_client& gat
 }
 
 live_view::~live_view() {
-    keys_.release();  // the screen's
+    keys_.release();  // the screen owns the descriptor
 }
 
 void live_view::run() {
@@ -117,7 +117,7 @@ void live_view::ask_at_once() {
     pause_.cancel();
 }
 
-/// The shell gets its terminal back until it goes on with us.
+/// Gives the terminal back to the shell, until the shell resumes this process.
 void live_view::suspend() {
     screen_.give_back();
     ::kill(0, SIGSTOP);
@@ -146,9 +146,9 @@ void live_view::fulfil(wish wanted) {
 namespace seriesgate::top {
 namespace {
 
-/// Of each list in a report.
+/// Longest list in a report.
 constexpr std::size_t report_lines_max = 10;
-/// Where no terminal says how wide it is.
+/// Width without a terminal.
 constexpr std::size_t report_columns = 120;
 constexpr std::size_t report_columns_min = 40;
 
@@ -165,7 +165,7 @@ std::size_t columns_of_report() {
     return std::max<std::size_t>(said.ws_col, report_columns_min);
 }
 
-/// Stops the io_context: what time limits are left nobody waits for.
+/// Stops the io_context at the end, since pending time limits no longer matter.
 net::awaitable<void> ask_once(net::io_context& io, gate_client& gate, moment& into) {
     const question asked;
     auto got = co_await ask(gate, asked, report_lines_max);

@@ -1,4 +1,4 @@
-/// `seriesgate top` from its start to its end.
+/// Runs `seriesgate top`: the live view, or one report.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -12,11 +12,11 @@
 #include "top/screen.hpp"
 #include "top/view.hpp"
 
-// The figures in a terminal, for as long as somebody looks.
+// --- The live view.
 
 namespace seriesgate::top {
 
-/// One thread: the gate, keys and signals are waited for together, so that a gate that does not answer delays no key.
+/// Waits for the gate, keys and signals on one thread, so that a silent gate delays no key.
 class live_view {
     net::io_context& io_;
     const options& asked_;
@@ -25,18 +25,18 @@ class live_view {
     net::posix::stream_descriptor keys_;
     net::signal_set signals_;
     async_timer pause_;
-    bool asks_at_once_ = false;  // what was asked last is not what is wanted now
+    bool asks_at_once_ = false;  // the last request is outdated
     key_reader reader_;
     view seen_;
     moment at_;
     std::size_t page_ = 1;
 
   public:
-    /// All must outlive it, and it the io_context's last run.
+    /// The arguments must outlive it; it must outlive the io_context's last run.
     live_view(net::io_context& io, const options& asked, gate_client& gate, screen& on);
     ~live_view();
 
-    /// Until somebody ends it, or the terminal has gone.
+    /// Returns when the user quits, or the terminal has gone.
     void run();
 
   private:
@@ -53,9 +53,9 @@ class live_view {
 
 namespace seriesgate::top {
 
-/// Live in the terminal, or once as plain text if that is asked for or there is none.
-/// @return the exit status: 0, or 1 if the gate could not be asked for a report, which stderr then says.
-/// Throws std::exception with one line for what is wrong with files, or the terminal.
+/// Runs the live view, or prints one report if asked to or without a terminal. @return the exit status: 0, or 1 if no
+/// figures for a report could be had; stderr then has the reason. Throws std::exception with one line for errors of
+/// files or the terminal.
 int run(const options& asked);
 
 }  // namespace seriesgate::top

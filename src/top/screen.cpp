@@ -14,12 +14,12 @@
 namespace seriesgate::top {
 namespace {
 
-/// Sources: ECMA-48; xterm's "Control Sequences", DECSET 1049 (another screen), 25 (cursor), 7 (lines wrap).
+/// Sources: ECMA-48; xterm's "Control Sequences", DECSET 1049 (alternate screen), 25 (cursor), 7 (wrap).
 constexpr std::string_view take_codes = "\x1b[?1049h\x1b[?25l\x1b[?7l";
 constexpr std::string_view give_codes = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
 constexpr std::string_view wipe_codes = "\x1b[0m\x1b[2J";
 
-/// Bounds for whatever the system says of a size.
+/// Bounds for the size that the system reports.
 constexpr std::size_t rows_max = 1000;
 constexpr std::size_t columns_min = 20;
 constexpr std::size_t columns_max = 1000;
@@ -44,7 +44,7 @@ std::string_view code_of(tone in, bool has_colours) {
     return "";
 }
 
-/// A terminal that has gone takes nothing; reading keys from it says so.
+/// Ignores errors: reading keys detects a lost terminal.
 void write_out(std::string_view text) noexcept {
     while (!text.empty()) {
         const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -112,7 +112,7 @@ std::string painted(const frame& shown, bool has_colours) {
     std::string all;
     std::size_t row = 0;
     for (const line& each : shown.lines) {
-        // Wiped first: behind a line that is full the cursor still stands on its last column.
+        // Clears the line first: after a full line the cursor still stands on its last column.
         all += fmt::format("\x1b[{};1H\x1b[K", ++row);
         for (const line::piece& piece : each.pieces()) {
             const std::string_view code = code_of(piece.in, has_colours);

@@ -1,4 +1,4 @@
-/// The terminal that a person looks at.
+/// The user's terminal.
 #pragma once
 
 #include <termios.h>
@@ -9,39 +9,39 @@
 
 namespace seriesgate::top {
 
-/// Takes the terminal: the other screen, no cursor, keys as they are pressed. Gives it back as it was when it goes, on
-/// whichever way. Threads: one at a time.
+/// Takes the terminal: alternate screen, no cursor, unbuffered keys. The destructor restores it in any case. Threads:
+/// one at a time.
 class screen {
-    int keys_ = -1;  // the terminal opened anew: what is set for this descriptor is nobody else's
+    int keys_ = -1;  // the terminal reopened, so that our settings affect no other descriptor
     termios before_{};
     bool is_taken_ = false;
     bool has_colours_;
-    bool is_wiped_ = false;  // what stands there is not ours
+    bool is_wiped_ = false;  // the screen shows text of others
 
   public:
-    /// Whether there is one to take: stdout is a terminal that knows what to do with codes, and it is ours.
+    /// Whether stdout is our terminal and understands control sequences.
     static bool is_there();
 
-    /// @param has_colours or bold and reverse alone. Throws std::system_error if the terminal is not to be had.
+    /// @param has_colours otherwise bold and reverse only. Throws std::system_error if the terminal cannot be taken.
     explicit screen(bool has_colours);
     screen(const screen&) = delete;
     screen& operator=(const screen&) = delete;
     ~screen();
 
-    /// To read keys from; does not block.
+    /// For reading keys; never blocks.
     [[nodiscard]] int keys() const noexcept { return keys_; }
     [[nodiscard]] screen_size size() const noexcept;
 
-    /// In one write. If a signal comes in between, the rest is left out: the next frame is whole again.
+    /// Writes the frame at once. After an interrupted write the next frame is complete again.
     void show(const frame& shown);
-    /// The next frame is drawn over nothing: the size has changed, or others have written.
+    /// Clears the screen before the next frame: the size has changed, or others have written.
     void forget() noexcept { is_wiped_ = false; }
 
     void take();
     void give_back() noexcept;
 };
 
-/// What show() writes: each line in its place, from the first column on, and nothing behind it.
+/// The output of show(): each line from the first column on, and nothing after it.
 std::string painted(const frame& shown, bool has_colours);
 
 }  // namespace seriesgate::top

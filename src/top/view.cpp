@@ -10,7 +10,7 @@ namespace {
 
 constexpr char escape = '\x1b';
 
-/// Behind `\x1b[` or `\x1bO`, without what modifiers add.
+/// After `\x1b[` or `\x1bO`, without modifiers.
 constexpr std::array<std::pair<std::string_view, special>, 14> sequences{{{"A", special::up},
                                                                           {"B", special::down},
                                                                           {"H", special::home},
@@ -35,7 +35,7 @@ bool is_last(char byte) {
     return byte >= 0x40 && byte <= 0x7e;
 }
 
-/// How long the sequence at the start of a text is, which begins with an escape character; 0: not complete.
+/// Length of the escape sequence at the start of the text; 0: incomplete.
 std::size_t sequence_size(std::string_view text) {
     if (text.size() < 2) return 0;
     if (text[1] != '[' && text[1] != 'O') return 1;
