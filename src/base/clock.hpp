@@ -1,4 +1,4 @@
-/// The clocks of the process. All of our code that is not core asks these, and no other.
+/// The clocks of the process. All code outside the core uses these and no others.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace seriesgate {
 
-/// What a test installs to own the time. Threads: any.
+/// A test installs it to control the time. Threads: any.
 class virtual_clock {
     static inline std::atomic<const virtual_clock*> installed_{nullptr};
 
@@ -14,16 +14,16 @@ class virtual_clock {
     virtual ~virtual_clock() = default;
     [[nodiscard]] virtual std::chrono::steady_clock::time_point monotonic() const noexcept = 0;
     [[nodiscard]] virtual std::chrono::system_clock::time_point time_of_day() const noexcept = 0;
-    /// How long a thread that has nothing else to do waits for a moment, see net/async_timer.hpp. The earliest moment
-    /// that a test is asked about is the one that it has to go to.
+    /// How long an idle thread sleeps until a moment, see net/async.hpp. The earliest moment that a test is asked about
+    /// is where it must move the time to.
     [[nodiscard]] virtual std::chrono::steady_clock::duration wait_for(
         std::chrono::steady_clock::duration until) const noexcept = 0;
 
-    /// Null where the operating system's clocks hold, as they always do outside of tests.
+    /// Null outside of tests.
     [[nodiscard]] static const virtual_clock* installed() noexcept {
         return installed_.load(std::memory_order_relaxed);
     }
-    /// For all threads of the process, until it is called with null. It outlives that.
+    /// For all threads, until the call with null. The clock must outlive that call.
     static void install(const virtual_clock* one) noexcept { installed_.store(one, std::memory_order_relaxed); }
 };
 
@@ -53,8 +53,8 @@ struct wall_clock {
     }
 };
 
-/// What this thread has had of a processor, which a busy machine makes no longer than an idle one. It stands still
-/// where a test owns the time: a history must not depend on how long its steps take.
+/// Processor time of this thread, independent of the machine's load. It stands still while a test controls the time, so
+/// that histories do not depend on the speed of their steps.
 struct thread_cpu_clock {
     [[nodiscard]] static std::chrono::nanoseconds now() noexcept;
 };

@@ -40,7 +40,7 @@ void append_character(std::string& out, std::string_view character) {
     }
 }
 
-/// As a string of JSON, with its quotes.
+/// As a JSON string, with quotes.
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {
@@ -55,7 +55,7 @@ void append_quoted(std::string& out, std::string_view text) {
     out += '"';
 }
 
-/// Whether logfmt can do without quotes.
+/// Whether logfmt needs no quotes.
 bool is_plain(std::string_view text) {
     if (text.empty()) return false;
     for (const char c : text)
@@ -128,22 +128,21 @@ std::string line_of(format as, level of, time_point at, std::string_view message
 namespace seriesgate::log {
 namespace {
 
-/// After that it is looked whether to stop.
+/// Interval of looking for a stop request, in milliseconds.
 constexpr int patience_ms = 50;
 
-/// This thread outlives those that know what to do with a signal. Whoever reads the log may go, too: then writing is an
-/// error and no SIGPIPE.
+/// Blocks all signals: this thread outlives their handlers. With SIGPIPE blocked, a closed pipe is an error of write().
 void take_no_signals() {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
-/// Waits until PIPE_BUF bytes can be written at once: a pipe says so only then. Source: pipe(7), poll(2).
+/// Waits until a write of PIPE_BUF bytes cannot block: only then does a pipe report room. Source: pipe(7), poll(2).
 bool wait_for_room(const std::stop_token& stop, int descriptor) {
     pollfd asked{.fd = descriptor, .events = POLLOUT, .revents = 0};
     while (!stop.stop_requested())
-        if (::poll(&asked, 1, patience_ms) > 0) return true;  // an error, too: writing tells which
+        if (::poll(&asked, 1, patience_ms) > 0) return true;  // also for errors, which the write reports
     return false;
 }
 
@@ -180,7 +179,7 @@ void line_writer::let_go() {
     {
         const std::scoped_lock lock{guard_};
         if (!queue_.empty()) return thread_.detach();
-        thread_.request_stop();  // with the lock, so that it begins nothing more
+        thread_.request_stop();  // under the lock, so that it starts no further line
     }
     thread_.join();
 }
@@ -194,19 +193,19 @@ void line_writer::run(const std::stop_token& stop) {
     take_no_signals();
     std::unique_lock lock{guard_};
     while (wake_.wait(lock, stop, [this] { return !queue_.empty(); })) {
-        const queued& line = queue_.front();  // stays where it is while others are put behind it
+        const queued& line = queue_.front();  // stays in place while others are appended
         lock.unlock();
         const bool written = write_whole(stop, line.text);
         lock.lock();
         if (!written && line.tells == 0) ++lost_;
-        if (!written) told_ -= line.tells;  // a later one will
+        if (!written) told_ -= line.tells;  // a later line reports them
         queued_bytes_ -= line.text.size();
         queue_.pop_front();
         if (queue_.empty()) idle_.notify_all();
     }
 }
 
-/// In pieces that a pipe takes at once. @return false if it is to stop, or for an error.
+/// Writes in pieces that a pipe takes whole. @return false after a stop request or an error.
 bool line_writer::write_whole(const std::stop_token& stop, const std::string& line) const {
     for (std::size_t done = 0; done < line.size();) {
         if (!wait_for_room(stop, descriptor_)) return false;
@@ -239,7 +238,7 @@ std::string describe_loss(std::uint64_t lines) {
     return whole_line(level::warn, "lines of the log were lost, who reads it is too slow", {&lost, 1});
 }
 
-/// Never destroyed, for nobody can wait for a thread that writes to a terminal which nobody reads.
+/// Never destroyed: its thread may hang in a write to a terminal.
 class lasting_writer {
     line_writer& only_ = *new line_writer{STDERR_FILENO, describe_loss};
 
@@ -252,7 +251,7 @@ class lasting_writer {
     [[nodiscard]] line_writer& get() const noexcept { return only_; }
 };
 
-/// stdout holds answers only: --version, --help, --check-config.
+/// stdout carries only answers: --version, --help, --check-config.
 line_writer& writer() {
     static const lasting_writer only;
     return only.get();
@@ -279,12 +278,12 @@ void write(level of, std::string_view message, std::span<const field> with) noex
     if (line_sink* const other = sink.load(std::memory_order_acquire)) [[unlikely]]
         return (*other)(line);
     writer().put(std::move(line));
-} catch (...) {  // no memory: the event counts, not what is said of it
+} catch (...) {  // out of memory: the program goes on without the line
 }
 
 void flush(std::chrono::steady_clock::duration limit) noexcept try {
     writer().flush(limit);
-} catch (...) {  // no memory, not even for a thread that writes
+} catch (...) {  // out of memory, even for the thread
 }
 
 std::uint64_t lost_lines() noexcept try { return writer().lost(); } catch (...) {

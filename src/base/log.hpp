@@ -1,4 +1,4 @@
-/// What the process says: one event, one line on stderr.
+/// The log: one event, one line on stderr. Lines, the writer's queue, and throttling.
 #pragma once
 
 #include <atomic>
@@ -21,18 +21,17 @@
 
 #include "base/clock.hpp"
 
-// One event of the log as one line of text.
+// --- One event as a line.
 
 namespace seriesgate::log {
 
 enum class level : std::uint8_t { debug, info, warn, error };
 enum class format : std::uint8_t { logfmt, json };
 
-/// As in the configuration and in a line: `debug`, `info`, `warn`, `error`.
+/// As in configuration and lines: `debug`, `info`, `warn`, `error`.
 std::string_view name_of(level of) noexcept;
 
-/// A key and its value. Keys are ours, in the form of Prometheus' own: `max_series`. Values may be anybody's. Both are
-/// only pointed at.
+/// A key and its value, as views. Keys are ours, in Prometheus' form: `max_series`. Values may contain anything.
 class field {
   public:
     using value_type = std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool>;
@@ -65,54 +64,52 @@ class field {
 
 using time_point = std::chrono::system_clock::time_point;
 
-/// `ts=2026-01-01T10:00:00.000Z level=warn msg="series refused" tenant=shop`, or the same as one object of JSON;
-/// without the end of line. Whatever stands in a value, the line stays one line of valid UTF-8 with the keys that it
-/// was given: control characters are escaped, those of terminals (C1) and marks of direction too, and a byte that is
-/// no UTF-8 becomes the four characters `\xff`.
-/// Sources: https://pkg.go.dev/github.com/go-logfmt/logfmt (quoting is that of JSON), RFC 8259.
+/// `ts=2026-01-01T10:00:00.000Z level=warn msg="series refused" tenant=shop`, or the same as one JSON object; without
+/// the line end. For any values the result is one line of valid UTF-8 with the given keys. It escapes control
+/// characters (also C1) and direction marks, and writes an invalid byte as the four characters `\xff`. Sources:
+/// https://pkg.go.dev/github.com/go-logfmt/logfmt (quotes as in JSON), RFC 8259.
 std::string line_of(format as, level of, time_point at, std::string_view message, std::span<const field> fields);
 
 }  // namespace seriesgate::log
 
-// Lines on their way to a file descriptor that nobody waits for.
+// --- The writer.
 
 namespace seriesgate::log {
 
-/// Whoever reads the log may be slow, stopped, or gone (a pipe, a terminal, a full disk), and no request may wait for
-/// that. So lines are put into a queue of bounded size, and one thread writes them, in order. What finds the queue full
-/// is lost and counted; before the next line that does not, another one says how many were. Threads: any.
+/// Readers of the log may be slow or gone (a pipe, a terminal, a full disk), and no request may wait for them. So lines
+/// enter a bounded queue, and one thread writes them in order. Lines that find it full are lost and counted; the next
+/// line that fits is preceded by one with their number. Threads: any.
 class line_writer {
   public:
-    /// The line that tells of lost ones.
+    /// Makes the line about lost lines.
     using loss_line = std::function<std::string(std::uint64_t lines)>;
 
     static constexpr std::size_t queued_bytes_max = 1u << 20;
 
-    /// @param descriptor stays the caller's.
+    /// @param descriptor still owned by the caller.
     line_writer(int descriptor, loss_line describe);
     line_writer(const line_writer&) = delete;
     line_writer& operator=(const line_writer&) = delete;
-    /// What has not been written yet is lost: see flush(). Waits for a write that the descriptor neither takes nor
-    /// refuses, as that of a terminal may be.
+    /// Loses unwritten lines: see flush(). Waits for a write in progress, which on a terminal may take forever.
     ~line_writer() = default;
 
-    /// @param line with its end of line.
+    /// @param line with its line end.
     void put(std::string line);
 
-    /// Waits until what was put before is written, but no longer than that.
+    /// Waits until all earlier lines are written, for at most `limit`.
     void flush(std::chrono::steady_clock::duration limit);
 
-    /// Ends the thread or, if it is writing, is rid of it: then this must never be destroyed. What is put from then on
-    /// may stay in the queue.
+    /// Ends the thread, or detaches it while it writes: then this object must never be destroyed. Later lines may stay
+    /// unwritten.
     void let_go();
 
-    /// Lines that were put and have been lost, since the start. (Those that tell of them do not count.)
+    /// Lines lost since the start, without those that report losses.
     [[nodiscard]] std::uint64_t lost() const;
 
   private:
     struct queued {
         std::string text;
-        std::uint64_t tells = 0;  ///< of so many lost lines; 0: a line that was put
+        std::uint64_t tells = 0;  ///< lost lines that it reports; 0: a normal line
     };
 
     void add(std::string line, std::uint64_t tells = 0);
@@ -124,39 +121,36 @@ class line_writer {
     mutable std::mutex guard_;
     std::condition_variable_any wake_;
     std::condition_variable_any idle_;
-    std::deque<queued> queue_;  // the first one is being written
+    std::deque<queued> queue_;  // the first is being written
     std::size_t queued_bytes_ = 0;
     std::uint64_t lost_ = 0;
-    std::uint64_t told_ = 0;  // of the lost ones
-    std::jthread thread_;     // last: it is joined before the rest goes
+    std::uint64_t told_ = 0;  // part of lost_ that was reported
+    std::jthread thread_;     // last member, so joined before the others are destroyed
 };
 
 }  // namespace seriesgate::log
 
-/// Nobody waits for a line to be written, see line_writer, and nothing that is said makes fail what it is said of: a
-/// line that cannot be written is lost. Threads: any.
+/// Callers never wait, see line_writer, and never fail: a line that cannot be written is lost. Threads: any.
 namespace seriesgate::log {
 
-/// From here on. Until then: logfmt, from info upwards.
-/// @param from nothing below it is written.
+/// Sets format and level; before the first call: logfmt, info. @param from the lowest level that is written.
 void set_up(format as, level from) noexcept;
 
-/// Whether what is of this level is written, for who would have to work for its fields.
+/// Whether this level is written, for callers whose fields are costly.
 [[nodiscard]] bool is_written(level of) noexcept;
 
-/// @param message the event in a few words that never change, so that it can be searched for and counted; what changes
-/// is in the fields.
+/// @param message the event in fixed words, so that it can be searched and counted; variable parts are fields.
 void write(level of, std::string_view message, std::span<const field> with) noexcept;
 
-/// Takes whole lines, with their ends, in place of stderr. Threads: any, those that write.
+/// Receives complete lines in place of stderr. Threads: any that write.
 using line_sink = std::function<void(const std::string& line)>;
-/// For the whole process, until it is called with null. The sink outlives that.
+/// For the whole process, until the call with null. The sink must outlive that call.
 void redirect(line_sink* to) noexcept;
 
-/// Waits until all is written, but no longer than that: for who is about to end the process.
+/// Waits until all is written, for at most `limit`, before the process ends.
 void flush(std::chrono::steady_clock::duration limit) noexcept;
 
-/// Lines that could not be written since the start.
+/// Lines lost since the start.
 [[nodiscard]] std::uint64_t lost_lines() noexcept;
 
 using fields = std::initializer_list<field>;
@@ -178,10 +172,9 @@ inline void error(std::string_view message, fields with = {}) noexcept {
 
 namespace seriesgate {
 
-// --- A log line now and then about something that may happen very often.
+// --- Throttling.
 
-/// Adds events up and tells, at most once in an interval, that it is time to say so.
-/// Threads: any.
+/// Adds events up, and reports at most once an interval that a line is due. Threads: any.
 class sparse_log {
   public:
     using clock = monotonic_clock;
@@ -197,7 +190,7 @@ class sparse_log {
     sparse_log() noexcept : sparse_log(usual_interval) {}
     explicit sparse_log(clock::duration interval) noexcept : interval_(interval) {}
 
-    /// @return the events since the last line, if a line is due now: the caller then writes it.
+    /// @return if a line is due: the events since the last line. The caller writes the line.
     std::optional<std::uint64_t> count(std::uint64_t events, clock::time_point now = clock::now()) noexcept {
         events_.fetch_add(events, std::memory_order_relaxed);
         auto due = next_line_.load(std::memory_order_relaxed);
@@ -206,9 +199,8 @@ class sparse_log {
         return events_.exchange(0, std::memory_order_relaxed);
     }
 
-    /// What nobody has been told of, when a line has been due for a whole interval: for who looks every now and then,
-    /// so that the last events of many are not kept for ever. Events that go on have a line of their own by then, which
-    /// says more. @return as count(), and nothing if there is nothing to tell.
+    /// Call it regularly, so that the last events of a burst are reported too. @return the unreported events once a
+    /// line has been due for a whole interval; until then further events trigger count(), whose line says more.
     std::optional<std::uint64_t> rest(clock::time_point now = clock::now()) noexcept {
         const auto due = next_line_.load(std::memory_order_relaxed);
         if (events_.load(std::memory_order_relaxed) == 0) return {};

@@ -23,7 +23,7 @@ duration_histogram::snapshot duration_histogram::read() const noexcept {
         seen += buckets_[i].load(std::memory_order_relaxed);
         result.cumulative[i] = seen;
     }
-    // Counted from the buckets instead of kept apart, so that +Inf can never be below the bucket before it.
+    // Computed from the buckets, so that +Inf is never below the previous bucket.
     result.count = seen + buckets_.back().load(std::memory_order_relaxed);
     result.sum = std::chrono::nanoseconds{sum_nanoseconds_.load(std::memory_order_relaxed)};
     return result;
@@ -43,7 +43,7 @@ std::string_view type_name(metric_type type) noexcept {
     return "untyped";
 }
 
-/// Where a text stands: quotes end a label's value, but mean nothing in a help text.
+/// A label's value escapes quotes; a help text does not.
 enum class text_place { help, label_value };
 
 void append_escaped(std::string& out, std::string_view text, text_place where) {
@@ -75,7 +75,7 @@ void append_number(std::string& out, double value) {
         out += value > 0 ? "+Inf" : "-Inf";
         return;
     }
-    // 0.0001 reads better than 1e-04, which to_chars would prefer; far from 1 the digits would only be noise.
+    // Writes 0.0001, where to_chars prefers 1e-04. Far from 1 plain digits would only be noise.
     const double size = std::abs(value);
     const bool plain = size == 0 || (size >= 1e-9 && size < 1e18);
     std::array<char, 64> digits;

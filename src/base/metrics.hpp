@@ -1,3 +1,4 @@
+/// Counters, gauges, histograms, and the Prometheus text format.
 #pragma once
 
 #include <array>
@@ -13,12 +14,11 @@
 #include <type_traits>
 #include <utility>
 
-/// What figures are made of; the figures themselves stand beside who counts them. All threads share them and write them
-/// a few times per request, never per sample, so plain relaxed atomics are enough and no figure is kept per thread.
-/// Threads: any, for everything in this header.
+/// The types of metrics; their owners hold them. Threads update them a few times for each request, never for each
+/// sample, so relaxed atomics are enough. Threads: any, for the types up to exposition.
 namespace seriesgate {
 
-/// A figure that only grows.
+/// Only grows.
 class counter {
   public:
     void add(std::uint64_t amount = 1) noexcept { value_.fetch_add(amount, std::memory_order_relaxed); }
@@ -28,7 +28,7 @@ class counter {
     std::atomic<std::uint64_t> value_{0};
 };
 
-/// A figure that comes and goes, such as open connections. Every add is paired with a sub of the same amount.
+/// Grows and shrinks, such as open connections. Each add has a sub of the same amount.
 class gauge {
   public:
     void add(std::int64_t amount = 1) noexcept { value_.fetch_add(amount, std::memory_order_relaxed); }
@@ -40,7 +40,7 @@ class gauge {
     std::atomic<std::int64_t> value_{0};
 };
 
-/// One counter per enumerator. Enum counts from 0 and ends with `count_`.
+/// One counter for each enumerator. Enum counts from 0 and ends with `count_`.
 template <typename Enum>
 class counter_by {
   public:
@@ -59,7 +59,7 @@ class counter_by {
     std::array<counter, size> counters_;
 };
 
-/// One counter per HTTP status code. What is no status code at all (a broken upstream) shares the slot `other`.
+/// One counter for each HTTP status code; all numbers that are no status share `other`.
 class counter_by_status {
   public:
     static constexpr unsigned code_min = 100;
@@ -84,13 +84,13 @@ class counter_by_status {
     std::array<counter, code_max - code_min + 2> counters_;
 };
 
-/// How long something took, in fixed buckets that suit remote write: a local store answers in milliseconds, senders
-/// give up after 30 s.
+/// A histogram of durations. Its buckets fit remote write: a local store answers in milliseconds, senders give up after
+/// 30 s.
 class duration_histogram {
   public:
     struct bucket_bound {
         std::chrono::nanoseconds upper;  ///< inclusive
-        std::string_view seconds;        ///< the same as the value of the label `le`
+        std::string_view seconds;        ///< the same, as the value of label `le`
     };
     static constexpr std::array<bucket_bound, 15> bounds{{
         {std::chrono::microseconds{500}, "0.0005"},
@@ -111,15 +111,15 @@ class duration_histogram {
     }};
 
     struct snapshot {
-        std::array<std::uint64_t, bounds.size()> cumulative;  ///< observations at most bounds[i].upper
+        std::array<std::uint64_t, bounds.size()> cumulative;  ///< observations of at most bounds[i].upper
         std::uint64_t count;                                  ///< all observations: the bucket `+Inf`
         std::chrono::nanoseconds sum;
     };
 
-    /// Lock-free. A negative duration (no steady clock gives one) counts as zero.
+    /// Lock-free. Counts a negative duration as zero.
     void observe(std::chrono::nanoseconds duration) noexcept;
 
-    /// The buckets never contradict each other or `count`; `sum` may be an observation ahead or behind.
+    /// Buckets and `count` are consistent; `sum` may differ by an observation.
     snapshot read() const noexcept;
 
   private:
@@ -127,14 +127,14 @@ class duration_histogram {
     std::atomic<std::uint64_t> sum_nanoseconds_{0};
 };
 
-/// What GET /metrics answers as Content-Type.
+/// Content-Type of GET /metrics.
 inline constexpr std::string_view exposition_content_type = "text/plain; version=0.0.4; charset=utf-8";
 
 enum class metric_type : std::uint8_t { counter, gauge, histogram };
 
 struct metric_label {
-    std::string_view name;   ///< [a-zA-Z_][a-zA-Z0-9_]*, ours, so not checked
-    std::string_view value;  ///< any UTF-8; escaped here
+    std::string_view name;   ///< [a-zA-Z_][a-zA-Z0-9_]*; not checked
+    std::string_view value;  ///< any UTF-8; escaped when written
 };
 using metric_labels = std::initializer_list<metric_label>;
 
@@ -146,22 +146,20 @@ using metric_labels = std::initializer_list<metric_label>;
 ///     out.sample({{"window", "daily"}}, daily.current);
 ///     return out.take();
 ///
-/// Threads: one.
-/// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
+/// Threads: one. Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 class exposition {
   public:
-    /// Starts a family: HELP and TYPE. Call it once for every name; the format forbids a second time.
+    /// Writes HELP and TYPE. Call it once for each name, as the format requires.
     void family(std::string_view name, std::string_view help, metric_type type);
 
-    /// Integers are written exactly.
     template <std::integral Integer>
     void sample(metric_labels labels, Integer value) {
         using widest = std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
         append(labels, static_cast<widest>(value));
     }
-    /// The shortest decimal that reads back as the same double.
+    /// Writes the shortest decimal that reads back as the same double.
     void sample(metric_labels labels, double value);
-    /// Buckets, sum and count, in seconds.
+    /// Writes buckets, sum and count, in seconds.
     void sample(metric_labels labels, const duration_histogram::snapshot& value);
 
     const std::string& text() const noexcept { return text_; }
@@ -175,13 +173,13 @@ class exposition {
     std::string name_;  // of the current family
 };
 
-/// Families of one figure.
+/// Families with a single sample.
 void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value);
 void write_gauge(exposition& out, std::string_view name, std::string_view help, const gauge& value);
 void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value);
 
-/// A family with a sample for each enumerator, zeroes included, so that rate() sees the first error.
-/// @param label its values are what name_of() calls the enumerators.
+/// A family with a sample for each enumerator, zeros included, so that rate() sees the first event.
+/// @param label name of the label; its values come from name_of().
 template <typename Enum>
 void write_counters(exposition& out, std::string_view name, std::string_view help, std::string_view label,
                     const counter_by<Enum>& values) {
@@ -192,8 +190,8 @@ void write_counters(exposition& out, std::string_view name, std::string_view hel
     }
 }
 
-/// A family with a sample for each status code that has been counted, in the label `code`.
-/// @param always codes that are there before they are counted, so that rate() sees the first.
+/// A family with a sample for each status code counted so far, in the label `code`.
+/// @param always codes written from zero on, so that rate() sees the first event.
 void write_status_counters(exposition& out, std::string_view name, std::string_view help,
                            const counter_by_status& values, std::span<const unsigned> always = {});
 

@@ -27,8 +27,8 @@ std::uint64_t to_number(std::string_view text) noexcept {
     return number;
 }
 
-// The fields of /proc/self/stat after the command name, which may itself hold spaces and parentheses. proc(5) counts
-// from 1 and the command is its field 2, so its field n is [n - 3] here.
+// The fields of /proc/self/stat after the command name, which may contain spaces and parentheses. Field n of proc(5) is
+// [n - 3] here: proc(5) counts from 1, and the command is field 2.
 std::vector<std::string_view> fields_after_command(std::string_view stat) {
     std::vector<std::string_view> fields;
     const auto command_end = stat.rfind(')');
@@ -57,7 +57,7 @@ std::uint64_t count_open_fds() {
          entry.increment(error)) {
         ++count;
     }
-    return count > 0 ? count - 1 : 0;  // the one that lists them is gone again
+    return count > 0 ? count - 1 : 0;  // without the descriptor of the listing itself
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+/// Metrics of the process, from /proc/self.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 
 namespace seriesgate {
 
-/// What the kernel says about this process. A figure that cannot be read is 0.
+/// What the kernel reports about this process. Unreadable values are 0.
 struct process_stats {
     double cpu_seconds = 0;         ///< user and system time since the start
     double start_time_seconds = 0;  ///< Unix time
@@ -17,12 +18,11 @@ struct process_stats {
     std::uint64_t threads = 0;
 };
 
-/// Reads /proc/self: some ten system calls, well under a millisecond; for a scrape, not for every request.
-/// Threads: any.
-/// Source: proc(5), /proc/pid/stat; the same figures as the Prometheus client libraries.
+/// Reads /proc/self: some ten system calls, well under a millisecond. For scrapes, not for requests. Threads: any.
+/// Source: proc(5), /proc/pid/stat; the same values as in the Prometheus client libraries.
 process_stats read_process_stats();
 
-/// The families process_*, named as the Prometheus client libraries name them.
+/// Writes the families process_*, named as in the Prometheus client libraries.
 void write(exposition& out, const process_stats& stats);
 
 }  // namespace seriesgate

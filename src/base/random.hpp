@@ -1,4 +1,4 @@
-/// Random bytes.
+/// Random bytes from the operating system, or from a test's seed.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,15 @@
 
 namespace seriesgate {
 
-/// Fills it with bytes that nobody can foretell, from the operating system.
-/// Throws std::system_error if that has none. Threads: any. Source: getrandom(2).
+/// Fills with unpredictable bytes. Throws std::system_error if the system has none. Threads: any. Source: getrandom(2).
 void fill_random(std::span<std::byte> bytes);
 
 [[nodiscard]] std::uint64_t random_number();
 
-/// What a test installs in its place, so that its seed decides.
+/// A test's replacement, so that its seed decides.
 using random_source = std::function<void(std::span<std::byte>)>;
 
-/// For the whole process, until it is called with an empty one. Threads: before others use it.
+/// For the whole process, until the call with an empty one. Threads: before others use it.
 void install_random_source(random_source from);
 
 }  // namespace seriesgate
