@@ -39,27 +39,27 @@ using clock = monotonic_clock;
 
 constexpr clock::duration pause_min = 50ms;
 constexpr clock::duration pause_max = 1s;
-/// A connection that has been silent for so long is asked whether it is still there.
+/// A connection silent for this long is checked with a PING.
 constexpr auto quiet_max = 5s;
 constexpr unsigned redirections_max = 5;
 constexpr std::size_t retired_max = 8;
 
-/// For one attempt: name, socket, TLS and what is said first.
+/// For one attempt: lookup, socket, TLS and greeting.
 clock::duration attempt_limit(const redis_config& config) {
     return std::max<clock::duration>(1s, 4 * config.timeout);
 }
 
-/// A reply that is so much later than its call's limit does not come any more.
+/// A reply this much later than its call's limit will not arrive any more.
 clock::duration patience(const redis_config& config) {
     return 2 * config.timeout;
 }
 
-/// Whether the server has said it, and not we.
+/// Whether the error is a reply of the server.
 bool is_reply(const redis_error& error) noexcept {
     return error.why != kind::unreachable && error.why != kind::timeout && error.why != kind::protocol;
 }
 
-/// The server is of no use to us as it is: another one may be, or a new connection.
+/// The server cannot serve us; another one, or a new connection, may.
 bool asks_for_another(const redis_error& error) noexcept {
     return error.why == kind::read_only || says(error, "NOAUTH");
 }
@@ -116,7 +116,7 @@ net::awaitable<redis_answer> redis_client::call_by(std::vector<std::string>& wor
     co_return redis_error{.why = kind::busy, .text = "the nodes of the cluster send us in circles"};
 }
 
-/// @return the connection that there is, or the one that is being made; not waited for after a failed attempt.
+/// @return the connection, or the one being made. Fails at once after a failed attempt.
 net::awaitable<result<redis_client::line_ptr, redis_error>> redis_client::line_by(clock::time_point limit) {
     look();
     while (!now_.line && !away_ && clock::now() < limit) {
@@ -142,7 +142,7 @@ void redis_client::start_connecting() {
     try {
         spawn_lasting(
             io_.get_executor(), [this] { return connect_until_there(); }, "connecting to the shared store failed");
-    } catch (...) {  // no memory
+    } catch (...) {  // out of memory
         connecting_ = false;
         throw;
     }
@@ -166,8 +166,7 @@ net::awaitable<void> redis_client::connect_until_there() {
     connecting_ = false;
 }
 
-/// Whoever waits for it runs when its outcome has been taken.
-/// @param to nothing: to the server that is next
+/// Waiters resume after the outcome was stored. @param to null: the next server
 net::awaitable<redis_connector::connected> redis_client::attempt(const host_port* to, clock::time_point limit) {
     while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);
     if (attempting_) co_return redis_error{.why = kind::unreachable, .text = "another connection is being made"};
@@ -213,19 +212,19 @@ net::awaitable<redis_answer> redis_client::ask(const host_port& node, std::vecto
 
 net::awaitable<std::optional<redis_error>> redis_client::connect_for_asking(const host_port& node,
                                                                             clock::time_point limit) {
-    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);  // it may be ours
+    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);  // it may lead to `node`
     const auto now = clock::now();
     if (asked_.line && !asked_.line->end() && !asked_.line->is_overdue(now, patience(config_)) && asked_.at == node)
         co_return std::nullopt;
     retire(std::exchange(asked_.line, nullptr));
     auto made = co_await attempt(&node, std::min(limit, now + attempt_limit(config_)));
     if (!made) co_return made.error();
-    retire(std::exchange(asked_.line, nullptr));  // of who has asked meanwhile
+    retire(std::exchange(asked_.line, nullptr));  // set meanwhile by another call
     asked_ = std::move(*made);
     co_return std::nullopt;
 }
 
-/// The keys are at another node, from now on. Who was first to hear of it has seen to it.
+/// The keys have moved to another node. Only the first call that learns of it acts.
 void redis_client::follow(const line_ptr& from, const host_port& to) {
     if (from != now_.line) return;
     connector_.moved(to);
@@ -233,7 +232,7 @@ void redis_client::follow(const line_ptr& from, const host_port& to) {
     start_connecting();
 }
 
-/// What an answer, or that there is none, says about the connection.
+/// Draws conclusions about the connection from an answer or error.
 void redis_client::judge(const line_ptr& line, const redis_answer& answer) {
     if (!answer && !says(answer.error(), "NOSCRIPT")) shared_.note(answer.error());
     if (line != now_.line) return;
@@ -248,7 +247,7 @@ void redis_client::judge(const line_ptr& line, const redis_answer& answer) {
     pause_ = {};
 }
 
-/// Whether the connection is still there.
+/// Checks that the connection is still alive.
 void redis_client::look(clock::time_point now) {
     if (!now_.line) return;
     if (now_.line->is_overdue(now, patience(config_)))

@@ -1,4 +1,4 @@
-/// One worker's way to the shared store.
+/// One worker's client of the shared store (Valkey or Redis).
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@
 
 namespace seriesgate {
 
-// --- A script that the server runs.
+// --- Scripts.
 
-/// Servers remember scripts by the digest of their text, and forget them when they are restarted.
+/// A Lua script. Servers cache scripts by digest, and forget them at a restart.
 struct redis_script {
     std::string text;  ///< Lua
     std::string sha1;  ///< of the text, forty hexadecimal digits
@@ -26,12 +26,12 @@ struct redis_script {
     explicit redis_script(std::string lua);
 };
 
-/// One connection, which is made and made anew in the background. While the last attempt has failed, calls fail at once
-/// with its error: a server that is away costs nobody any time. A call that comes before the first attempt, or after
-/// the server has closed a connection that was good, waits for it.
+/// One connection, made and remade in the background. After a failed attempt calls fail at once with its error, so an
+/// absent server delays no request. A call waits for the connection before the first attempt, and after the server has
+/// closed a good connection.
 ///
-/// Nothing that may have been executed is sent a second time. Threads: the one of its io_context, which must not run
-/// any more when it goes.
+/// Never repeats a command that may have been executed. Threads: that of its io_context, which must have stopped before
+/// this object is destroyed.
 class redis_client {
   public:
     using clock = monotonic_clock;
@@ -41,51 +41,51 @@ class redis_client {
     const redis_config& config_;
     redis_shared& shared_;
     redis_connector connector_;
-    redis_connection now_;             // what calls go over
-    bool proven_ = false;              // a call has been answered on it
-    std::optional<redis_error> away_;  // why there is none; nothing if nobody has tried yet
-    bool connecting_ = false;          // an attempt, or the pause before the next one
+    redis_connection now_;             // used for calls
+    bool proven_ = false;              // a call on it has been answered
+    std::optional<redis_error> away_;  // why there is no connection; nothing before the first attempt
+    bool connecting_ = false;          // an attempt, or the pause before the next
     bool attempting_ = false;
     clock::duration pause_{};
     std::uint64_t epoch_ = 0;
     std::string run_id_;
     std::vector<std::shared_ptr<async_timer>> attempt_awaited_;
-    redis_connection asked_;                                // in a cluster: another node, for what it is named for
-    std::vector<std::shared_ptr<redis_pipeline>> retired_;  // some of whose calls are still under way
+    redis_connection asked_;                                // in a cluster: another node, for one command after ASK
+    std::vector<std::shared_ptr<redis_pipeline>> retired_;  // with calls still in progress
 
   public:
-    /// @param config and `shared`, which is of the same configuration, must outlive it
+    /// @param config of `shared`, too. Both must outlive this object.
     redis_client(net::io_context& io, const redis_config& config, redis_shared& shared);
     redis_client(const redis_client&) = delete;
     redis_client& operator=(const redis_client&) = delete;
 
-    /// One command, which is answered or has failed within `limit`. In a cluster it follows the keys.
-    /// @param words the command's name and its arguments, of any bytes
-    /// @return a redis_error also for an error reply of the server
+    /// Sends one command. In a cluster it follows the keys. Answers or fails within `limit`.
+    /// @param words the command's name and arguments, any bytes
+    /// @return a redis_error also for an error reply
     net::awaitable<redis_answer> call(std::vector<std::string> words, clock::duration limit);
 
-    /// EVALSHA, and EVAL where the script is not known there.
+    /// Sends EVALSHA, and EVAL if the server does not know the script.
     /// @param words the number of keys, the keys, the arguments
     net::awaitable<redis_answer> call_script(const redis_script& script, std::vector<std::string> words,
                                              clock::duration limit);
-    /// The same, for a script that is to know which server it runs on: the last of the words becomes the run_id of the
-    /// server at the other end of the very connection that it goes over, whichever that is by then.
+    /// As call_script(), for a script that must know its server: replaces the last word by the run_id of the server
+    /// that the connection leads to.
     net::awaitable<redis_answer> call_script_there(const redis_script& script, std::vector<std::string> words,
                                                    clock::duration limit);
 
-    /// Sees to it that there is a connection, and that it is alive. Call it every second.
+    /// Connects if needed, and checks the connection. Call it every second.
     void maintain(clock::time_point now = clock::now());
 
     [[nodiscard]] bool is_connected() const noexcept { return now_.line && !now_.line->end(); }
-    /// Another number for each new connection; 0 before the first.
+    /// A new number for each connection; 0 before the first.
     [[nodiscard]] std::uint64_t connection_epoch() const noexcept { return epoch_; }
-    /// Of the server at the other end of the last connection: another one after its restart, and of another server.
+    /// Identifies the server of the last connection; changes with its restart.
     [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
 
   private:
     using line_ptr = std::shared_ptr<redis_pipeline>;
 
-    /// What is filled in when it is known over which connection a command goes.
+    /// Whether call_by() fills in the last word once the connection is known.
     enum class last_word : std::uint8_t { as_given, run_id };
 
     net::awaitable<redis_answer> call_by(std::vector<std::string>& words, clock::time_point by,

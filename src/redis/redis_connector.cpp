@@ -34,8 +34,7 @@ struct found_addresses {
 
 }  // namespace
 
-/// A server that fails over may do it by its name, so it is asked for each time; what was known before is for when
-/// nobody answers.
+/// Looks the name up each time, since a server may fail over by name. Known addresses serve if the lookup fails.
 net::awaitable<result<redis_dialer::endpoints, redis_error>> redis_dialer::look_up(const host_port& to, time_limit by) {
     if (to.host.empty()) co_return endpoints{unix_endpoint(config_.unix_path)};
     error_code no_address;
@@ -100,7 +99,7 @@ namespace {
 using kind = redis_error::kind;
 using time_limit = std::chrono::steady_clock::time_point;
 
-/// A server may repeat what it does not know, or a part of that.
+/// Whether the server's text repeats a secret or its beginning.
 bool repeats(std::string_view text, std::string_view secret) noexcept {
     return !secret.empty() && text.find(secret.substr(0, 8)) != std::string_view::npos;
 }
@@ -180,7 +179,7 @@ namespace {
 using kind = redis_error::kind;
 using clock = monotonic_clock;
 
-/// So that time is left for the others.
+/// Leaves time for the other attempts.
 clock::time_point part_of(clock::time_point by, std::size_t parts) {
     const auto now = clock::now();
     return now + (by - now) / static_cast<std::ptrdiff_t>(parts);
@@ -223,7 +222,7 @@ void redis_connector::failed() noexcept {
     route_.failed();
 }
 
-/// One that knows no password wants none; it may have the server's.
+/// A sentinel without a password of its own needs none, or has the server's.
 net::awaitable<result<host_port, redis_error>> redis_connector::ask_sentinel(const host_port& at, time_limit by) {
     auto line = co_await dialer_.open(at, by);
     if (!line) co_return line.error();

@@ -1,4 +1,4 @@
-/// Finds the server that has our keys, and connects to it.
+/// Finds the server with our keys, connects to it, authenticates.
 #pragma once
 
 #include <chrono>
@@ -20,9 +20,9 @@
 
 namespace seriesgate {
 
-// --- Opens connections to servers: names, sockets, TLS.
+// --- Connections: names, sockets, TLS.
 
-/// One at a time. Threads: the one of its io_context. It must outlive what it has begun.
+/// Opens one connection at a time. Threads: that of its io_context. Must outlive its operations.
 class redis_dialer {
     using time_limit = std::chrono::steady_clock::time_point;
     using endpoints = std::vector<stream_endpoint>;
@@ -31,8 +31,8 @@ class redis_dialer {
     const redis_config& config_;
     redis_shared& shared_;
     name_resolver resolver_;
-    bool looking_up_ = false;                              // the resolver does not answer two questions at a time
-    std::map<std::string, endpoints, std::less<>> known_;  // of names, as they were last found
+    bool looking_up_ = false;                              // the resolver takes one lookup at a time
+    std::map<std::string, endpoints, std::less<>> known_;  // last addresses of each name
 
   public:
     using opened = result<std::shared_ptr<redis_pipeline>, redis_error>;
@@ -42,7 +42,7 @@ class redis_dialer {
     redis_dialer(const redis_dialer&) = delete;
     redis_dialer& operator=(const redis_dialer&) = delete;
 
-    /// Tries all addresses of a host, each for its part of the time.
+    /// Tries all addresses of a host, each for a part of the time.
     /// @param to without a host: the unix socket of the configuration
     net::awaitable<opened> open(const host_port& to, time_limit by);
 
@@ -52,31 +52,30 @@ class redis_dialer {
     void take(const std::string& host, const endpoints& found);
 };
 
-// --- What is said first on a new connection.
+// --- The greeting.
 
-/// What a server says of itself.
+/// What a server reports about itself.
 struct server_facts {
-    std::string run_id;            ///< another one after each restart; empty where it is kept from us
-    std::vector<host_port> nodes;  ///< of its cluster, if it is to be in one
+    std::string run_id;            ///< new after each restart; empty if we may not see it
+    std::vector<host_port> nodes;  ///< of its cluster, if one is configured
 };
 
-/// Says who we are, if the configuration says so.
-/// @return why the server does not take it
-/// Everything must outlive it; this holds for the next one, too.
+/// Authenticates, if configured. @return the error, if the server refuses. The arguments must outlive it, also for
+/// greet().
 net::awaitable<std::optional<redis_error>> authenticate(redis_pipeline& line, const redis_config& config,
                                                         redis_shared& shared, std::chrono::steady_clock::time_point by);
 
-/// AUTH, SELECT, INFO, and with sentinels ROLE, in a cluster CLUSTER SLOTS: what is in the way is found before a
-/// command is sent.
-/// @param at where the connection leads to
+/// Sends AUTH, SELECT and INFO; with sentinels also ROLE, in a cluster CLUSTER SLOTS. So obstacles show before the
+/// first command.
+/// @param at address of the server
 net::awaitable<result<server_facts, redis_error>> greet(redis_pipeline& line, const host_port& at,
                                                         const redis_config& config, redis_shared& shared,
                                                         std::chrono::steady_clock::time_point by);
 
-// --- Which server is to be connected to next, by values alone.
+// --- The next server.
 
-/// Of a cluster: the node that was named last for our keys, until it fails; then all that are known in turn, the URL's
-/// first. Without a cluster that is always the URL's.
+/// In a cluster: the node last named for our keys, until it fails; then all known nodes in turn, beginning with the
+/// URL's. Without a cluster: always the URL's.
 class redis_route {
     host_port first_;
     std::vector<host_port> known_;
@@ -86,25 +85,25 @@ class redis_route {
   public:
     explicit redis_route(host_port first) : first_(std::move(first)) {}
 
-    /// Where to go now.
+    /// The server to connect to now.
     [[nodiscard]] const host_port& next() const noexcept;
-    /// Nothing came of next(), or it is of no use any more.
+    /// The server of next() failed, or is of no use.
     void failed() noexcept;
-    /// A node says where our keys are.
+    /// A node has named the owner of our keys.
     void moved(host_port to) { moved_to_ = std::move(to); }
-    /// All nodes of the cluster, as one of them knows them.
+    /// All nodes of the cluster, as reported by one of them.
     void learned(std::vector<host_port> nodes) { known_ = std::move(nodes); }
 };
 
-/// A connection that is ready for commands, and whom it leads to.
+/// A connection ready for commands.
 struct redis_connection {
-    std::shared_ptr<redis_pipeline> line;  ///< nothing: there is no connection
+    std::shared_ptr<redis_pipeline> line;  ///< null: no connection
     host_port at;
     std::string run_id;
 };
 
-/// The URL's server, the master that sentinels name, or a node of a cluster. One attempt at a time.
-/// Threads: the one of its io_context. It must outlive what it has begun.
+/// Connects to the URL's server, the master that sentinels name, or a node of a cluster. One attempt at a time.
+/// Threads: that of its io_context. Must outlive its operations.
 class redis_connector {
     using time_limit = std::chrono::steady_clock::time_point;
 
@@ -112,7 +111,7 @@ class redis_connector {
     redis_shared& shared_;
     redis_dialer dialer_;
     redis_route route_;
-    std::size_t sentinel_ = 0;  // who is asked first
+    std::size_t sentinel_ = 0;  // the first to ask
 
   public:
     using connected = result<redis_connection, redis_error>;
@@ -120,14 +119,12 @@ class redis_connector {
     redis_connector(net::io_context& io, const redis_config& config, redis_shared& shared)
         : config_(config), shared_(shared), dialer_(io, config, shared), route_({config.host, config.port}) {}
 
-    /// To the server that is next.
     net::awaitable<connected> connect(time_limit by);
-    /// To that one.
     net::awaitable<connected> connect_to(const host_port& to, time_limit by);
 
-    /// What connect() leads to is not there, or of no use: another sentinel or node is next.
+    /// The server of connect() failed or is of no use: the next sentinel or node is due.
     void failed() noexcept;
-    /// A node of the cluster says where our keys are.
+    /// A node of the cluster has named the owner of our keys.
     void moved(const host_port& to) { route_.moved(to); }
 
   private:

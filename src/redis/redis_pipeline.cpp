@@ -54,7 +54,7 @@ net::awaitable<redis_answer> redis_pipeline::call(const std::vector<std::string>
     if (end_) co_return *end_;
     if (is_full()) co_return redis_error{.why = kind::busy, .text = "too many calls are under way"};
     const auto one = begin(words, limit);
-    // The reply comes through the io_context, so not between these two lines.
+    // The reply comes through the io_context, so never between these two lines.
     one->wakes.expires_at(limit);
     if (!one->answer) co_await one->wakes.async_wait(no_throw);
     if (one->answer) co_return std::move(*one->answer);
@@ -141,7 +141,7 @@ net::awaitable<void> redis_pipeline::read_all(std::shared_ptr<redis_pipeline> of
     }
 }
 
-/// What cannot be written is left to the reader, who may yet be told why.
+/// Leaves a write error to the reader, since the server may still send the reason.
 net::awaitable<void> redis_pipeline::write_all(std::shared_ptr<redis_pipeline> of) {
     while (!of->end_ && !of->unsent_.empty()) {
         const std::string batch = std::exchange(of->unsent_, {});

@@ -1,4 +1,4 @@
-/// The calls on one connection: sent as they come, answered in their order.
+/// Pipelined calls on one connection, answered in order.
 #pragma once
 
 #include <chrono>
@@ -18,21 +18,21 @@
 
 namespace seriesgate {
 
-// --- A command as it goes over the connection.
+// --- Commands.
 
 /// @param words at least one, of any bytes.
 [[nodiscard]] std::string command_text(const std::vector<std::string>& words);
 
-/// Any number of coroutines may have a call under way, up to a bound. A call that is given up keeps its place, so that
-/// its late reply is known for what it is, and thrown away.
+/// Runs many calls at once, up to calls_max. An abandoned call keeps its position, so that its late reply is recognised
+/// and dropped.
 ///
-/// The coroutines that read and write own the pipeline, too, and it is theirs alone once it is closed: it can be
-/// forgotten then, and not before. Threads: the one of its io_context.
+/// Its reading and writing coroutines share ownership, so after close() callers may release it, but not before.
+/// Threads: that of its io_context.
 class redis_pipeline : public std::enable_shared_from_this<redis_pipeline> {
   public:
     using clock = monotonic_clock;
 
-    static constexpr std::size_t calls_max = 1024;  ///< under way, given up or not
+    static constexpr std::size_t calls_max = 1024;  ///< in progress, abandoned ones included
     static constexpr std::size_t unsent_bytes_max = 8 << 20;
 
   private:
@@ -56,32 +56,31 @@ class redis_pipeline : public std::enable_shared_from_this<redis_pipeline> {
 
   public:
     /// For std::make_shared.
-    /// @param stream connected, and with TLS if there is to be any. From now on it has no other time limit than that
-    /// of who closes it: see is_overdue().
+    /// @param stream connected, after the TLS handshake if any. It then has no time limit; the owner closes it: see
+    /// is_overdue().
     explicit redis_pipeline(timed_stream stream);
 
-    /// Sends a command and waits for its reply.
-    /// @return a redis_error for an error reply, too. Whatever the error is, if it is not an error reply the command
-    /// may have been executed, or may be yet, except where nothing was sent: is_full(). The pipeline must be kept while
-    /// it is waited for.
+    /// Sends a command and waits for its reply. Keep the pipeline meanwhile.
+    /// @return a redis_error also for an error reply. After other errors the command may have been executed, or may be
+    /// yet, unless nothing was sent: is_full().
     [[nodiscard]] net::awaitable<redis_answer> call(const std::vector<std::string>& words, clock::time_point limit);
 
-    /// Sends a command whose reply nobody waits for. Does nothing if it is full, or closed.
+    /// Sends a command and ignores its reply. Does nothing if full or closed.
     void post(const std::vector<std::string>& words, clock::time_point limit);
 
-    /// Calls under way that have not been given up are answered with the error.
+    /// Ends the calls in progress with `why`.
     void close(redis_error why);
-    /// Why it is closed; nothing while it is open.
+    /// Why it is closed; nothing while open.
     [[nodiscard]] const std::optional<redis_error>& end() const noexcept { return end_; }
 
     [[nodiscard]] bool is_idle() const noexcept { return waiting_.empty(); }
     [[nodiscard]] bool is_full() const noexcept;
-    /// Whether the oldest reply that is still to come is so much later than its call's limit: the peer is stuck, or the
-    /// network gone.
+    /// Whether the oldest missing reply is later than its limit by more than `by`: the peer hangs, or the network is
+    /// gone.
     [[nodiscard]] bool is_overdue(clock::time_point now, clock::duration by) const noexcept;
-    /// When something was last sent, or came.
+    /// Time of the last sending or receiving.
     [[nodiscard]] clock::time_point used_at() const noexcept { return used_at_; }
-    /// Replies that came when their calls had been given up, since this was last asked.
+    /// Late replies of abandoned calls since the last call of this function.
     [[nodiscard]] std::size_t take_late() noexcept;
 
   private:

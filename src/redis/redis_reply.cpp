@@ -68,7 +68,7 @@ bool says(const redis_error& error, std::string_view code) noexcept {
 
 namespace {
 
-/// hiredis' own, which it names nowhere.
+/// The functions of hiredis, which it does not export.
 const redisReplyObjectFunctions& usual_functions() {
     static const redisReplyObjectFunctions found = [] {
         redisReader* const reader = redisReaderCreate();
@@ -86,7 +86,7 @@ std::size_t depth_of(const redisReadTask* task) {
     return depth;
 }
 
-/// Version 0.14 believes any count and allocates for it; 1.0 counts in std::size_t.
+/// hiredis 0.14 trusts any count and allocates for it; 1.0 counts in std::size_t.
 template <class Count>
 void* bounded_array(const redisReadTask* task, Count elements) {
     auto& seen = *static_cast<reply_shape*>(task->privdata);
@@ -161,14 +161,14 @@ bool is_array(const redisReply& reply, std::size_t elements_min) noexcept {
     return reply.type == REDIS_REPLY_ARRAY && reply.elements >= elements_min;
 }
 
-/// An element of CLUSTER SLOTS: first slot, last slot, and then a node an element.
+/// An element of CLUSTER SLOTS: first slot, last slot, then one element for each node.
 void add_nodes(const redisReply& slots, const host_port& asked, std::vector<host_port>& to) {
     for (std::size_t i = 2; is_array(slots, i + 1) && to.size() < cluster_nodes_max; ++i) {
         const redisReply& node = *slots.element[i];
         if (!is_array(node, 2)) continue;
         const std::string_view host = text_of(*node.element[0]);
         const auto port = port_in(*node.element[1]);
-        if (!port || host == "?") continue;  // of Redis 7: a node without the name that it should have
+        if (!port || host == "?") continue;  // Redis 7: the node lacks its configured name
         const host_port found{host.empty() ? asked.host : std::string{host}, *port};
         if (std::ranges::find(to, found) == to.end()) to.push_back(found);
     }

@@ -45,7 +45,7 @@ void redis_shared::refresh_files(const file_look& look) {
     if (!password_file_) return;
     const std::string before = password_file_->fault();
     if (password_file_->refresh(look)) *password_.lock() = password_file_->secret().reveal();
-    // Once: a fault of the file that stays must not hide why the server cannot be reached.
+    // Once, so that a lasting error of the file does not hide why the server is unreachable.
     if (const std::string& fault = password_file_->fault(); !fault.empty() && fault != before)
         note({.text = "shared.passwordFile: " + fault});
 }

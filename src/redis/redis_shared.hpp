@@ -1,4 +1,4 @@
-/// What the clients of all workers have in common.
+/// What the redis clients of all workers share: credentials, TLS, metrics, the last error.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,20 @@
 
 namespace seriesgate {
 
-// --- What is counted about connections to the shared store.
+// --- Metrics.
 
 class exposition;
 
 /// Threads: any.
 struct redis_metrics {
-    counter connections;       ///< that were made, and could be used
-    counter connect_failures;  ///< attempts that came to nothing, whatever the reason
-    counter late_replies;      ///< to calls that had been given up
+    counter connections;       ///< made and ready for use
+    counter connect_failures;  ///< failed attempts, for any reason
+    counter late_replies;      ///< to abandoned calls
 };
 
-/// Its families.
 void write(exposition& out, const redis_metrics& metrics);
 
-/// What the connections of all threads have in common. Credentials are as their files last were good. Threads: any.
+/// Keeps the last good content of each file. Threads: any.
 class redis_shared {
     const redis_config& config_;
     std::optional<secret_file> password_file_;
@@ -40,21 +39,21 @@ class redis_shared {
   public:
     redis_metrics metrics;
 
-    /// Reads the files. Throws std::runtime_error with one line that names the key and the file.
-    /// @param config must outlive this
+    /// Reads the files. Throws std::runtime_error with one line that names key and file.
+    /// @param config must outlive this object
     explicit redis_shared(const redis_config& config);
 
-    /// Reads the files that have changed again. Waits for the disk. Threads: one at a time.
+    /// Rereads changed files. Waits for the disk. Threads: one at a time.
     void refresh_files(const file_look& look = {});
 
-    /// Empty if there is no shared.passwordFile.
+    /// Empty without shared.passwordFile.
     [[nodiscard]] std::string password();
 
-    /// A session for a connection to that host.
-    /// Throws boost::system::system_error for a host that can be no name. There has to be rediss://.
+    /// A session for a connection to `host`; only with rediss://. Throws boost::system::system_error for an impossible
+    /// name.
     [[nodiscard]] std::unique_ptr<tls_session> make_session(const std::string& host);
 
-    /// What was last wrong with the server or the way to it; empty if nothing ever was.
+    /// Last error of the server or the connection; empty if there was none.
     [[nodiscard]] std::string last_error();
     void note(const redis_error& error);
 };
