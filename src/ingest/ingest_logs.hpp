@@ -34,10 +34,9 @@ class left_out_log {
     void log_rest();
 };
 
-/// A request with left-out series, and its sender.
 struct left_out_request {
     const plan& decided;
-    planner& planning;  ///< the planner that made `decided`
+    planner& planning;
     std::string_view sender, tenant;
 };
 
@@ -135,7 +134,7 @@ class refusal_log {
 
     struct summary {
         std::uint64_t samples = 0;
-        std::uint64_t limits = 0;  ///< pairs of limit and tenant
+        std::uint64_t limits = 0;
     };
     struct due {
         std::uint64_t samples = 0;        ///< of this limit and tenant since their last line; 0: no line

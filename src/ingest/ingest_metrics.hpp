@@ -33,7 +33,7 @@ class limit_table {
     };
     using by_tenant = std::map<std::string, slot, std::less<>>;
     std::map<std::string, by_tenant, std::less<>> by_limit_;
-    std::size_t pairs_ = 0;  // without the shared ones
+    std::size_t pairs_ = 0;
 
   public:
     static constexpr std::size_t pairs_max = 1000;
@@ -47,7 +47,6 @@ class limit_table {
         return known->second.value;
     }
 
-    /// Whether the next new tenant would get a shared entry.
     [[nodiscard]] bool is_full() const noexcept { return pairs_ == pairs_max; }
 
     /// @param visit called with limit, tenant and value, in the order of their names.
@@ -57,7 +56,6 @@ class limit_table {
             for (const auto& [tenant, of] : tenants) visit(limit, tenant, of.value);
     }
 
-    /// @param done returns true for a pair to erase.
     template <class Done>
     void erase_if(Done done) {
         for (auto of = by_limit_.begin(); of != by_limit_.end();) {
@@ -115,7 +113,6 @@ class limit_counters {
     };
     [[nodiscard]] std::vector<occasion> last_occasions() const;
 
-    /// Writes a metric family with the labels `limit` and `tenant`.
     void write(exposition& out, std::string_view name, std::string_view help) const;
 
   private:

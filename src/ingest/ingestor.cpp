@@ -238,7 +238,6 @@ void ingestor::count(const outgoing& made) {
     metrics.metadata_received.add(decided.metadata + decided.empty_entries);
 }
 
-/// Counts stored and failed samples, and completes the sender's answer.
 void ingestor::complete(const http_request& request, const outgoing& sent, reply& answer) {
     const answer_rules rules{.reject_status = shared_.settings.reject_status,
                              .discards = shared_.settings.upstream.discard};
@@ -251,7 +250,6 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
 }
 
 /// Logs 2xx answers that did not confirm all samples.
-/// @param samples not confirmed.
 void ingestor::tell_lost(confirmation told, std::uint64_t samples, const http_request& request) {
     const config& settings = shared_.settings;
     if (told == confirmation::missing) {

@@ -17,7 +17,7 @@
 
 namespace seriesgate {
 
-/// Answers remote-write requests. Threads: the worker's.
+/// Threads: the worker's.
 class ingestor {
     net::io_context& io_;
     ingest_shared& shared_;

@@ -58,7 +58,6 @@ class marker_writer {
   private:
     [[nodiscard]] marker_values find_markers(time_point now) const;
     net::awaitable<void> write(std::vector<marker_request> requests, time_point now);
-    /// Result of one request.
     enum class outcome : std::uint8_t {
         taken,
         rejected,  ///< the store may still accept another tenant's request

@@ -86,7 +86,7 @@ bool make_body(const decided_request& request, request_work& work, outgoing& mad
 }
 
 /// Remote write 2 wants an error with the counts of what was written. A version 1 sender would split or repeat the
-/// request after an error, so it learns of left-out series only where refusals are answered with an error, too.
+/// request after an error. So it gets one only where refusals are answered with an error, too.
 bool is_left_out_told(const decided_request& request, series_limiter& limiter) {
     if (request.decided.left_out_series == 0) return false;
     return request.kind.version == protocol::v2 || answer_of(*limiter.rules(), request.tenant) == limit_answer::reject;

@@ -68,7 +68,6 @@ std::array<log::field, 8> fields_of(const share_line& line) {
              {"example", line.example}}};
 }
 
-/// The wording of one kind of lines.
 struct wording {
     void (*of_limit)(std::span<const log::field> fields);
     void (*of_others)(const refusal_log::summary& rest);
@@ -187,7 +186,6 @@ reply looped() {
 
 namespace {
 
-/// A hint for the operators of the senders or the store.
 constexpr std::string_view unconfirmed_hint =
     "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
     "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";

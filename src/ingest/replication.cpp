@@ -31,7 +31,6 @@ outgoing facts_of(const outgoing& sent) {
             .untranslated = sent.untranslated};
 }
 
-/// Counts and logs samples that the replica has not confirmed.
 void tell_failed(shared_replica& replica, std::uint64_t samples, std::string_view reason, std::string_view err) {
     replica.samples_failed.add(samples);
     const auto news = replica.lost.count(samples);
@@ -142,7 +141,6 @@ net::awaitable<void> replication::copy(std::size_t index, net::awaitable<store_c
     shared_.end_copy(bytes);
 }
 
-/// Counts the outcome.
 /// @return the answer for the sender, if it waits for this replica.
 reply replication::take(shared_replica& from, store_client::outcome got, const outgoing& sent) {
     const std::uint64_t samples = sent_samples(sent);

@@ -68,8 +68,8 @@ bool is_less(const written_counts& stored, const written_counts& sent) {
     return stored.samples < sent.samples || stored.histograms < sent.histograms;
 }
 
-/// Sets the written counts. A remote write 2 sender treats a success with fewer written samples than sent as a fault,
-/// so samples refused on purpose count as written, unless the answer is an error. The gate never invents counts for a
+/// Sets the written counts. A remote write 2 sender treats a success with fewer written samples than sent as a fault.
+/// So samples refused on purpose count as written, unless the answer is an error. The gate never invents counts for a
 /// store that sent none, since that store may have stored nothing.
 confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
     written_counts written = sent.refused_told.empty() ? written_of(sent.decided.refused) : written_counts{};
@@ -100,7 +100,6 @@ void append_line(std::string_view summary, reply& answer) {
     answer.body.append("seriesgate: also ").append(summary).append("\n");
 }
 
-/// Replaces the store's success by an error.
 void turn_into_error(unsigned status, std::string_view text, reply& answer) {
     for (const auto name : {http::field::content_type, http::field::content_encoding, http::field::etag})
         answer.headers.erase(name);

@@ -38,7 +38,6 @@ std::optional<written_counts> read_written(const http::fields& headers);
 void write_written(const written_counts& counts, http::fields& headers);
 void erase_written(http::fields& headers);
 
-/// The settings that shape answers.
 struct answer_rules {
     unsigned reject_status = 400;  ///< config::reject_status
     bool discards = false;         ///< upstream_config::discard
@@ -56,7 +55,6 @@ enum class confirmation : std::uint8_t {
 /// and sets `answer.rejected`, where the sender must learn what was left out.
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer);
 
-/// Samples that were sent to a store.
 std::uint64_t sent_samples(const outgoing& sent);
 
 /// Accepted samples that the upstream has confirmed.

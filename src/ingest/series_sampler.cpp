@@ -71,7 +71,6 @@ std::size_t series_sampler::batch::bytes() const noexcept {
            agent.size();
 }
 
-/// Reads the labels of a batch.
 class series_sampler::batch_labels final : public label_source {
     const batch& of_;
     write_request_reader reader_{};
@@ -238,7 +237,7 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
     waiting_.lock()->wakes = wakes;
     for (;;) {
         catch_up();
-        co_await wakes->wait();  // the first batch
+        co_await wakes->wait();
         if (has_any()) begins();
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
@@ -246,7 +245,6 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
 
 namespace {
 
-/// Longer User-Agents are cut.
 constexpr std::size_t agent_bytes_max = 128;
 
 request_sender sender_of(const decided_request& request) {

@@ -48,7 +48,6 @@ class series_sampler {
 
     /// Copies the new, returned and refused series of a request.
     /// @param planning the planner of `decided`; its labels() is called.
-    /// @param body decoded.
     void take(const plan& decided, planner& planning, bytes_view body, protocol version, const request_sender& from,
               time_point now);
 
@@ -63,12 +62,11 @@ class series_sampler {
     net::awaitable<void> run(std::function<void()> begins = [] {});
 
   private:
-    /// Some series of one request.
     struct batch {
         struct entry {
             std::uint64_t fingerprint = 0;
-            byte_range record{};   // in `records`
-            refusal by{};          // of refused series
+            byte_range record{};  // in `records`
+            refusal by{};
             bool is_kept = false;  // for the ring of refused series
             bool is_whole = true;  // all labels were copied
         };

@@ -24,8 +24,8 @@ struct shared_replica {
     const replica_config& settings;
     upstream_metrics metrics{};
     shared_store store;
-    counter dropped{};         ///< requests not sent, see begin_copy
-    counter samples_stored{};  ///< confirmed
+    counter dropped{};  ///< requests not sent, see begin_copy
+    counter samples_stored{};
     counter samples_failed{};  ///< an error, no answer, not sent, or not confirmed
     lost_log lost{};
 
@@ -77,7 +77,7 @@ struct ingest_shared {
     series_sampler& noted;          ///< of new, returned and refused series
     fleet_shared* fleet = nullptr;  ///< set if several gates share their limits
     ingest_logs logs{};
-    label_hash_cache labels{};  ///< of recent series
+    label_hash_cache labels{};
 };
 
 }  // namespace seriesgate

@@ -35,7 +35,6 @@ struct request_work {
     std::string rewritten;             ///< the decoded body that replaces the sender's
     std::optional<work_lease> memory;  ///< of server.maxInflightBytes, while in use
 
-    /// @param key of this installation.
     /// @param labels shared by all workers.
     request_work(const config& settings, const hash_key& key, label_hash_cache& labels);
 
