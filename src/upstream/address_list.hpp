@@ -61,9 +61,7 @@ class address_list {
     endpoints known_;
 
   public:
-    /// Fixed addresses.
     explicit address_list(endpoints fixed);
-    /// The addresses of a name.
     explicit address_list(lookup look_up, time_source now = clock::now);
     address_list(const address_list&) = delete;
     address_list& operator=(const address_list&) = delete;

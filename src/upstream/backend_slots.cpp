@@ -14,8 +14,8 @@ constexpr std::uint64_t share_steps = 10;
 
 enum class rank : std::uint8_t { trial, well, starting, turning_away, out, none };
 
-/// A recovering backend with a share of n tenths takes part in n of ten rounds, and otherwise stands in when the
-/// healthy backends are full. A backend whose trial request is in flight is not waited for.
+/// A recovering backend with a share of n tenths takes part in n of ten rounds. In the others it stands in when the
+/// healthy backends are full. No request waits for a backend whose trial request is in flight.
 rank rank_of(const backend_view& backend, std::uint64_t round) noexcept {
     if (backend.tried) return rank::none;
     if (backend.has_trial && backend.has_room) return rank::trial;

@@ -20,14 +20,13 @@ namespace seriesgate {
 
 // --- The choice of a backend.
 
-/// What the choice knows of a backend.
 struct backend_view {
     backend_state state = backend_state::healthy;
-    bool has_trial = false;      ///< a request now would be the trial request
-    double share = 1;            ///< circuit_breaker::share
+    bool has_trial = false;  ///< a request now would be the trial request
+    double share = 1;
     std::int64_t in_flight = 0;  ///< of all workers
     bool has_room = true;        ///< for another connection of this worker
-    bool tried = false;          ///< this request has failed on it
+    bool tried = false;
     circuit_breaker::clock::time_point due{};
 };
 

@@ -11,11 +11,10 @@
 
 namespace seriesgate {
 
-/// The state of a backend.
 enum class backend_state : std::uint8_t {
     half_open,   ///< accepts connections again: one trial request shows whether it answers
     healthy,     ///< answers its requests
-    overloaded,  ///< answers every request with 503: it is shutting down or overloaded
+    overloaded,  ///< answers every request with 503: it is shutting down, or has too much to do
     ejected,     ///< gives no answers
 };
 

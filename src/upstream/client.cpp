@@ -74,7 +74,7 @@ bool is_end(error_code error) {
 }
 
 /// Whether the store may have read the whole request. Not if we could not write all of it. A peer's FIN acknowledges
-/// all bytes that it could have read before, so nobody has read what is still unacknowledged then. A reset proves
+/// all bytes that it could have read before, so it has not read what is still unacknowledged then. A reset proves
 /// nothing, since a delayed acknowledgement never comes.
 /// Source: RFC 9293, section 3.10.7.4; RFC 1122, section 4.2.3.2 for delayed acknowledgements.
 bool may_have_arrived(error_code write_error, error_code read_error, const timed_stream& stream) {
@@ -149,7 +149,6 @@ std::string tls_failure(const timed_stream& stream) {
     return stream.tls() != nullptr ? stream.tls()->failure() : std::string{};
 }
 
-/// The error of an attempt that is not repeated.
 upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
                           const shared_backend& backend) {
     if (made.tls_failed)

@@ -94,7 +94,6 @@ class connection_pool {
         std::erase_if(idle_, [&](const idle& each) { return each.connection.tls != tls; });
     }
 
-    /// Closes connections to other addresses.
     void close_others(const std::vector<stream_endpoint>& known) {
         std::erase_if(idle_, [&](const idle& each) {
             return std::find(known.begin(), known.end(), each.connection.at) == known.end();
@@ -108,20 +107,19 @@ class connection_pool {
 
 enum class connection_origin : std::uint8_t { opened, pooled };
 
-/// How an attempt on one connection ended.
 enum class attempt_end : std::uint8_t {
     answered,
-    timed_out,    ///< whether or not an answer had begun
-    unread,       ///< connection broke before an answer; the request surely did not arrive whole
-    unanswered,   ///< connection broke before an answer; the request may have arrived
-    broken_amid,  ///< connection broke within an answer
-    invalid,      ///< the peer sent something other than an answer
+    timed_out,   ///< whether or not an answer had begun
+    unread,      ///< connection broke before an answer; the request surely did not arrive whole
+    unanswered,  ///< connection broke before an answer; the request may have arrived
+    broken_amid,
+    invalid,  ///< the peer sent something other than an answer
 };
 
 /// Decides whether to send again. A pooled connection may have been closed unnoticed. Then the upstream's FIN, which
-/// does not acknowledge the request, comes before its reset: nobody has worked on the request. Only then, or if the
+/// does not acknowledge the request, comes before its reset: the store has not seen the request. Only then, or if the
 /// request could not be written whole, it is sent once more, on a new connection. A store killed by the request has
-/// read all of it and may have stored it; after a reset without a FIN nobody can tell.
+/// read all of it and may have stored it; after a reset without a FIN the outcome is unknown.
 /// @return why there is no answer; nothing for another attempt.
 /// Source: RFC 9112, section 9.3.1.
 constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end, connection_origin origin) noexcept {
@@ -143,8 +141,8 @@ constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end
 
 struct attempt {
     attempt_end end = attempt_end::unanswered;
-    std::string why;          ///< the error: the system's text, or what came; empty after a timeout
-    upstream_answer answer;   ///< if answered
+    std::string why;  ///< the error: the system's text, or what came; empty after a timeout
+    upstream_answer answer;
     bool reusable = false;    ///< the connection can take another request
     bool tls_failed = false;  ///< TLS itself failed, not only the connection
 };

@@ -17,8 +17,8 @@ namespace seriesgate {
 
 /// What to send. make_message() copies headers and query. The body's bytes must not change while it is sent.
 struct upstream_request {
-    const http::fields& headers;      ///< the sender's
-    std::string_view tenant_header;   ///< name of that header
+    const http::fields& headers;  ///< the sender's
+    std::string_view tenant_header;
     std::string_view tenant{};        ///< replaces the header's value; empty: keep it
     std::string_view path_tenant{};   ///< for a URL with the tenant in its path
     bool keeps_authorization = true;  ///< the sender's Authorization header is meant for the store
@@ -27,8 +27,8 @@ struct upstream_request {
     bytes_view body;
     std::string_view content_type{};      ///< replaces the header; empty: keep it
     std::string_view content_encoding{};  ///< the same
-    bool body_changed = false;            ///< not the sender's bytes
-    bool translated = false;              ///< from version 2 of remote write to version 1
+    bool body_changed = false;
+    bool translated = false;  ///< from version 2 of remote write to version 1
     /// Keeps the body alive, for several senders and beyond the caller's life. Without it, the body must outlive the
     /// exchange.
     std::shared_ptr<const void> body_owner{};
@@ -85,7 +85,6 @@ bool goes_in_circles(const http::fields& headers);
 /// @param tenant_header name of the header with the tenant, which is always copied. Source: RFC 9110, section 7.6.1.
 void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header);
 
-/// Removes digests of the body, after it was changed.
 void drop_body_digests(http::fields& headers);
 
 /// Approximate memory of a copy, in bytes.
@@ -99,11 +98,11 @@ void add_via(http::fields& headers);
 struct upstream_message {
     http::request<http::span_body<const char>> http;
     std::shared_ptr<const void> body_owner;
-    const store_backend* to;  ///< the addressee
-    std::string query;        ///< forwarded part of the sender's
-    std::string tenant{};     ///< for backends with the tenant in their path
-    bool shows_us = false;    ///< authenticates the gate, not the sender
-    bool keeps_host;          ///< the sender's Host, see upstream_config::host_header
+    const store_backend* to;
+    std::string query;      ///< forwarded part of the sender's
+    std::string tenant{};   ///< for backends with the tenant in their path
+    bool shows_us = false;  ///< authenticates the gate, not the sender
+    bool keeps_host;        ///< the sender's Host, see upstream_config::host_header
 
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };

@@ -21,7 +21,6 @@ std::string backend_name(const std::vector<store_backend>& backends, std::size_t
     return numbered(backends[at].authority, before);
 }
 
-/// The name of its first backend.
 std::string store_name(const upstream_config& of, std::size_t which) {
     const auto authority = [&](std::size_t each) { return store_at(of, each).backends.front().authority; };
     if (of.discard) return {};

@@ -29,9 +29,9 @@ struct shared_backend {
     std::atomic<bool> outage_told{false};   ///< the log reports the end of an outage only if it reported the beginning
     std::atomic<unsigned> next_address{0};  ///< rotates over its addresses
 
-    gauge in_flight{};    ///< of all workers
-    gauge connections{};  ///< open, idle ones included
-    counter requests{};   ///< a request sent twice counts twice
+    gauge in_flight{};  ///< of all workers
+    gauge connections{};
+    counter requests{};  ///< a request sent twice counts twice
     counter_by<upstream_error_reason> errors{};
 
     shared_backend(const store_backend& backend, std::string named, bool only)
@@ -43,11 +43,11 @@ struct shared_store {
     const upstream_config& upstream;
     const store_config& settings;
     upstream_metrics& metrics;
-    const std::string name;  ///< for logs and metrics
+    const std::string name;
     store_access access;
     std::deque<shared_backend> backends{};
     upstream_health health{};
-    std::atomic<std::uint64_t> turn{0};      ///< counts choices
+    std::atomic<std::uint64_t> turn{0};
     const std::size_t connections_each_max;  ///< of one worker to one backend
     counter waits{};                         ///< requests that had to wait for a slot
     gauge waiting{};                         ///< requests waiting now
@@ -61,7 +61,6 @@ struct shared_store {
     [[nodiscard]] std::string name_fault();
 };
 
-/// Number of URLs of all stores.
 [[nodiscard]] std::size_t count_backends(const upstream_config& of);
 
 /// Connections that one worker may have to each backend, at least one. Equal parts of upstream.maxConnections: a slow

@@ -26,12 +26,12 @@ namespace seriesgate {
 /// with a password or token. They never appear in logs or answers. Threads: any.
 class store_credentials {
     const std::map<std::string, secret_text, std::less<>>& headers_;
-    const bool has_authorization_;  // among headers_
+    const bool has_authorization_;
     const std::string user_name_;
     std::optional<secret_file> file_;  // with basicAuth or bearerTokenFile
 
     struct proof {
-        secret_text secret{};         // content of the file
+        secret_text secret{};
         secret_text authorization{};  // header made from it; empty: none
     };
     published<proof> proof_;
@@ -77,7 +77,6 @@ class store_access {
 
     /// Whether requests to the store contain secrets of ours, which senders must not see.
     [[nodiscard]] bool has_secrets() const noexcept { return has_query_ || credentials_.has_any(); }
-    /// Whether one of its URLs has a query.
     [[nodiscard]] bool has_query() const noexcept { return has_query_; }
 
     /// Removes our secrets from a text of the store, which may repeat requests.
@@ -86,13 +85,11 @@ class store_access {
     /// For new connections to https:// backends; null if there are none.
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
 
-    /// A client session for a connection to an https:// backend.
     [[nodiscard]] std::unique_ptr<tls_session> make_session(std::shared_ptr<const tls_context> with,
                                                             const store_backend& backend) const;
 };
 
 const store_config& store_at(const upstream_config& of, std::size_t which);
-/// The store's key in the configuration.
 std::string store_key(std::size_t which);
 
 /// Errors of files that the stores need, one line each.

@@ -56,7 +56,7 @@ struct upstream_metrics {
     counter_by<upstream_error_reason> upstream_errors;
     counter_by_status upstream_responses;                      ///< the store's own answers to data
     alignas(64) duration_histogram upstream_request_duration;  ///< from sending to the whole answer, or to the failure
-    counter upstream_sent_bytes;                               ///< compressed bodies
+    counter upstream_sent_bytes;
 };
 
 void write(exposition& out, const upstream_metrics& metrics);
@@ -69,7 +69,7 @@ class upstream_health {
 
     struct outage {
         std::chrono::milliseconds lasted{};
-        std::uint64_t requests = 0;  ///< without an answer
+        std::uint64_t requests = 0;
     };
 
   private:
