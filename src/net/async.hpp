@@ -79,7 +79,6 @@ class async_event : public std::enable_shared_from_this<async_event> {
 /// A coroutine creates it and waits, on its worker's thread. Another thread gives the value, once or never.
 template <class T>
 class awaited {
-    /// Only the worker's thread uses it.
     struct state {
         async_timer clock;
         std::optional<T> value;
@@ -113,7 +112,6 @@ class awaited {
 
     [[nodiscard]] giver to_give() const { return {io_, state_}; }
 
-    /// @return nothing if no value comes in time.
     net::awaitable<std::optional<T>> wait(std::chrono::steady_clock::duration limit) {
         // The value comes through the io_context, so never between these two lines.
         state_->clock.expires_after(limit);

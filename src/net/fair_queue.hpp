@@ -30,7 +30,7 @@ class fair_queue {
     const std::size_t waiting_max_;
     std::size_t waiting_ = 0;
     std::map<std::string, queue, std::less<>> by_key_;  // no queue is empty
-    std::string last_;                                  // served last
+    std::string last_;                                  // key served last
     const std::shared_ptr<fair_queue*> here_;           // null once the queue is destroyed
 
   public:
@@ -38,7 +38,7 @@ class fair_queue {
 
     /// A granted turn; passes to the next waiter when destroyed. May outlive the queue.
     class turn {
-        std::shared_ptr<fair_queue*> of_;  // null: no turn
+        std::shared_ptr<fair_queue*> of_;
 
       public:
         explicit turn(std::shared_ptr<fair_queue*> of) noexcept : of_(std::move(of)) {}

@@ -17,7 +17,6 @@ namespace http = boost::beast::http;
 
 // --- Names and lists in header fields. core/text.hpp compares two names.
 
-/// Orders names without regard to case.
 constexpr bool name_before(std::string_view one, std::string_view other) noexcept {
     return std::ranges::lexicographical_compare(one, other, {}, lower, lower);
 }
@@ -76,7 +75,7 @@ class header_meter {
     std::size_t bytes_max_;
     std::size_t bytes_ = 0;
     std::size_t lines_ = 0;
-    std::size_t line_bytes_ = 0;  // of the unfinished line
+    std::size_t line_bytes_ = 0;
     bool line_is_return_ = false;
     bool complete_ = false;
 

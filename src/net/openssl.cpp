@@ -79,7 +79,6 @@ std::string text_of(const GENERAL_NAME* from) {
     return is_printable(bytes) ? std::string{bytes} : std::string{};
 }
 
-/// Empty if there is none.
 std::string first_of(const GENERAL_NAMES* names, int wanted) {
     for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
         const GENERAL_NAME* const each = sk_GENERAL_NAME_value(names, i);

@@ -53,7 +53,6 @@ class tls_tickets {
 
     /// Beyond the bounds it drops the oldest ticket of the name, and tickets of further names.
     void give(const std::string& name, ssl_session_ptr session);
-    /// Null if there is none.
     [[nodiscard]] ssl_session_ptr take(const std::string& name);
 };
 
@@ -83,7 +82,6 @@ struct openssl_context {
 /// Whether subjectAltName has an entry (DNS, URI, email or IP address) in `of`.
 [[nodiscard]] bool has_any_name(X509* certificate, const std::vector<std::string>& of);
 
-/// For example "CN=store.test,O=Example".
 [[nodiscard]] std::string subject_of(X509* certificate);
 
 /// Why the last operation failed, from this thread's OpenSSL errors and the certificate verification.

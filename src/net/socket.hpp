@@ -51,7 +51,6 @@ class transport {
     [[nodiscard]] virtual bool is_open() const = 0;
     [[nodiscard]] virtual endpoint local_endpoint() const = 0;
     [[nodiscard]] virtual endpoint remote_endpoint() const = 0;
-    /// As in timed_stream.
     [[nodiscard]] virtual bool has_unconfirmed() const = 0;
     [[nodiscard]] virtual bool is_quiet() const = 0;
     [[nodiscard]] virtual bool peer_has_ended() const = 0;
@@ -59,7 +58,6 @@ class transport {
 
 class transport_listener {
   public:
-    /// Gets the new connection and its peer.
     using accepted = std::function<void(error_code, std::shared_ptr<transport>, transport::endpoint)>;
 
     virtual ~transport_listener() = default;
@@ -119,7 +117,6 @@ class stream_socket : public net::generic::stream_protocol::socket {
         if (auto* const network = transport_network::installed()) [[unlikely]]
             virtual_ = network->make_transport();
     }
-    /// Adopts a socket of the operating system.
     stream_socket(kernel_socket&& from) : kernel_socket(std::move(from)) {}  // NOLINT: implicit on purpose
     /// Belongs to the operating system even in tests.
     explicit stream_socket(const net::any_io_executor& of) : kernel_socket(of) {}
@@ -141,7 +138,7 @@ class stream_socket : public net::generic::stream_protocol::socket {
     /// Empty if the peer has gone.
     [[nodiscard]] stream_endpoint peer() const noexcept;
 
-    /// Never waits. @param error net::error::would_block if there is nothing to read, or no room to write.
+    /// @param error net::error::would_block if there is nothing to read, or no room to write.
     template <class Buffers>
     std::size_t read_at_once(const Buffers& into, error_code& error) {
         if (virtual_) [[unlikely]]
@@ -162,7 +159,6 @@ class stream_socket : public net::generic::stream_protocol::socket {
     [[nodiscard]] bool is_quiet() noexcept;
     [[nodiscard]] bool peer_has_ended() const noexcept;
 
-    /// The first non-empty buffer.
     template <class Buffer, class Buffers>
     static Buffer first_of(const Buffers& buffers) {
         for (auto each = net::buffer_sequence_begin(buffers); each != net::buffer_sequence_end(buffers); ++each)
@@ -177,7 +173,7 @@ class stream_socket : public net::generic::stream_protocol::socket {
     }
 };
 
-/// A listening socket. Threads: its executor's.
+/// Threads: its executor's.
 class stream_acceptor : public net::basic_socket_acceptor<net::generic::stream_protocol> {
     using kernel_acceptor = net::basic_socket_acceptor<net::generic::stream_protocol>;
     std::shared_ptr<transport_listener> virtual_;
@@ -237,8 +233,8 @@ void set_no_delay(stream_socket& of) noexcept;
 class detached_socket {
     net::generic::stream_protocol protocol_{AF_UNSPEC, 0};
     int descriptor_ = -1;
-    std::shared_ptr<transport> virtual_{};                    // a test's socket, in place of a descriptor
-    std::shared_ptr<transport_listener> virtual_listener_{};  // the same for a listening socket
+    std::shared_ptr<transport> virtual_{};  // a test's socket, in place of a descriptor
+    std::shared_ptr<transport_listener> virtual_listener_{};
 
   public:
     detached_socket() = default;
@@ -252,9 +248,8 @@ class detached_socket {
     explicit detached_socket(stream_acceptor& from) noexcept;
     ~detached_socket();
 
-    /// On failure this object keeps the open socket.
+    /// On failure this object still owns the open socket.
     [[nodiscard]] result<stream_socket, error_code> attach(net::io_context& to);
-    /// The same for a listening socket.
     [[nodiscard]] result<stream_acceptor, error_code> attach_listening(net::io_context& to);
 
     [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0 || virtual_ || virtual_listener_; }

@@ -11,13 +11,13 @@ namespace seriesgate {
 
 /// Removes the file when destroyed, unless another file has replaced it. Threads: one at a time.
 class socket_file {
-    std::string path_;  ///< empty: none
+    std::string path_;
     dev_t device_ = 0;
     ino_t number_ = 0;
 
   public:
     socket_file() = default;
-    /// For the existing file. @param path if no file exists, nothing is removed.
+    /// @param path if no file exists there, nothing is removed later.
     explicit socket_file(std::string path);
     socket_file(socket_file&& other) noexcept;
     socket_file& operator=(socket_file&& other) noexcept;

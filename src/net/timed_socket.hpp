@@ -179,7 +179,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         net::post(socket_.get_executor(), net::append(std::move(handler), timeout, results...));
     }
 
-    /// Gives up the socket, for another thread. Nothing may be pending.
+    /// Gives up the socket. Nothing may be pending.
     [[nodiscard]] stream_socket release() {
         usage_.require_idle();
         return std::move(socket_);

@@ -61,7 +61,6 @@ class tls_layer {
     /// Sends a close_notify, if that needs no wait.
     ~tls_layer();
 
-    /// Call it first.
     void attach(std::shared_ptr<timed_socket> socket) noexcept { socket_ = std::move(socket); }
 
     void handshake(erased_handler handler);
@@ -149,7 +148,6 @@ class timed_stream {
         tls_->attach(socket_);
     }
     [[nodiscard]] bool has_tls() const noexcept { return tls_ != nullptr; }
-    /// Null for a plain connection.
     [[nodiscard]] const tls_session* tls() const noexcept { return tls_ ? &tls_->session() : nullptr; }
 
     /// After tls_error::failed, tls()->failure() has the reason.
@@ -239,8 +237,8 @@ class timed_stream {
     }
 
     /// Whether the peer's host has certainly not acknowledged all of the last write. Still works after the connection
-    /// has broken, until it is closed. False if TLS has sent something by itself since, which cannot be told apart.
-    /// After the peer's FIN, true means that nobody there has read all; after a reset it means nothing, since
+    /// has broken, until it is closed. False if TLS has sent something by itself since.
+    /// After the peer's FIN, true means that the peer has not read all; after a reset it means nothing, since
     /// acknowledgements may be delayed.
     [[nodiscard]] bool has_unconfirmed() const noexcept {
         return !(tls_ && tls_->has_spoken()) && socket_->socket().has_unconfirmed();

@@ -107,7 +107,7 @@ int keep_session(SSL* of, SSL_SESSION* session) {
     auto& shared = *static_cast<openssl_context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(of)));
     try {
         shared.tickets.give(name, std::move(kept));
-    } catch (const std::bad_alloc&) {  // not kept
+    } catch (const std::bad_alloc&) {
     }
     return 1;
 }

@@ -23,12 +23,12 @@ struct tls_file_names {
 /// Holds the last good context of the files. A certificate and its key are replaced one after the other; until both
 /// fit, the previous context stays.
 class tls_files {
-    tls_settings settings_;  // with the texts read last
+    tls_settings settings_;
     debounced_file certificates_;
     debounced_file key_;
     debounced_file authorities_;
     bool untaken_ = false;  // texts read, but not yet made into a context
-    std::string fault_;     // why they are not used now
+    std::string fault_;
     bool fault_told_ = false;
     std::chrono::system_clock::time_point expiry_told_{};
     mutable std::mutex lock_;

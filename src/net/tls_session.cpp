@@ -49,13 +49,13 @@ struct tls_session::state {
     std::shared_ptr<const tls_context> context;  // destroyed last
     std::string peer_name;                       // of a client's server
     input_buffer input;
-    std::string output;            // collected while `sending` is in progress
-    std::string sending;           // returned by output()
-    std::size_t sent_bytes = 0;    // of `sending`
+    std::string output;  // collected while `sending` is in progress
+    std::string sending;
+    std::size_t sent_bytes = 0;
     std::size_t silent_bytes = 0;  // taken since the last plain text
     bool handshake_done = false;   // silent messages count from then on
     std::uint64_t silent_messages = 0;
-    std::uint64_t plain_bytes = 0;  // read so far
+    std::uint64_t plain_bytes = 0;
     std::string failure;
     ssl_ptr ssl;
 

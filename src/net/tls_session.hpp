@@ -31,7 +31,7 @@ enum class tls_step : std::uint8_t {
 /// (key changes, warnings, empty records). Threads: one at a time.
 class tls_session {
   public:
-    struct state;  ///< OpenSSL's
+    struct state;
 
     struct read_outcome {
         tls_step step;

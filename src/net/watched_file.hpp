@@ -47,10 +47,9 @@ class text_file {
 
 // --- A file without half-written states.
 
-/// One check of files for changes.
 struct file_look {
     monotonic_clock::time_point now = monotonic_clock::now();
-    bool are_whole = false;  ///< for a reload by request: nobody is writing the files
+    bool are_whole = false;  ///< for a reload by request: the files are complete
 };
 
 /// The last complete state of a file. A program that writes a file empties it first, so a change counts once the file
