@@ -57,7 +57,6 @@ struct reload_metrics {
 
 void write(exposition& out, const reload_metrics& metrics);
 
-/// What the handlers of all threads share.
 struct admin_shared {
     const lifecycle& life;
     reload_metrics& reload;
@@ -77,7 +76,6 @@ class admin_answers {
   public:
     admin_answers(admin_shared& shared, net::io_context& io) : shared_(shared), io_(io) {}
 
-    /// GET and HEAD.
     net::awaitable<reply> healthy(const http_request& request);
     net::awaitable<reply> ready(const http_request& request);
     net::awaitable<reply> metrics(const http_request& request);

@@ -232,7 +232,6 @@ namespace {
 
 namespace json = boost::json;
 
-/// Bound of an answer with refused series.
 constexpr std::size_t refused_bytes_max = 4u << 20;
 
 std::string utc(time_point moment) {

@@ -17,7 +17,6 @@
 namespace seriesgate {
 namespace {
 
-/// Longest quoted name in an error.
 constexpr std::size_t shown_bytes_max = 64;
 
 std::string shown(std::string_view name) {
@@ -116,7 +115,6 @@ struct argument {
     reader read;
 };
 
-/// The arguments of each path.
 std::vector<argument> arguments_of(api_path path) {
     switch (path) {
         case api_path::top:

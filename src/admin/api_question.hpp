@@ -23,12 +23,9 @@ using series_labels = std::vector<std::pair<std::string, std::string>>;
 /// labels. @return or the error, one line.
 result<series_labels, std::string> read_series(std::string_view text);
 
-/// Views into `labels`.
 std::vector<label_view> views_of(const series_labels& labels);
 
-/// The paths under /api/v1/.
 enum class api_path : std::uint8_t { top, findings, refused, explain, suggestions };
-/// The last part of the path.
 std::string_view name_of(api_path path) noexcept;
 
 /// Equal questions have the same answer.
@@ -39,8 +36,8 @@ struct api_question {
     std::string by = "metric";
     std::optional<std::string> tenant{};  ///< as in the header; nothing: all tenants
     std::uint64_t shown_max = 0;
-    std::string match{};                ///< a valid selector; empty: every series
-    std::string series{};               ///< in the form of read_series
+    std::string match{};  ///< a valid selector; empty: every series
+    std::string series{};
     std::optional<std::string> name{};  ///< of one of `limits`
 
     bool operator==(const api_question&) const = default;

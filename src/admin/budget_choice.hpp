@@ -16,10 +16,9 @@ namespace seriesgate {
 
 /// A budget must match all conditions that are set.
 struct budget_choice {
-    std::uint64_t shown_max =
-        std::numeric_limits<std::uint64_t>::max();  ///< of each list; those with most demand first
-    std::optional<std::string> tenant{};            ///< as in budget_name: its own budget, and its budgets of limits
-    std::optional<std::string> limit{};             ///< budgets of this limit
+    std::uint64_t shown_max = std::numeric_limits<std::uint64_t>::max();  ///< of each list
+    std::optional<std::string> tenant{};  ///< as in budget_name: its own budget, and its budgets of limits
+    std::optional<std::string> limit{};
 
     [[nodiscard]] bool takes(const budget_name& name) const {
         return (!tenant || (name.has_tenant && name.tenant == *tenant)) && (!limit || name.limit == *limit);

@@ -17,8 +17,8 @@ using named_counts = std::vector<std::pair<std::string, std::uint64_t>>;
 
 struct request_counts {
     std::uint64_t total = 0;            ///< of ingestion, answered with any status
-    std::uint64_t rejected = 0;         ///< of `total`: answered by the gate with 4xx
-    std::uint64_t upstream_errors = 0;  ///< of `total`: answered by the gate with 502 or 504
+    std::uint64_t rejected = 0;         ///< with 4xx, by the gate
+    std::uint64_t upstream_errors = 0;  ///< with 502 or 504, by the gate
     std::uint64_t unconfirmed = 0;      ///< remote write 2: the store's 2xx did not say what was written
     std::uint64_t partly_written = 0;   ///< remote write 2: the store's 2xx confirmed less than was sent
     named_counts by_status{};           ///< of `total`
@@ -52,7 +52,6 @@ struct connection_counts {
     named_counts turned_away_by_reason{};
 };
 
-/// A backend of a store.
 struct backend_counts {
     std::string name;
     bool is_up = true;
@@ -72,7 +71,6 @@ struct store_counts {
     std::vector<backend_counts> backends{};
 };
 
-/// A gate of the fleet, this one included.
 struct fleet_gate_counts {
     std::string name;
     std::string version;
@@ -85,7 +83,7 @@ struct shared_counts {
     std::string name_space;  ///< shared.namespace
     std::vector<fleet_gate_counts> gates{};
     std::uint64_t claims = 0;           ///< answered questions, each about up to 128 series
-    std::uint64_t known = 0;            ///< series that a gate had been admitted before
+    std::uint64_t known = 0;            ///< series that some gate had admitted before
     std::uint64_t taken = 0;            ///< series admitted, and counted for all
     std::uint64_t refused = 0;          ///< series without room in a limit
     std::uint64_t unanswered = 0;       ///< series decided by shared.onUnavailable
@@ -98,10 +96,10 @@ struct shared_counts {
 
 /// Delivery of accepted samples in the last five minutes.
 struct delivery_facts {
-    bool is_discarded = false;  ///< no store is configured
+    bool is_discarded = false;  ///< upstream.url is `discard:`
     std::uint64_t stored = 0, failed = 0;
-    std::optional<std::chrono::sys_seconds> nothing_since{};  ///< all samples have failed since then
-    std::string why{};                                        ///< the most frequent fault since then
+    std::optional<std::chrono::sys_seconds> nothing_since{};  ///< last stored sample, if all failed since
+    std::string why{};                                        ///< the most frequent fault since
 
     std::chrono::sys_seconds watched_since{};                ///< start of the record
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< last refusal by a limit, to some seconds
@@ -121,8 +119,8 @@ struct gate_counts {
     delivery_facts delivery{};
     dropped_counts dropped{};
     connection_counts connections{};
-    std::vector<store_counts> stores{};     ///< the first store, then the replicas; none with `discard:`
-    std::optional<shared_counts> shared{};  ///< only in a fleet
+    std::vector<store_counts> stores{};  ///< the first store, then the replicas; none with `discard:`
+    std::optional<shared_counts> shared{};
 };
 
 // --- The record of deliveries.
@@ -159,7 +157,6 @@ class delivery_record {
     std::chrono::sys_seconds last_stored_{};  // or the first moment of all
 };
 
-/// One sentence.
 std::string to_text(const delivery_facts& facts);
 
 }  // namespace seriesgate

@@ -14,7 +14,6 @@
 namespace seriesgate {
 namespace {
 
-/// One family with a sample for each window.
 template <class Figure>
 void write_windows(exposition& out, std::string_view name, std::string_view help, metric_type type,
                    const limiter_figures& figures, Figure window_figures::*figure) {
@@ -47,7 +46,6 @@ std::size_t room_for_each(const counts_by_limit& counts) {
     return room;
 }
 
-/// The budgets with most demand of each limit.
 budget_list shown_groups(const std::vector<budget_figures>& all) {
     counts_by_limit counts;
     for (const budget_figures& each : all) ++counts[each.name.limit];
@@ -72,7 +70,6 @@ void write_group(exposition& out, const budget_figures& of, std::string_view win
                value);
 }
 
-/// One family with a sample for each budget and window.
 struct budget_family {
     std::string_view name;
     std::string_view help;

@@ -51,10 +51,9 @@ class single_flight_queue {
         co_return co_await outcome.wait(limit);
     }
 
-    /// Adds a job that no request waits for.
     void ask(const Key& key) { add(key, std::nullopt, jobs_max - 1); }
 
-    /// Waits for the next job. One coroutine at a time.
+    /// Threads: one coroutine at a time.
     net::awaitable<job> take() {
         const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
         for (;;) {
@@ -99,8 +98,8 @@ enum class page_kind : std::uint8_t { metrics, stats, status, api };
 
 struct page_key {
     page_kind kind = page_kind::metrics;
-    budget_choice shown{};  ///< on /stats
-    api_question asked{};   ///< of the API
+    budget_choice shown{};
+    api_question asked{};
 
     /// Whether this is a part of /stats or an API answer, of which there can be any number.
     [[nodiscard]] bool is_part() const { return kind == page_kind::api || shown != budget_choice{}; }
@@ -131,7 +130,6 @@ class page_cache {
     /// A session's time to read an answer: readers of older texts are gone by then.
     static constexpr auto age_max = std::chrono::seconds{30};
 
-    /// Whether another text may be made.
     [[nodiscard]] bool has_room();
     /// The newest text of this key that is young enough and still held, or null.
     [[nodiscard]] page_text newest(const page_key& key, time_point now) const;

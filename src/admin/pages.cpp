@@ -78,7 +78,7 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
 
 std::string suggestions_text(const api_question& asked, const page_sources& from) {
     suggestion_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
-    if (asked.tenant) choice.tenant = readable(*asked.tenant);  // as in the figures
+    if (asked.tenant) choice.tenant = readable(*asked.tenant);
     const auto rules = from.limiter.rules();
     return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice), *rules);
 }

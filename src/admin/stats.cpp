@@ -35,7 +35,6 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
     return number;
 }
 
-/// @return the error, or nothing.
 std::string take_limit(std::string_view value, budget_choice& into) {
     const auto number = whole_number(value);
     if (!number) return "limit: expected a whole number, how many entries each list may have";
@@ -267,7 +266,7 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
 std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
                        const budget_choice& shown) {
     std::string text = json::serialize(head_json(process, counts, figures));
-    text.pop_back();  // its closing brace
+    text.pop_back();
     append_list(text, "tenants", figures.tenants, shown, tenant_json);
     append_list(text, "limits", figures.limits, shown, limit_json);
     text += '}';

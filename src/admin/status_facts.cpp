@@ -14,7 +14,6 @@
 namespace seriesgate {
 namespace {
 
-/// The tables of one hour.
 struct both_kinds {
     const cardinality_tables& newly_admitted;
     const cardinality_tables& refused;

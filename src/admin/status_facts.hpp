@@ -22,8 +22,8 @@ namespace seriesgate {
 /// State of configuration and saved state.
 struct upkeep_facts {
     std::chrono::sys_seconds config_taken_over{};
-    bool reload_successful = true;      ///< of the last reload
-    bool web_config_successful = true;  ///< see reload_metrics
+    bool reload_successful = true;
+    bool web_config_successful = true;
     bool keeps_state = false;
     std::optional<std::chrono::sys_seconds> state_saved{};  ///< nothing: not yet by this process
 };
@@ -66,14 +66,13 @@ struct status_facts {
     upkeep_facts upkeep{};
     std::vector<finding> of_hour{};
     std::vector<finding> of_day{};  ///< without those of of_hour
-    sampled samples{};              ///< rules are tried on them
+    sampled samples{};
     std::vector<too_small> too_small_limits{};
     std::vector<hour_counts> hours{};
     std::vector<top_table> top{};
     std::vector<std::shared_ptr<const refused_series>> refused{};  ///< newest first
 };
 
-/// A number of series, perhaps estimated.
 struct series_count {
     std::uint64_t series = 0;
     bool is_exact = true;

@@ -35,7 +35,6 @@ bool has_values(const top_table& table) {
     return table.of == top_table::sort::labels;
 }
 
-/// Names of metrics are long.
 bool is_wide(const top_table& table) {
     return table.of == top_table::sort::metrics || table.of == top_table::sort::labels;
 }

@@ -29,7 +29,7 @@ std::string new_series(series_count count) {
 /// same series.
 struct observed_refusals {
     series_count series{};
-    std::string by{};  ///< owner of the limit
+    std::string by{};
 };
 
 observed_refusals observed_now(const status_facts& of) {
@@ -53,7 +53,6 @@ std::string observed_text(const observed_refusals& most) {
     return fmt::format("{} would be refused by {}", new_series(most.series), most.by);
 }
 
-/// The consequence of the verdict, as HTML.
 std::string consequence_html(const status_facts& of) {
     const bool observes = of.figures.mode == limit_mode::observe;
     const window_figures& hour = of.figures.hourly;
@@ -93,7 +92,6 @@ std::string reasons_html(const status_facts& of) {
     return out.empty() || !is_withholding(of) ? "" : fmt::format("<p>Why: {}.</p>\n", out);
 }
 
-/// Further warnings, as text.
 std::vector<std::string> warnings_of(const status_facts& of) {
     std::vector<std::string> made;
     if (of.figures.clock_in_doubt) made.emplace_back("The clock has leapt by over an hour and is not believed yet.");

@@ -10,11 +10,9 @@ namespace seriesgate {
 
 /// Whether data is withheld, whose it is, and the remedy.
 std::string now_section(const status_facts& of);
-/// The hour and the day, and the hours before.
 std::string windows_section(const status_facts& of);
 /// Tenants and groups with most demand; the script loads all.
 std::string budgets_section(const status_facts& of);
-/// Names with most series.
 std::string top_section(const status_facts& of);
 std::string refused_section(const status_facts& of);
 /// The stores, and the other gates of the fleet.
@@ -22,14 +20,12 @@ std::string stores_section(const status_facts& of);
 /// State of configuration and saved state, and links.
 std::string upkeep_section(const status_facts& of);
 
-/// New and refused series of the last 24 hours, as a chart.
 std::string hours_chart(const status_facts& of);
 /// Refused samples of the last 60 minutes; empty if there were none.
 std::string minutes_chart(const status_facts& of);
 
 /// One sentence: whether data is withheld. Text, not HTML.
 std::string verdict_text(const status_facts& of);
-/// Whether data is withheld in this hour.
 bool is_withholding(const status_facts& of) noexcept;
 
 }  // namespace seriesgate

@@ -41,7 +41,7 @@ std::string cut(std::string_view text, std::size_t bytes_max);
 /// @param name readable already, see readable(): its backslashes are escapes.
 std::string name_html(std::string_view name, std::size_t bytes_max = 80);
 
-/// A term and its description, both HTML.
+/// @param description HTML, like `term`.
 std::string term_html(std::string_view term, std::string_view description);
 
 /// `1 series`, `99,812 series`.
