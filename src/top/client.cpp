@@ -104,7 +104,6 @@ net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::a
     co_return found_or_not{std::move(looked_up->found)};
 }
 
-/// @return the error; an empty text if connected.
 net::awaitable<std::string> gate_client::connect_to(const stream_endpoint& to, time_limit limit) {
     stream_.emplace(stream_socket{io_});
     stream_->expires_at(limit);

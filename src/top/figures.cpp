@@ -43,7 +43,6 @@ std::string text_at(const json::object& in, std::string_view key) {
     return bounded({found.data(), found.size()});
 }
 
-/// Empty if missing.
 std::string text_if(const json::object& in, std::string_view key) {
     return in.contains(key) ? text_at(in, key) : std::string{};
 }
@@ -180,7 +179,6 @@ std::string series_text(const json::object& labels) {
     return bounded(inner.empty() && !name.empty() ? name : name + "{" + inner + "}");
 }
 
-/// The list in an answer with the API's envelope.
 json::array list_in(std::string_view text) {
     const json::value parsed = json::parse(text);
     return parsed.as_object().at("data").as_array();

@@ -20,7 +20,6 @@ struct question {
     bool operator==(const question&) const = default;
 };
 
-/// A window of the global limit.
 struct window_figures {
     std::uint64_t series_max = 0;  ///< 0: not limited
     std::uint64_t series = 0;
@@ -29,12 +28,11 @@ struct window_figures {
     std::chrono::sys_seconds end{};
 };
 
-/// A window of a limited budget.
 struct budget_figures {
     std::string name{};
     bool daily = false;
     bool observes = false;
-    std::uint64_t series_max = 0;  ///< never 0
+    std::uint64_t series_max = 0;
     std::uint64_t series = 0;
     std::uint64_t refused = 0;
     bool refused_is_exact = true;
@@ -67,13 +65,12 @@ struct refused_series {
     std::chrono::sys_seconds when{};
 };
 
-/// A backend of a store.
 struct backend {
     std::string store{};
     std::string name{};
     bool is_up = false;
     std::uint64_t in_flight = 0;
-    std::uint64_t waiting = 0;  ///< for a connection to the store
+    std::uint64_t waiting = 0;
     std::uint64_t requests = 0;
     std::uint64_t errors = 0;
 };
@@ -89,11 +86,11 @@ struct figures {
     window_figures hourly{};
     window_figures daily{};
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< a refused sample of any series
-    std::vector<finding> findings{};                         ///< worst first
-    std::vector<top_entry> cardinality_tracker{};            ///< largest first
-    std::vector<budget_figures> budgets{};                   ///< nearest to their limit first
-    std::vector<refused_series> refused{};                   ///< newest first
-    std::vector<backend> backends{};                         ///< failing ones first
+    std::vector<finding> findings{};
+    std::vector<top_entry> cardinality_tracker{};
+    std::vector<budget_figures> budgets{};  ///< nearest to their limit first
+    std::vector<refused_series> refused{};
+    std::vector<backend> backends{};  ///< failing ones first
 };
 
 }  // namespace seriesgate::top
@@ -102,7 +99,7 @@ namespace seriesgate::top {
 
 /// Everything that a frame shows.
 struct moment {
-    std::string url;                   ///< of the gate
+    std::string url;
     std::optional<figures> known{};    ///< the last answers; nothing before the first
     std::chrono::sys_seconds taken{};  ///< time of these answers
     std::string fault{};               ///< why there are no newer ones; empty while the gate answers

@@ -33,7 +33,7 @@ std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t columns) {
 namespace seriesgate::top {
 namespace {
 
-constexpr std::size_t number_columns = 11;  // 999,999,999
+constexpr std::size_t number_columns = 11;
 constexpr std::size_t clock_columns = 8;
 constexpr std::size_t bar_columns_min = 6;
 constexpr std::size_t bar_columns_max = 32;
@@ -59,7 +59,6 @@ tone tone_of(std::uint64_t series, std::uint64_t series_max) {
     return full >= 100 ? tone::bad : full >= 80 ? tone::warning : tone::good;
 }
 
-/// `[###---] 60 %`
 void add_bar(line& to, std::uint64_t series, std::uint64_t series_max, std::size_t columns) {
     to.add(bar(series, series_max, columns), tone_of(series, series_max));
     to.add(fmt::format(" {:>3} %  ", percent(series, series_max)));
@@ -164,7 +163,6 @@ line entry_line(const top_entry& one, std::size_t columns) {
     return made.add(error, tone::faint).add("  ").add(clock_text(one.last_seen), tone::faint);
 }
 
-/// The columns after the name.
 line budget_numbers(const budget_figures& one) {
     line made;
     add_bar(made, one.series, one.series_max, budget_bar_columns);

@@ -33,11 +33,10 @@ namespace seriesgate::top {
 
 struct content {
     std::string heading;
-    std::vector<line> lines;    ///< at least one
+    std::vector<line> lines;
     std::size_t lines_min = 1;  ///< wanted before other parts get more
 };
 
-/// Version, uptime, mode, address.
 line title_line(const moment& at, std::size_t columns);
 /// The hour and the day of the global limit.
 std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns);

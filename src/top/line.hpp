@@ -29,7 +29,7 @@ class line {
   public:
     struct piece {
         tone in;
-        std::string text;  ///< from fit_to_be_seen()
+        std::string text;
     };
 
     line() = default;
@@ -37,7 +37,6 @@ class line {
 
     line& add(std::string_view text, tone in = tone::plain);
     line& add_shortened(std::string_view text, std::size_t columns_max, tone in = tone::plain);
-    /// Fills up to `column`.
     line& fill_to(std::size_t column, char with = ' ', tone in = tone::plain);
 
     [[nodiscard]] std::size_t columns() const noexcept { return columns_; }

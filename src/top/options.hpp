@@ -15,8 +15,8 @@ struct gate_address {
     std::string host{};       ///< IPv4 or IPv6 address without brackets, or a name
     std::uint16_t port = 0;   ///< 80, or 443 with TLS, if the URL names none
     std::string unix_path{};  ///< replaces host and port
-    std::string authority{};  ///< the Host header
-    std::string prefix{};     ///< of all paths, as a proxy may require: empty or `/gate`
+    std::string authority{};
+    std::string prefix{};  ///< of all paths, as a proxy may require: empty or `/gate`
 };
 
 struct options {
@@ -27,7 +27,7 @@ struct options {
     std::string password_file{};
     std::string bearer_token_file{};
     std::string ca_file{};
-    bool any_server = false;  ///< --insecure-skip-verify
+    bool any_server = false;
     std::chrono::milliseconds interval{2000};
     bool once = false;
 };
@@ -43,7 +43,6 @@ struct command_line {
 /// Whether the first argument is `top`, so that parse_command_line() below applies.
 bool is_asked_for(int argc, const char* const* argv);
 
-/// Never throws.
 command_line parse_command_line(int argc, const char* const* argv);
 
 /// Parses a URL into `to`. @return the error, without secrets of the URL; empty on success.

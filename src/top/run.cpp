@@ -146,9 +146,7 @@ void live_view::fulfil(wish wanted) {
 namespace seriesgate::top {
 namespace {
 
-/// Longest list in a report.
 constexpr std::size_t report_lines_max = 10;
-/// Width without a terminal.
 constexpr std::size_t report_columns = 120;
 constexpr std::size_t report_columns_min = 40;
 
