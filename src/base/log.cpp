@@ -40,7 +40,6 @@ void append_character(std::string& out, std::string_view character) {
     }
 }
 
-/// As a JSON string, with quotes.
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {

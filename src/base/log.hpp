@@ -81,7 +81,6 @@ namespace seriesgate::log {
 /// line that fits is preceded by one with their number. Threads: any.
 class line_writer {
   public:
-    /// Makes the line about lost lines.
     using loss_line = std::function<std::string(std::uint64_t lines)>;
 
     static constexpr std::size_t queued_bytes_max = 1u << 20;
@@ -150,7 +149,6 @@ void redirect(line_sink* to) noexcept;
 /// Waits until all is written, for at most `limit`, before the process ends.
 void flush(std::chrono::steady_clock::duration limit) noexcept;
 
-/// Lines lost since the start.
 [[nodiscard]] std::uint64_t lost_lines() noexcept;
 
 using fields = std::initializer_list<field>;

@@ -43,7 +43,6 @@ std::string_view type_name(metric_type type) noexcept {
     return "untyped";
 }
 
-/// A label's value escapes quotes; a help text does not.
 enum class text_place { help, label_value };
 
 void append_escaped(std::string& out, std::string_view text, text_place where) {

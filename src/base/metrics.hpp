@@ -18,7 +18,6 @@
 /// sample, so relaxed atomics are enough. Threads: any, for the types up to exposition.
 namespace seriesgate {
 
-/// Only grows.
 class counter {
   public:
     void add(std::uint64_t amount = 1) noexcept { value_.fetch_add(amount, std::memory_order_relaxed); }
@@ -127,7 +126,6 @@ class duration_histogram {
     std::atomic<std::uint64_t> sum_nanoseconds_{0};
 };
 
-/// Content-Type of GET /metrics.
 inline constexpr std::string_view exposition_content_type = "text/plain; version=0.0.4; charset=utf-8";
 
 enum class metric_type : std::uint8_t { counter, gauge, histogram };
@@ -170,10 +168,9 @@ class exposition {
     void append(metric_labels labels, std::int64_t value);
 
     std::string text_;
-    std::string name_;  // of the current family
+    std::string name_;
 };
 
-/// Families with a single sample.
 void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value);
 void write_gauge(exposition& out, std::string_view name, std::string_view help, const gauge& value);
 void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value);

@@ -14,7 +14,7 @@ struct process_stats {
     std::uint64_t resident_memory_bytes = 0;
     std::uint64_t virtual_memory_bytes = 0;
     std::uint64_t open_fds = 0;
-    std::uint64_t max_fds = 0;  ///< the soft limit
+    std::uint64_t max_fds = 0;
     std::uint64_t threads = 0;
 };
 
