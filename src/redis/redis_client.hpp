@@ -20,8 +20,8 @@ namespace seriesgate {
 
 /// A Lua script. Servers cache scripts by digest, and forget them at a restart.
 struct redis_script {
-    std::string text;  ///< Lua
-    std::string sha1;  ///< of the text, forty hexadecimal digits
+    std::string text;
+    std::string sha1;  ///< forty hexadecimal digits
 
     explicit redis_script(std::string lua);
 };

@@ -54,7 +54,6 @@ class redis_dialer {
 
 // --- The greeting.
 
-/// What a server reports about itself.
 struct server_facts {
     std::string run_id;            ///< new after each restart; empty if we may not see it
     std::vector<host_port> nodes;  ///< of its cluster, if one is configured
@@ -95,7 +94,6 @@ class redis_route {
     void learned(std::vector<host_port> nodes) { known_ = std::move(nodes); }
 };
 
-/// A connection ready for commands.
 struct redis_connection {
     std::shared_ptr<redis_pipeline> line;  ///< null: no connection
     host_port at;
@@ -111,7 +109,7 @@ class redis_connector {
     redis_shared& shared_;
     redis_dialer dialer_;
     redis_route route_;
-    std::size_t sentinel_ = 0;  // the first to ask
+    std::size_t sentinel_ = 0;
 
   public:
     using connected = result<redis_connection, redis_error>;

@@ -78,7 +78,6 @@ class redis_pipeline : public std::enable_shared_from_this<redis_pipeline> {
     /// Whether the oldest missing reply is later than its limit by more than `by`: the peer hangs, or the network is
     /// gone.
     [[nodiscard]] bool is_overdue(clock::time_point now, clock::duration by) const noexcept;
-    /// Time of the last sending or receiving.
     [[nodiscard]] clock::time_point used_at() const noexcept { return used_at_; }
     /// Late replies of abandoned calls since the last call of this function.
     [[nodiscard]] std::size_t take_late() noexcept;

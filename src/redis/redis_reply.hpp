@@ -27,7 +27,7 @@ struct redis_error {
         read_only,      ///< a replica
         out_of_memory,  ///< over the server's maxmemory
         denied,         ///< NOAUTH, WRONGPASS, NOPERM, protected mode
-        other,          ///< any other error reply
+        other,
         count_
     };
 
@@ -37,7 +37,6 @@ struct redis_error {
 
 inline constexpr std::size_t redis_error_bytes_max = 256;
 
-/// For example "unreachable" or "out_of_memory".
 [[nodiscard]] std::string_view name_of(redis_error::kind from) noexcept;
 
 /// Converts an error reply. If a command failed in a script of Redis 6, uses that command's error.
@@ -54,7 +53,7 @@ struct reply_freed {
 /// A tree of plain values: see redisReply::type.
 using redis_reply = std::unique_ptr<redisReply, reply_freed>;
 
-/// Outcome of a call. An error reply is a redis_error.
+/// Never an error reply: that is a redis_error.
 using redis_answer = result<redis_reply, redis_error>;
 
 /// The text of a string, status or error; empty for others.
@@ -66,7 +65,6 @@ using redis_answer = result<redis_reply, redis_error>;
 
 // --- The reader, within bounds that hiredis lacks.
 
-/// Counted while a reply arrives.
 struct reply_shape {
     std::size_t elements = 0;
     bool is_too_deep = false;
@@ -80,7 +78,7 @@ class reply_reader {
 
     reply_shape shape_;  // of the incomplete reply; hiredis has its address
     std::unique_ptr<redisReader, freed> reader_;
-    std::size_t bytes_ = 0;  // since the last complete reply
+    std::size_t bytes_ = 0;
     std::string fault_;
 
   public:
@@ -92,7 +90,6 @@ class reply_reader {
     /// Depth of nested arrays. From 1.0 on hiredis has no bound, and frees them recursively.
     static constexpr std::size_t depth_max = 7;
 
-    /// Throws std::bad_alloc.
     reply_reader();
     reply_reader(const reply_reader&) = delete;
     reply_reader& operator=(const reply_reader&) = delete;

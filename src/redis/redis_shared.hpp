@@ -23,7 +23,7 @@ class exposition;
 struct redis_metrics {
     counter connections;       ///< made and ready for use
     counter connect_failures;  ///< failed attempts, for any reason
-    counter late_replies;      ///< to abandoned calls
+    counter late_replies;
 };
 
 void write(exposition& out, const redis_metrics& metrics);
