@@ -79,8 +79,8 @@ net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, b
     if (is_head) co_return made;
     const std::size_t ahead_max = key.is_part() ? parts_max - 1 : page_queue::jobs_max - 1;
     const bool is_figures = key.kind == page_kind::metrics || key.kind == page_kind::stats;
-    page_queue& single_flight_queue = is_figures ? shared_.pages : shared_.questions;
-    const auto text = co_await single_flight_queue.ask(key, io_, page_limit, ahead_max);
+    page_queue& queue = is_figures ? shared_.pages : shared_.questions;
+    const auto text = co_await queue.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
         co_return come_again(
             rejection(reject_reason::pages_held, 503, "too many other answers are being made or read, try again"));

@@ -181,17 +181,17 @@ std::string text_of(const page_key& key, const page_sources& from) {
 }
 
 /// One cache for each sort of pages, so that readers of one sort do not block the others.
-constexpr std::size_t limits_budgets_count = 4;
-std::size_t limit_budgets_of(const page_key& key) {
-    return key.is_part() ? limits_budgets_count - 1 : static_cast<std::size_t>(key.kind);
+constexpr std::size_t caches_count = 4;
+std::size_t cache_of(const page_key& key) {
+    return key.is_part() ? caches_count - 1 : static_cast<std::size_t>(key.kind);
 }
 
 /// A fresh text if the cache has room, else the newest that is still held.
-page_text find_page(const page_key& key, page_cache& limit_budgets, const page_sources& from) {
+page_text find_page(const page_key& key, page_cache& cache, const page_sources& from) {
     const auto now = clock::now();
-    if (!limit_budgets.has_room()) return limit_budgets.newest(key, now);
+    if (!cache.has_room()) return cache.newest(key, now);
     auto text = std::make_shared<const std::string>(text_of(key, from));
-    limit_budgets.put(key, text, now);
+    cache.put(key, text, now);
     return text;
 }
 
@@ -199,14 +199,14 @@ page_text find_page(const page_key& key, page_cache& limit_budgets, const page_s
 
 net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
     async_timer rest{co_await net::this_coro::executor};
-    std::array<page_cache, limits_budgets_count> limits_budgets;
+    std::array<page_cache, caches_count> caches;
     for (;;) {
         const auto job = co_await asked.take();
         const page_key& key = job.key;
-        page_cache& limit_budgets = limits_budgets[limit_budgets_of(key)];
+        page_cache& cache = caches[cache_of(key)];
         const auto used = thread_cpu_clock::now();
         try {
-            job.give(find_page(key, limit_budgets, from));
+            job.give(find_page(key, cache, from));
         } catch (const std::exception& error) {  // out of memory: the waiting requests get 503 in the end
             log::error("figures could not be written", {{"err", error.what()}});
         }

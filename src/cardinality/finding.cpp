@@ -229,7 +229,7 @@ std::string_view value_of(const sampled_series& series, std::string_view label) 
     return {};
 }
 
-exploding_series lookup_refused(const finding& found, const sampled& all) {
+exploding_series split_samples(const finding& found, const sampled& all) {
     std::vector<time_point> times;
     for (const auto* const from : {&all.known, &all.refused})
         for (const auto& each : *from)

@@ -70,7 +70,7 @@ struct exploding_series {
     time_point since{};                            ///< its beginning, if any series explodes
     bool is_certain = false;                       ///< whether `since` is certain
 };
-exploding_series lookup_refused(const finding& found, const sampled& all);
+exploding_series split_samples(const finding& found, const sampled& all);
 
 /// The value of a label; empty if it is missing.
 std::string_view value_of(const sampled_series& series, std::string_view label);

@@ -260,7 +260,7 @@ class trial {
     remedy made_{};
 
   public:
-    trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(lookup_refused(found, all)) {}
+    trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(split_samples(found, all)) {}
 
     remedy take() {
         made_.remembered = sorted_.healthy.size();

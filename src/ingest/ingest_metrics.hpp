@@ -122,8 +122,6 @@ class limit_counters {
 
 // --- Marker metrics.
 
-class exposition;
-
 /// Samples of markers, end markers included, counted for each store. Threads: any.
 struct marker_metrics {
     counter written;
@@ -131,8 +129,6 @@ struct marker_metrics {
 };
 
 void write(exposition& out, const marker_metrics& metrics);
-
-class exposition;
 
 /// "Samples" means samples and native histograms together, as in /stats; histograms are also counted apart. Threads:
 /// any.

@@ -60,7 +60,7 @@ std::optional<decision> admission::decide(const offered_series& series, const hi
 /// other budgets admitted then has its reservation there.
 bool admission::is_beyond_exemption(const offered_series& series, const rule_selections::one& selection) {
     assert(selection.exempt());
-    held_.book.find(tenant_, selection, budgets_);
+    held_.budgets.find(tenant_, selection, budgets_);
     const candidate one = look_at(series, no_family, selection, unasked);
     if (spent(one).in_any.any()) return true;
     if (state_.is_shared() || one.before == standing::new_series ||
@@ -68,12 +68,12 @@ bool admission::is_beyond_exemption(const offered_series& series, const rule_sel
         return false;
     // The marker may be a false positive: other budgets must really have room.
     const auto as_others = selection.without_exemption();
-    held_.book.find(tenant_, as_others, budgets_);
+    held_.budgets.find(tenant_, as_others, budgets_);
     return !spent(look_at(series, no_family, as_others, unasked)).in_enforcing.any();
 }
 
 void admission::note_exempt_demand(const offered_series& series, const rule_selections::one& selection) {
-    held_.book.find(tenant_, selection, budgets_);
+    held_.budgets.find(tenant_, selection, budgets_);
     budget_pair* const pair = budgets_.front();
     if (pair == nullptr) return;
     const in_windows none_left = spent_at(0, look_at(series, no_family, selection, unasked));
@@ -84,8 +84,8 @@ void admission::note_exempt_demand(const offered_series& series, const rule_sele
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
                                              const rule_selections::one& selection, const told_series& said) {
     if (is_unanswered(said, selection))
-        return repeat(said, state_, series, sender_notice_of(*held_.book.rules(), tenant_.name));
-    held_.book.find(tenant_, selection, budgets_);
+        return repeat(said, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
+    held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
     const candidate one = look_at(series, family, selection, said);
     hear(one);
@@ -123,7 +123,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
 
 foreseen admission::foresee(const offered_series& series, const histogram_family& family,
                             const rule_selections::one& selection) {
-    held_.book.find(tenant_, selection, budgets_);
+    held_.budgets.find(tenant_, selection, budgets_);
     const candidate one = look_at(series, family, selection, unasked);
     const spent_windows without_room = spent(one);
     const in_windows& spent_in = without_room.in_enforcing;
@@ -154,7 +154,7 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
 decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
                                           const std::optional<refusal>& like, const told_series& said) {
     if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!like) return repeat(said, state_, series, sender_notice_of(*held_.book.rules(), tenant_.name));
+    if (!like) return repeat(said, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
     // The other series was not remembered as refused, so neither is this one: the store is asked again.
     state_.samples.add(window_of(like->how), series.samples);
     return {.how = like->how, .by = like->by};
@@ -186,7 +186,7 @@ in_windows admission::spent_at(std::size_t place, const candidate& of) const {
     if (const budget_pair* const pair = budgets_[place]) {
         none_left = {.hour = !pair->hourly.has_room(of.before), .day = !pair->daily.has_room(of.before)};
     } else if (of.before == standing::new_series) {
-        none_left = held_.book.spent_for_new_series(tenant_, of.selection, place);
+        none_left = held_.budgets.spent_for_new_series(tenant_, of.selection, place);
     }
     none_left.day &= of.new_in_day;
     return none_left;
@@ -207,7 +207,7 @@ admission::spent_windows admission::spent(const candidate& of) const {
 }
 
 admission::completion admission::completing(const spent_windows& spent, const candidate& of) const {
-    const std::uint64_t series_max = held_.book.rules()->histogram_series_max;
+    const std::uint64_t series_max = held_.budgets.rules()->histogram_series_max;
     completion keys;
     if (spent.in_enforcing.hour && of.begun.hour && !spent.without_margin.hour)
         keys.hour = next_completing_key(*sets_.hour, of.family, series_max);
@@ -246,7 +246,7 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
         }
         if (found.refusing == unknown_limit && here.hour == refusing.hour)
             found.refusing = held_.limit_at(place, of.selection);
-        if (tells(*held_.book.rules(), tenant_.name, of.selection, place)) found.to_sender = sender_notice::reported;
+        if (tells(*held_.budgets.rules(), tenant_.name, of.selection, place)) found.to_sender = sender_notice::reported;
     }
     return found;
 }
@@ -283,7 +283,7 @@ bool admission::is_unanswered(const told_series& said, const rule_selections::on
         said.outcome == told_outcome::owed)
         return true;
     if (!state_.is_shared() || said.outcome != told_outcome::unasked) return false;
-    return is_limited(*held_.book.rules(), tenant_.name, selection);
+    return is_limited(*held_.budgets.rules(), tenant_.name, selection);
 }
 
 sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant) {
@@ -328,7 +328,7 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     if (!held_.have_room(1 + family_keys + exemption_keys + (over_limit.hour ? 1 : 0),
                          1 + family_keys + (over_limit.day ? 1 : 0)))
         return false;
-    held_.book.make_missing(tenant_, of.selection, budgets_);
+    held_.budgets.make_missing(tenant_, of.selection, budgets_);
     in_windows over;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         if (of.said.at(place) != nullptr) continue;  // the store has counted it

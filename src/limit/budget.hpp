@@ -78,7 +78,7 @@ class budget {
     void set_max(std::uint64_t series_max, std::uint64_t margin = 0) noexcept {
         max_ = series_max;
         margin_ = margin;
-        commit();
+        absorb_excess();
         const std::uint64_t room = limits() ? max_ - std::min(max_, current_) : beyond_;
         const std::uint64_t moved = std::min(room, beyond_);
         current_ += moved;
@@ -121,7 +121,7 @@ class budget {
     /// Reserves room for so many series of the previous hour, or all_room; 0 ends the reservation.
     void reserve(std::uint64_t incumbents) noexcept {
         reserved_ = incumbents;
-        commit();
+        absorb_excess();
     }
 
     /// Adds another budget's counts; the maximum stays.
@@ -154,7 +154,7 @@ class budget {
     }
 
     /// After room has grown: moves series from over the maximum to within it.
-    void commit() noexcept {
+    void absorb_excess() noexcept {
         const std::uint64_t left = limits() ? max_ - std::min(max_, current_) : over_;
         const std::uint64_t room = limits() ? left - std::min(left, reserved_) : over_;
         const std::uint64_t moved = std::min(room, over_);

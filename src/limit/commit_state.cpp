@@ -39,8 +39,8 @@ void commit_state::remember(std::uint64_t key, in_windows into) {
 void catch_up(guarded<commit_state>& counts) {
     for (;;) {
         const auto held = counts.lock();
-        if (!held->book.is_behind()) return;
-        held->book.catch_up(told_per_piece);
+        if (!held->budgets.is_behind()) return;
+        held->budgets.catch_up(told_per_piece);
     }
 }
 

@@ -93,7 +93,7 @@ class late_keys {
 /// State of all decisions about new series; a reference to it proves that the caller holds the commit lock (see
 /// guarded).
 struct commit_state {
-    budget_table book;
+    budget_table budgets;
     std::vector<limit_number> limit_numbers{};  ///< of the limits in book.rules(), in their order
     window_tally hourly;
     window_tally daily;
@@ -127,8 +127,6 @@ void catch_up(guarded<commit_state>& counts);
 
 /// Budgets per piece: each takes up to a microsecond.
 inline constexpr std::size_t told_per_piece = 64;
-
-struct commit_state;
 
 /// The clock may be set back by this much without ending the running window.
 inline constexpr std::chrono::seconds step_back_max = std::chrono::hours{1};

@@ -27,17 +27,17 @@ std::vector<spent_budget> explain_now(commit_state& held, const window_sets& cur
         return pair == nullptr || (pair->hourly.has_room(of) && (in_day || pair->daily.has_room(of)));
     };
     if (selected.exempt()) {
-        held.book.find(sender, selected, budgets);
+        held.budgets.find(sender, selected, budgets);
         if (has_room(budgets.front())) return spent;
     }
     const auto selection = selected.exempt() ? selected.without_exemption() : selected;
-    held.book.find(sender, selection, budgets);
+    held.budgets.find(sender, selection, budgets);
     const auto add_spent = [&](budget budget_pair::*window, refusing_window which) {
         for (std::size_t place = 0; place < budgets.size(); ++place) {
             const budget_pair* pair = budgets[place];
             if (pair == nullptr || !pair->enforces() || (pair->*window).has_room(of)) continue;
             spent.push_back({.figures = figures_of(*pair), .window = which});
-            spent.back().figures.name = name_of(*held.book.rules(), pair->role, key_at(place, selection, tenant));
+            spent.back().figures.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
         }
     };
     add_spent(&budget_pair::hourly, refusing_window::hourly);
@@ -49,12 +49,12 @@ std::optional<budget_figures> budget_now(commit_state& held, limit_number limit,
                                          const rule_selections::one& selection) {
     std::vector<budget_pair*> budgets;
     tenant_of_request sender{.name = tenant};
-    held.book.find(sender, selection, budgets);
+    held.budgets.find(sender, selection, budgets);
     for (std::size_t place = 0; place < budgets.size(); ++place) {
         const budget_pair* pair = budgets[place];
         if (pair == nullptr || held.limit_at(place, selection) != limit) continue;
         budget_figures found = figures_of(*pair);
-        found.name = name_of(*held.book.rules(), pair->role, key_at(place, selection, tenant));
+        found.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
         return found;
     }
     return selection.exempt() ? budget_now(held, limit, tenant, selection.without_exemption()) : std::nullopt;
@@ -92,7 +92,7 @@ applying_budget missing_budget(const compiled_rules& rules, std::size_t place, i
 std::vector<applying_budget> applying_budgets(const commit_state& held, const std::vector<budget_pair*>& budgets,
                                               const foreseen& what, const rule_selections::one& selection,
                                               std::string_view tenant) {
-    const compiled_rules& rules = *held.book.rules();
+    const compiled_rules& rules = *held.budgets.rules();
     std::vector<applying_budget> made;
     for (std::size_t place = 0; place < budgets.size(); ++place) {
         if (const budget_pair* const pair = budgets[place]) {
@@ -122,7 +122,7 @@ explanation remembered_of(const limiter_state& state, const window_sets& current
 explanation explain_all(commit_state& held, limiter_state& state, const offered_series& series,
                         const histogram_family& family, std::string_view tenant, const rule_selections::one& selected) {
     const auto current = state.sets.read();
-    const compiled_rules& rules = *held.book.rules();
+    const compiled_rules& rules = *held.budgets.rules();
     lookup_result open;
     admission foreseeing{held, state, *current, tenant, open};
     explanation made = remembered_of(state, *current, series.fingerprint);
@@ -167,7 +167,8 @@ auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::
                                                           : selections.append_ignored_value(*rules, tenant);
         if (!selected) return {};  // evaluated without the lock: a regular expression may take long
         const auto held = state.counts.lock();
-        if (held->book.is_behind() || held->book.rules() != rules) continue;  // rules or hour have changed meanwhile
+        if (held->budgets.is_behind() || held->budgets.rules() != rules)
+            continue;  // rules or hour have changed meanwhile
         return ask(*held, selections[0]);
     }
 }

@@ -67,7 +67,7 @@ window_figures figures_of(const window_view& window, limit_mode mode) {
 
 limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
     const auto current = state.sets.read();
-    const budget_table& book = held.book;
+    const budget_table& book = held.budgets;
     limiter_figures made;
     made.mode = book.rules()->mode;
     made.clock_in_doubt = current->leap.has_value();
@@ -92,8 +92,8 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
 bool collect_budgets(limiter_state& state, budget_table::cursor at, std::vector<unnamed>& budgets) {
     for (bool more = true; more;) {
         const auto held = state.counts.lock();
-        if (!held->book.holds(at)) return false;
-        more = held->book.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
+        if (!held->budgets.holds(at)) return false;
+        more = held->budgets.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
             if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
                 budgets.push_back({.key = pair.key, .role = pair.role, .figures = figures_of(pair)});
         });
@@ -112,9 +112,9 @@ limiter_figures figures_of(const series_limiter& limiter) {
         budget_table::cursor at;
         {
             const auto held = state.counts.lock();
-            if (held->book.is_behind()) continue;
-            at = held->book.begin();
-            rules = held->book.rules();
+            if (held->budgets.is_behind()) continue;
+            at = held->budgets.begin();
+            rules = held->budgets.rules();
             made = figures_of_windows(*held, state);
         }
         std::vector<unnamed> budgets;

@@ -73,8 +73,6 @@ limiter_figures figures_of_windows(const series_limiter& limiter);
 
 // --- The demand of ended windows.
 
-class series_limiter;
-
 /// A budget whose hour has ended, and its day if that ended too.
 struct ended_budget {
     demand_scope scope = demand_scope::global;

@@ -115,8 +115,8 @@ void series_limiter::end_exemptions(std::span<const offered_series> offered, loo
     for (std::size_t next = 0; next < open.pending.size();) {
         catch_up(state_->counts);
         const auto held = state_->counts.lock();
-        if (held->book.is_behind()) continue;
-        if (held->book.rules() != open.rules) return;  // commit() selects again
+        if (held->budgets.is_behind()) continue;
+        if (held->budgets.rules() != open.rules) return;  // commit() selects again
         const auto current = state_->sets.read();
         admission foreseeing{*held, *state_, *current, tenant, open};
         const std::size_t end = std::min(open.pending.size(), next + series_per_piece);

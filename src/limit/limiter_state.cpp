@@ -15,7 +15,7 @@ std::unique_ptr<window_sets> first_sets(commit_state& held, time_point now, limi
     first->day_span = day_of(now);
     first->hour = held.hour;
     first->day = held.day;
-    first->rules = held.book.rules();
+    first->rules = held.budgets.rules();
     first->grace_end = first->hour_span.start;
     if (scope == limit_scope::fleet) {
         first->lapse = first->hour_span.start + first->rules->incumbent_grace;

@@ -16,6 +16,7 @@ void lookup_result::shrink() {
     give_back(refused_by);
     give_back(newly_admitted);
     give_back(newly_refused);
+    give_back(returned);
     selections.shrink();
     give_back(families);
     give_back(budgets);

@@ -47,14 +47,14 @@ bool series_commit::run() {
 
 series_commit::piece_end series_commit::run_piece() {
     const auto held = state_.counts.lock();
-    if (held->book.is_behind()) {
-        held->book.catch_up(told_per_piece);
+    if (held->budgets.is_behind()) {
+        held->budgets.catch_up(told_per_piece);
         return piece_end::not_finished;
     }
     // Another request may have begun a new hour since lookup(); the series then counts in that hour.
     const auto current = state_.sets.read();
     if (said_ != nullptr && !is_told_of(*held, *current)) return piece_end::told_of_others;
-    if (held->book.rules() != open_.rules) return piece_end::other_rules;
+    if (held->budgets.rules() != open_.rules) return piece_end::other_rules;
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     admission one_by_one{*held, state_, *current, origin_.tenant, open_};
     for (std::size_t budgets_seen = 0;;) {
@@ -96,7 +96,8 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
 
 /// Whether the fleet's decision still holds: same hour, same rules, no reservation that has expired since.
 bool series_commit::is_told_of(const commit_state& held, const window_sets& current) const noexcept {
-    return said_->hour == current.hour_span && held.book.rules() == open_.rules && (!said_->in_grace || current.lapse);
+    return said_->hour == current.hour_span && held.budgets.rules() == open_.rules &&
+           (!said_->in_grace || current.lapse);
 }
 
 /// Applies an outdated fleet decision to this request without remembering it. Series that the store was not asked about

@@ -93,7 +93,7 @@ std::string save_tallies(commit_state& held, const refused_samples& samples) {
     held.daily.refused_series.save(out);
     out.number(samples.daily.load(std::memory_order_relaxed));
     for (const std::uint64_t over_limit : {held.hourly.over_limit, held.daily.over_limit}) out.number(over_limit);
-    counts.append(held.book.begin_snapshot());
+    counts.append(held.budgets.begin_snapshot());
     return counts;
 }
 
@@ -107,7 +107,7 @@ bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder
         const auto held = state.counts.lock();
         late = held->late.end();
         const auto current = state.sets.read();
-        if (!late.complete || held->book.is_behind() || current->hour != copied.hour ||
+        if (!late.complete || held->budgets.is_behind() || current->hour != copied.hour ||
             current->grace_end != copied.grace_end)
             return false;
         counts = save_tallies(*held, state.samples);
@@ -123,8 +123,8 @@ bool save_budgets(limiter_state& state, state_encoder& out) {
         std::string piece;
         {
             const auto held = state.counts.lock();
-            if (!held->book.snapshot_holds()) return false;
-            more = held->book.save_some(saved_per_piece, piece);
+            if (!held->budgets.snapshot_holds()) return false;
+            more = held->budgets.save_some(saved_per_piece, piece);
         }
         out.bytes(piece);
     }
@@ -190,14 +190,14 @@ void load_tallies(state_decoder& in, loaded_state& into) {
 void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book) {
     auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // nothing fails from here on
     const auto held = state.counts.lock();
-    held->book = std::move(book);
+    held->budgets = std::move(book);
     held->hour = std::move(loaded.hour);
     held->day = std::move(loaded.day);
     held->hourly = std::move(loaded.hourly);
     held->daily = std::move(loaded.daily);
     state.samples.hourly = loaded.samples_hourly;
     state.samples.daily = loaded.samples_daily;
-    sets->rules = held->book.rules();
+    sets->rules = held->budgets.rules();
     bound_sets(*held, *sets->rules);
     state.sets.publish(*held, std::move(sets));
 }

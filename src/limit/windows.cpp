@@ -41,8 +41,8 @@ void bound_sets(commit_state& held, const compiled_rules& rules) {
         const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
         set.set_capacity_max(series_max == 0 ? 0 : series_max + uncounted);
     };
-    bound(*held.hour, capacities.hourly, held.book.global().hourly);
-    bound(held.day->filter(), capacities.daily, held.book.global().daily);
+    bound(*held.hour, capacities.hourly, held.budgets.global().hourly);
+    bound(held.day->filter(), capacities.daily, held.budgets.global().daily);
 }
 
 void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
@@ -52,7 +52,7 @@ void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
     {
         const auto held = state_.counts.lock();
         auto next = copy_of(state_.sets);
-        gone = held->book.reconfigure(rules, described);
+        gone = held->budgets.reconfigure(rules, described);
         held->limit_numbers.swap(numbers);
         bound_sets(*held, *rules);
         next->rules = rules;
@@ -101,7 +101,7 @@ void windows::end_graces(commit_state& held, window_sets& next, time_point now) 
     next.grace_end = next.hour_span.start;
     next.previous_day = nullptr;
     held.day_before = nullptr;
-    held.book.end_grace();
+    held.budgets.end_grace();
 }
 
 void windows::forget_leap() {
@@ -168,7 +168,7 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
         held.daily.clear();
         state_.samples.daily.store(0, std::memory_order_relaxed);
     }
-    held.book.begin_hour(begun);
+    held.budgets.begin_hour(begun);
 }
 
 // --- Memory.

@@ -266,8 +266,6 @@ stream_endpoint detached_socket::remote_endpoint() const noexcept {
     return virtual_ ? virtual_->remote_endpoint() : endpoint_by(::getpeername, descriptor_);
 }
 
-using net::ip::tcp;
-
 struct name_resolver::state {
     tcp::resolver resolver;
 };

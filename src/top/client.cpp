@@ -204,7 +204,7 @@ void keep_to(std::size_t lines_max, figures& of) {
         if (list.size() > lines_max) list.resize(lines_max);
     };
     keep(of.findings);
-    keep(of.cardinality_tracker);
+    keep(of.top);
     keep(of.budgets);
     keep(of.refused);
     keep(of.backends);

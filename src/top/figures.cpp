@@ -241,7 +241,7 @@ std::string take_top_entries(figures& into, std::string_view text, std::string_v
                            .error = number_at(from, "error"),
                            .last_seen = time_at(from, "lastSeen")});
         }
-        into.cardinality_tracker = std::move(all);
+        into.top = std::move(all);
     });
 }
 

@@ -87,7 +87,7 @@ struct figures {
     window_figures daily{};
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< a refused sample of any series
     std::vector<finding> findings{};
-    std::vector<top_entry> cardinality_tracker{};
+    std::vector<top_entry> top{};
     std::vector<budget_figures> budgets{};  ///< nearest to their limit first
     std::vector<refused_series> refused{};
     std::vector<backend> backends{};  ///< failing ones first

@@ -254,7 +254,7 @@ content top_part(const figures& known, std::size_t columns) {
     const question& asked = known.asked;
     return {.heading = fmt::format("{} series of the {} by {}{}", asked.refused ? "Refused" : "New",
                                    name_of(asked.daily), asked.by, asked.by == "label" ? ", number of values" : ""),
-            .lines = lines_of(known.cardinality_tracker, asked.refused ? "nothing was refused" : "nothing is new",
+            .lines = lines_of(known.top, asked.refused ? "nothing was refused" : "nothing is new",
                               [columns](const top_entry& one) { return entry_line(one, columns); }),
             .lines_min = 5};
 }

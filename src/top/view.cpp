@@ -89,7 +89,7 @@ void look_further(view& seen, unsigned parts) {
 wish ask_by(view& seen, std::string_view by) {
     seen.asked.by = by;
     seen.scroll = 0;
-    seen.focus = part::cardinality_tracker;
+    seen.focus = part::top;
     return wish::ask;
 }
 

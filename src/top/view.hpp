@@ -40,11 +40,11 @@ class key_reader {
 namespace seriesgate::top {
 
 /// A part of the screen. The focused part scrolls and gets the room that others leave.
-enum class part : std::uint8_t { findings, cardinality_tracker, budgets, refused, stores, count_ };
+enum class part : std::uint8_t { findings, top, budgets, refused, stores, count_ };
 
 struct view {
     question asked{};
-    part focus = part::cardinality_tracker;
+    part focus = part::top;
     std::size_t scroll = 0;  ///< lines hidden above; frame.hpp bounds it
     bool shows_remedies = false;
     bool shows_help = false;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t share_steps = 10;
 
-enum class rank : std::uint8_t { trial, well, starting, turning_away, out, none };
+enum class rank : std::uint8_t { trial, healthy, starting, overloaded, ejected, none };
 
 /// A recovering backend with a share of n tenths takes part in n of ten rounds. In the others it stands in when the
 /// healthy backends are full. No request waits for a backend whose trial request is in flight.
@@ -22,17 +22,17 @@ rank rank_of(const backend_view& backend, std::uint64_t round) noexcept {
     switch (backend.state) {
         case backend_state::healthy: {
             const bool takes_part = static_cast<double>(round % share_steps) < backend.share * share_steps;
-            return takes_part && backend.has_room ? rank::well : rank::starting;
+            return takes_part && backend.has_room ? rank::healthy : rank::starting;
         }
         case backend_state::overloaded:
-            return rank::turning_away;
+            return rank::overloaded;
         default:
-            return rank::out;
+            return rank::ejected;
     }
 }
 
 bool is_better(const backend_view& one, const backend_view& other, rank of) noexcept {
-    return of == rank::out ? one.due < other.due : one.in_flight < other.in_flight;
+    return of == rank::ejected ? one.due < other.due : one.in_flight < other.in_flight;
 }
 
 }  // namespace

@@ -70,7 +70,6 @@ struct shared_store {
 // --- Metric families.
 
 class exposition;
-struct shared_store;
 
 void write_backends(exposition& out, const std::vector<const shared_store*>& stores);
 

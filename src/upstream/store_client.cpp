@@ -46,7 +46,7 @@ upstream_error after(const std::optional<upstream_error>& before, upstream_error
 }  // namespace
 
 store_client::store_client(net::io_context& io, shared_store& shared)
-    : io_(io), shared_(shared), places_(std::make_shared<backend_slots>(io, shared)) {
+    : io_(io), shared_(shared), slots_(std::make_shared<backend_slots>(io, shared)) {
     for (shared_backend& each : shared.backends) backends_.emplace_back(io, shared, each);
 }
 
@@ -58,7 +58,7 @@ void store_client::maintain() {
         if (!backend.is_only && backend.health.take_probe(now, now + 2 * look_limit))
             spawn(io_.get_executor(), look(i), "looking at an address of the store failed");
     }
-    places_->let_in();
+    slots_->let_in();
 }
 
 bool store_client::started() const noexcept {
@@ -74,62 +74,62 @@ net::awaitable<void> store_client::look(std::size_t index) {
         backend.health.failed(began, clock::now());
     else
         backend.health.accepts(clock::now());
-    places_->let_in();
+    slots_->let_in();
 }
 
 net::awaitable<store_client::outcome> store_client::post(const upstream_request& request) {
     const auto limit = clock::now() + shared_.upstream.timeout;
-    auto place = places_->take({}, limit);
-    const store_backend& first = place ? place->backend().at : shared_.settings.backends.front();
+    auto slot = slots_->take({}, limit);
+    const store_backend& first = slot ? slot->backend().at : shared_.settings.backends.front();
     upstream_message message = make_message(shared_.upstream, first, request);
     if (shared_.access.put_into(message.http)) message.shows_us = true;
     // We could not remove our secrets from a compressed answer.
     if (shared_.access.has_secrets()) message.http.erase(http::field::accept_encoding);
-    return send(std::move(message), std::move(place), limit);
+    return send(std::move(message), std::move(slot), limit);
 }
 
-net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<backend_slot> place,
+net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<backend_slot> slot,
                                                          clock::time_point limit) {
     tried_backends tried;
     std::string told;
     std::optional<upstream_error> before;
     for (std::size_t left = backends_.size();; --left) {
-        if (!place) {
-            auto waited = co_await places_->wait(tried, limit);
-            if (!waited) co_return before ? std::move(*before) : busy(shared_, places_->waiting_count());
-            place.emplace(std::move(*waited));
+        if (!slot) {
+            auto waited = co_await slots_->wait(tried, limit);
+            if (!waited) co_return before ? std::move(*before) : busy(shared_, slots_->waiting_count());
+            slot.emplace(std::move(*waited));
         }
-        readdress(message, place->backend().at);
-        outcome got = co_await send_to(*place, message, limit, left);
-        if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), place->backend()) : std::move(got);
+        readdress(message, slot->backend().at);
+        outcome got = co_await send_to(*slot, message, limit, left);
+        if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), slot->backend()) : std::move(got);
         upstream_error error = after(before, got.error(), told);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
         before = std::move(error);
         tried.resize(backends_.size());
-        tried[place->index()] = true;
-        place.reset();
-        if (auto next = places_->take(tried, limit)) place.emplace(std::move(*next));
+        tried[slot->index()] = true;
+        slot.reset();
+        if (auto next = slots_->take(tried, limit)) slot.emplace(std::move(*next));
     }
 }
 
-net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& place, const upstream_message& message,
+net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& slot, const upstream_message& message,
                                                             clock::time_point limit, std::size_t backends_left) {
     const auto began = clock::now();
     const auto part = (limit - began) / static_cast<clock::rep>(backends_left);
     const exchange_limits limits{
         .connect = backends_left == 1 ? part : std::min<clock::duration>(part, connect_limit_of_several),
         .answer = limit};
-    place.backend().requests.add();
-    outcome got = co_await backends_[place.index()].send(message, limits);
+    slot.backend().requests.add();
+    outcome got = co_await backends_[slot.index()].send(message, limits);
     if (got) {
-        answered(place.backend(), began, got->status);
+        answered(slot.backend(), began, got->status);
         co_return got;
     }
     const upstream_error error = got.error();
-    place.backend().errors[error.reason].add();
+    slot.backend().errors[error.reason].add();
     // A timeout of a request that had waited for long is not the backend's fault.
-    const bool had_time = clock::now() - place.since() >= shared_.upstream.timeout / 2;
-    if (error.reason != upstream_error_reason::timeout || had_time) failed(place.backend(), began, error);
+    const bool had_time = clock::now() - slot.since() >= shared_.upstream.timeout / 2;
+    if (error.reason != upstream_error_reason::timeout || had_time) failed(slot.backend(), began, error);
     co_return got;
 }
 

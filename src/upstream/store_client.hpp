@@ -27,7 +27,7 @@ class store_client {
     net::io_context& io_;
     shared_store& shared_;
     std::deque<upstream_client> backends_;
-    std::shared_ptr<backend_slots> places_;
+    std::shared_ptr<backend_slots> slots_;
 
   public:
     using outcome = result<upstream_answer, upstream_error>;
@@ -48,8 +48,8 @@ class store_client {
     [[nodiscard]] shared_store& shared() const noexcept { return shared_; }
 
   private:
-    net::awaitable<outcome> send(upstream_message message, std::optional<backend_slot> place, clock::time_point limit);
-    net::awaitable<outcome> send_to(const backend_slot& place, const upstream_message& message, clock::time_point limit,
+    net::awaitable<outcome> send(upstream_message message, std::optional<backend_slot> slot, clock::time_point limit);
+    net::awaitable<outcome> send_to(const backend_slot& slot, const upstream_message& message, clock::time_point limit,
                                     std::size_t backends_left);
     net::awaitable<void> look(std::size_t index);
     void answered(shared_backend& backend, clock::time_point began, unsigned status);

@@ -101,16 +101,16 @@ TEST_CASE("talkers are read with what is said of their kind alone") {
 "metric":"up","tenant":"a","distinctValues":4,"userAgent":"vmagent"}]})";
     figures read;
     REQUIRE(take_top_entries(read, one, "metric").empty());
-    CHECK(read.cardinality_tracker[0].series == 5);
-    CHECK(read.cardinality_tracker[0].error == 2);
-    CHECK(read.cardinality_tracker[0].values == 0);
-    CHECK(read.cardinality_tracker[0].detail.empty());
-    CHECK(read.cardinality_tracker[0].last_seen == new_year + 10h + 4min + 7s);
+    CHECK(read.top[0].series == 5);
+    CHECK(read.top[0].error == 2);
+    CHECK(read.top[0].values == 0);
+    CHECK(read.top[0].detail.empty());
+    CHECK(read.top[0].last_seen == new_year + 10h + 4min + 7s);
     REQUIRE(take_top_entries(read, one, "sender").empty());
-    CHECK(read.cardinality_tracker[0].detail == "vmagent");
+    CHECK(read.top[0].detail == "vmagent");
     REQUIRE(take_top_entries(read, one, "label").empty());
-    CHECK(read.cardinality_tracker[0].detail == "of up, tenant a");
-    CHECK(read.cardinality_tracker[0].values == 4);
+    CHECK(read.top[0].detail == "of up, tenant a");
+    CHECK(read.top[0].values == 4);
 }
 
 TEST_CASE("refused series read as in PromQL") {
@@ -137,7 +137,7 @@ TEST_CASE("of a very long text both ends are kept, and no character is cut") {
                     R"({"data":[{"value":")" + value + R"(","series":1,"error":0,"lastSeen":"2026-01-01T00:00:00Z"}]})",
                     "job")
                     .empty());
-        return read.cardinality_tracker[0].value;
+        return read.top[0].value;
     };
     const std::string longest(8192, 'a');
     CHECK(talkers_of(longest) == longest);

@@ -25,11 +25,11 @@ figures of_an_explosion() {
                     "  replacement: ''\n",
          .limit = "limits:\n  - name: http_requests_total\n"});
     for (std::uint64_t i = 0; i < 12; ++i)
-        made.cardinality_tracker.push_back({.value = "metric_" + std::to_string(i) + "_total",
-                                            .series = 100000 - i,
-                                            .error = i == 1 ? 12U : 0U,
-                                            .last_seen = ten_past - seconds{i}});
-    made.cardinality_tracker[2].value = std::string(40, 'a') + std::string(40, 'z');
+        made.top.push_back({.value = "metric_" + std::to_string(i) + "_total",
+                            .series = 100000 - i,
+                            .error = i == 1 ? 12U : 0U,
+                            .last_seen = ten_past - seconds{i}});
+    made.top[2].value = std::string(40, 'a') + std::string(40, 'z');
     made.budgets = {
         {.name = "per-job{job=shop}", .series_max = 1000, .series = 1000, .refused = 20},
         {.name = "tenant team-a", .daily = true, .observes = true, .series_max = 2000, .series = 1700, .refused = 3},
@@ -176,11 +176,11 @@ TEST_CASE("labels come with how many values they have, and of what") {
     figures known = of_an_explosion();
     known.asked = {.by = "label", .refused = true, .daily = true};
     known.findings.clear();
-    known.cardinality_tracker = {{.value = "trace_id",
-                                  .detail = "of http_requests_total, tenant team-a",
-                                  .values = 99812,
-                                  .series = 100000,
-                                  .last_seen = ten_past}};
+    known.top = {{.value = "trace_id",
+                  .detail = "of http_requests_total, tenant team-a",
+                  .values = 99812,
+                  .series = 100000,
+                  .last_seen = ten_past}};
     known.budgets.clear();
     known.refused.clear();
     known.backends.clear();
@@ -318,7 +318,7 @@ TEST_CASE("any size of a screen is filled and not exceeded") {
     const figures known = of_an_explosion();
     for (std::size_t rows = 1; rows <= 60; ++rows)
         for (const std::size_t columns : {20U, 40U, 79U, 80U, 200U})
-            for (const part focus : {part::findings, part::cardinality_tracker, part::stores})
+            for (const part focus : {part::findings, part::top, part::stores})
                 static_cast<void>(shown(at_ten_past(known),
                                         {.focus = focus, .scroll = 2, .shows_remedies = rows % 2 == 0},
                                         {.rows = rows, .columns = columns}));
@@ -329,7 +329,7 @@ TEST_CASE("hostile texts stay texts, wherever they come from") {
     figures known = of_an_explosion();
     known.version = known.mode = known.shared = hostile;
     known.findings = {{.text = hostile, .relabel = hostile, .limit = hostile}};
-    known.cardinality_tracker = {{.value = hostile, .detail = hostile, .values = 1, .error = 1}};
+    known.top = {{.value = hostile, .detail = hostile, .values = 1, .error = 1}};
     known.budgets = {
         {.name = hostile, .series_max = 1, .series = 18446744073709551615U, .refused = 18446744073709551615U}};
     known.refused = {{.series = hostile, .tenant = hostile, .sender = hostile, .limit = hostile}};

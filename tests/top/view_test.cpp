@@ -53,7 +53,7 @@ TEST_CASE("the part that is looked at scrolls, and another one begins at its top
 
 TEST_CASE("all parts are come to, in either direction") {
     view seen;
-    for (const part each : {part::budgets, part::refused, part::stores, part::findings, part::cardinality_tracker}) {
+    for (const part each : {part::budgets, part::refused, part::stores, part::findings, part::top}) {
         press_other(seen, special::tab);
         CHECK(seen.focus == each);
     }
