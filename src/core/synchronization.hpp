@@ -46,7 +46,7 @@ class fair_mutex {
 /// held.
 ///
 ///     auto held = counts.lock();  // until the end of the block
-///     held->book.find(...);
+///     held->budgets.find(...);
 ///
 /// Threads: any.
 template <class T, class Mutex = fair_mutex>

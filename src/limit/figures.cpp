@@ -140,7 +140,7 @@ limiter_figures figures_of_windows(const series_limiter& limiter) {
 }
 
 std::vector<ended_budget> take_ended(series_limiter& limiter) {
-    auto entries = limiter.state().counts.lock()->book.take_ended();
+    auto entries = limiter.state().counts.lock()->budgets.take_ended();
     std::vector<ended_budget> named;
     named.reserve(entries.size());
     for (const ended_budgets::entry& each : entries) {

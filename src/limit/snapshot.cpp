@@ -139,7 +139,7 @@ class snapshot_end {
     explicit snapshot_end(limiter_state& state) : state_(state) {}
     snapshot_end(const snapshot_end&) = delete;
     snapshot_end& operator=(const snapshot_end&) = delete;
-    ~snapshot_end() { state_.counts.lock()->book.end_snapshot(); }
+    ~snapshot_end() { state_.counts.lock()->budgets.end_snapshot(); }
 };
 
 struct loaded_state {
