@@ -1,6 +1,7 @@
 /// The log: one event, one line on stderr. Lines, the writer's queue, and throttling.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <concepts>
@@ -173,7 +174,7 @@ namespace seriesgate {
 // --- Throttling.
 
 /// Adds events up, and reports at most once an interval that a line is due. Threads: any.
-class sparse_log {
+class throttled_log {
   public:
     using clock = monotonic_clock;
 
@@ -185,8 +186,8 @@ class sparse_log {
   public:
     static constexpr auto usual_interval = std::chrono::seconds{10};
 
-    sparse_log() noexcept : sparse_log(usual_interval) {}
-    explicit sparse_log(clock::duration interval) noexcept : interval_(interval) {}
+    throttled_log() noexcept : throttled_log(usual_interval) {}
+    explicit throttled_log(clock::duration interval) noexcept : interval_(interval) {}
 
     /// @return if a line is due: the events since the last line. The caller writes the line.
     std::optional<std::uint64_t> count(std::uint64_t events, clock::time_point now = clock::now()) noexcept {
@@ -204,6 +205,29 @@ class sparse_log {
         if (events_.load(std::memory_order_relaxed) == 0) return {};
         if (now.time_since_epoch().count() < due + interval_.count()) return {};
         return count(0, now);
+    }
+};
+
+/// A throttled_log for each of `size` keys from `first` on: all enumerators before `count_`, or a range of numbers.
+/// Threads: any.
+template <class Key, std::size_t size = static_cast<std::size_t>(Key::count_), std::size_t first = 0>
+class throttled_logs {
+    std::array<throttled_log, size> logs_{};
+
+  public:
+    using clock = throttled_log::clock;
+
+    /// As throttled_log::count(). Nothing for another key.
+    std::optional<std::uint64_t> count(Key key, std::uint64_t events, clock::time_point now = clock::now()) noexcept {
+        const std::size_t at = static_cast<std::size_t>(key) - first;
+        return at < size ? logs_[at].count(events, now) : std::nullopt;
+    }
+
+    /// Call it regularly. Calls `tell(key, events)` for each key whose unreported events are due.
+    template <class Tell>
+    void rest(Tell tell, clock::time_point now = clock::now()) {
+        for (std::size_t at = 0; at < size; ++at)
+            if (const auto events = logs_[at].rest(now)) tell(static_cast<Key>(at + first), *events);
     }
 };
 

@@ -14,26 +14,15 @@ constexpr std::size_t logged_user_bytes_max = 100;
 
 }  // namespace
 
-std::optional<std::uint64_t> rejection_log::count(reject_reason reason,
-                                                  std::chrono::steady_clock::time_point now) noexcept {
-    assert(reason < reject_reason::count_);
-    if (reason == reject_reason::refused || reason == reject_reason::untranslated || reason == reject_reason::left_out)
-        return std::nullopt;
-    return logs_[static_cast<std::size_t>(reason)].count(1, now);
+bool is_logged_by_ingestion(reject_reason reason) noexcept {
+    return reason == reject_reason::refused || reason == reject_reason::untranslated ||
+           reason == reject_reason::left_out;
 }
 
-std::optional<std::uint64_t> rejection_log::rest(reject_reason reason,
-                                                 std::chrono::steady_clock::time_point now) noexcept {
-    assert(reason < reject_reason::count_);
-    return logs_[static_cast<std::size_t>(reason)].rest(now);
-}
-
-void tell_rest(rejection_log& of) {
-    for (std::size_t i = 0; i < counter_by<reject_reason>::size; ++i) {
-        const auto reason = static_cast<reject_reason>(i);
-        if (const auto requests = of.rest(reason))
-            log::warn("more requests rejected", {{"requests", *requests}, {"reason", name_of(reason)}});
-    }
+void tell_rest(rejection_logs& of) {
+    of.rest([](reject_reason reason, std::uint64_t requests) {
+        log::warn("more requests rejected", {{"requests", requests}, {"reason", name_of(reason)}});
+    });
 }
 
 std::string_view shown_tenant(std::string_view tenant) noexcept {

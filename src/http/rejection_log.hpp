@@ -14,23 +14,14 @@
 
 namespace seriesgate {
 
-/// At most one line in ten seconds for each reason. Threads: any.
-class rejection_log {
-    std::array<sparse_log, counter_by<reject_reason>::size> logs_{};
+/// One line in ten seconds for each reason.
+using rejection_logs = throttled_logs<reject_reason>;
 
-  public:
-    /// @return the requests since the last line, if a line is due now: the caller then writes it. Nothing for requests
-    /// that were taken but for what was refused of them, or not translated: who decides that has a line of its own.
-    std::optional<std::uint64_t> count(reject_reason reason,
-                                       std::chrono::steady_clock::time_point now = monotonic_clock::now()) noexcept;
+/// Whether ingestion logs it: the request was taken, but for some of what it held.
+bool is_logged_by_ingestion(reject_reason reason) noexcept;
 
-    /// Requests for this reason that nobody has been told of, if a line about them is due now.
-    std::optional<std::uint64_t> rest(reject_reason reason,
-                                      std::chrono::steady_clock::time_point now = monotonic_clock::now()) noexcept;
-};
-
-/// Says how many requests there were behind the last lines, when it is due: call it now and then.
-void tell_rest(rejection_log& of);
+/// Logs how many requests there were behind the last lines, when that is due. Call it every second.
+void tell_rest(rejection_logs& of);
 
 /// The fields of the line: how many, and one of them as an example. They point at what is passed.
 /// @param answer has a reason.
@@ -48,7 +39,7 @@ std::string_view shown_tenant(std::string_view tenant) noexcept;
 /// Knows how many the log has been told of. Threads: one, the front desk's.
 class closings_log {
     std::uint64_t told_ = 0;
-    sparse_log lines_{};
+    throttled_log lines_{};
 
   public:
     /// Says what is new, now and then: call it after what may have closed some, and every now and then.

@@ -55,7 +55,7 @@ std::string listener::address() const {
 }
 
 net::awaitable<void> listener::accept(const arrivals& to) {
-    sparse_log failures;
+    throttled_log failures;
     async_timer pause{acceptor_.get_executor()};
     is_paused_ = false;
     accepts_ = true;

@@ -103,7 +103,8 @@ void tell_rejection(const served_connection& peer, const incoming_request& curre
     if (!answer.rejected) return;
     http_shared& shared = peer.self.shared;
     shared.metrics.requests_rejected[*answer.rejected].add();
-    const auto requests = shared.rejections.count(*answer.rejected);
+    if (is_logged_by_ingestion(*answer.rejected)) return;
+    const auto requests = shared.rejections.count(*answer.rejected, 1);
     if (!requests) return;
     log::write(log::level::warn, "requests rejected",
                describe_rejection(answer, *requests, peer.sender, current.who.user,

@@ -115,7 +115,7 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
 void handshakes::tell(handshake_outcome outcome, std::string_view peer, std::string_view why) {
     // Of those that were closed for others the registry's own line tells.
     if (outcome == handshake_outcome::given_up) return;
-    const auto connections = logs_[static_cast<std::size_t>(outcome)].count(1);
+    const auto connections = logs_.count(outcome, 1);
     if (!connections) return;
     log::warn("TLS handshakes failed",
               {{"connections", *connections}, {"outcome", name_of(outcome)}, {"sender", peer}, {"err", why}});

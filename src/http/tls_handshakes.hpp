@@ -43,7 +43,7 @@ class handshakes {
     net::io_context& io_;
     http_shared& shared_;
     const current_context context_;
-    std::array<sparse_log, counter_by<handshake_outcome>::size> logs_{};
+    throttled_logs<handshake_outcome> logs_{};
 };
 
 }  // namespace seriesgate

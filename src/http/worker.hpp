@@ -122,7 +122,7 @@ struct http_shared {
     http_metrics& metrics;
     access_control& access;
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
-    rejection_log rejections{};
+    rejection_logs rejections{};
     closings_log closings{};  ///< the front desk's
     lifecycle life{};
 };

@@ -176,7 +176,7 @@ reply forwarder::answered(upstream_answer answer) {
 
 void forwarder::count_answer(const http_request& from, const reply& answer) {
     shared_.stores.first.metrics.upstream_responses[answer.status].add();
-    const auto requests = shared_.logs.store_errors.count(answer.status);
+    const auto requests = shared_.logs.store_errors.count(answer.status, 1);
     if (!requests) return;
     const std::string_view tenant = from.tenant;
     log::write(log::level::warn, "the store rejected requests",

@@ -67,16 +67,6 @@ shown_entry shown(const left_out_entry& entry, planner& planning) {
 
 }  // namespace
 
-std::optional<std::uint64_t> left_out_log::count(series_fault fault, std::uint64_t series) noexcept {
-    return logs_[static_cast<std::size_t>(fault)].count(series);
-}
-
-void left_out_log::log_rest() {
-    for (std::size_t i = 0; i < logs_.size(); ++i)
-        if (const auto series = logs_[i].rest())
-            log::warn("more series left out", {{"series", *series}, {"reason", name_of(static_cast<series_fault>(i))}});
-}
-
 void count_left_out(const plan& decided, ingest_metrics& metrics) {
     if (decided.left_out_entries.empty()) return;
     metrics.samples_left_out.add(decided.left_out.samples);
@@ -85,7 +75,7 @@ void count_left_out(const plan& decided, ingest_metrics& metrics) {
         if (shares[i].series != 0) metrics.series_left_out[static_cast<series_fault>(i)].add(shares[i].series);
 }
 
-void log_left_out(const left_out_request& of, left_out_log& log) {
+void log_left_out(const left_out_request& of, left_out_logs& log) {
     if (of.decided.left_out_entries.empty()) return;
     for (const fault_share& share : shares_of(of.decided)) {
         if (share.first == nullptr) continue;
@@ -134,11 +124,6 @@ std::string_view value_of(const http::fields& headers, http::field name) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> store_error_log::count(unsigned status, sparse_log::clock::time_point now) noexcept {
-    if (status < status_min || status > status_max) return std::nullopt;
-    return logs_[status - status_min].count(1, now);
-}
 
 store_words said_by_store(const reply& answer, const store_access& store) {
     store_words said;

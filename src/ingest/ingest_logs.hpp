@@ -23,16 +23,8 @@ namespace seriesgate {
 
 // --- Left-out series: entries that break a rule of remote write.
 
-/// Throttles the lines about left-out series: one in ten seconds for each fault. Threads: any.
-class left_out_log {
-    std::array<sparse_log, static_cast<std::size_t>(series_fault::count_)> logs_{};
-
-  public:
-    /// @return if a line is due: the series since the last line about this fault. The caller writes the line.
-    std::optional<std::uint64_t> count(series_fault fault, std::uint64_t series) noexcept;
-    /// Logs the series that no line has reported yet, where a line is due. Call it every second.
-    void log_rest();
-};
+/// One line in ten seconds for each fault.
+using left_out_logs = throttled_logs<series_fault>;
 
 struct left_out_request {
     const plan& decided;
@@ -41,7 +33,7 @@ struct left_out_request {
 };
 
 void count_left_out(const plan& decided, ingest_metrics& metrics);
-void log_left_out(const left_out_request& of, left_out_log& log);
+void log_left_out(const left_out_request& of, left_out_logs& log);
 
 std::string left_out_summary(const plan_counts& decided);
 
@@ -53,12 +45,12 @@ std::string left_out_text(const plan& decided, planner& planning);
 
 /// Throttles the lines about 2xx answers that do not confirm all samples: one line an interval. Threads: any.
 class lost_log {
-    sparse_log requests_;
+    throttled_log requests_;
     std::atomic<std::uint64_t> samples_{0};
 
   public:
-    using clock = sparse_log::clock;
-    explicit lost_log(clock::duration interval = sparse_log::usual_interval) noexcept : requests_(interval) {}
+    using clock = throttled_log::clock;
+    explicit lost_log(clock::duration interval = throttled_log::usual_interval) noexcept : requests_(interval) {}
 
     struct news {
         std::uint64_t requests = 0;
@@ -84,25 +76,8 @@ class lost_log {
 
 // --- Errors from the store.
 
-/// Throttles the lines about error answers: one in ten seconds for each status. Threads: any.
-class store_error_log {
-    static constexpr unsigned status_min = 300;
-    static constexpr unsigned status_max = 599;
-    std::array<sparse_log, status_max - status_min + 1> logs_{};
-
-  public:
-    /// @return if a line is due: the requests since the last line about this status. The caller writes the line.
-    /// Nothing for a success.
-    std::optional<std::uint64_t> count(unsigned status,
-                                       sparse_log::clock::time_point now = sparse_log::clock::now()) noexcept;
-
-    /// Calls `tell(status, requests)` for each status with unreported requests and a line due.
-    template <class Tell>
-    void rest(Tell tell, sparse_log::clock::time_point now = sparse_log::clock::now()) {
-        for (unsigned status = status_min; status <= status_max; ++status)
-            if (const auto requests = logs_[status - status_min].rest(now)) tell(status, *requests);
-    }
-};
+/// One line in ten seconds for each status of an error.
+using store_error_logs = throttled_logs<unsigned, 300, 300>;
 
 /// The shortened parts of a store's answer that a log line shows.
 struct store_words {
@@ -129,7 +104,7 @@ std::array<log::field, 7> describe_store_error(unsigned status, const store_word
 class refusal_log {
   public:
     using clock = monotonic_clock;
-    static constexpr auto interval = sparse_log::usual_interval;
+    static constexpr auto interval = throttled_log::usual_interval;
     static constexpr std::size_t lines_max = 10;
 
     struct summary {
@@ -172,11 +147,11 @@ struct ingest_logs {
     refusal_log refused{};
     refusal_log observed{};  ///< would have been refused, but the limit only observes
     refusal_log beyond{};    ///< exempt series and ignored values over their own limits; other limits then decide
-    left_out_log left_out{};
-    store_error_log store_errors{};
+    left_out_logs left_out{};
+    store_error_logs store_errors{};
     lost_log unconfirmed{std::chrono::minutes{1}};
     lost_log partly_written{};
-    sparse_log query{std::chrono::hours{1}};  ///< dropped query arguments: a lasting misconfiguration
+    throttled_log query{std::chrono::hours{1}};  ///< dropped query arguments: a lasting misconfiguration
 };
 
 }  // namespace seriesgate

@@ -39,7 +39,7 @@ class marker_writer {
     marker_book book_;
     marker_turn turn_;
     async_timer pause_;
-    sparse_log failures_{std::chrono::minutes{10}};
+    throttled_log failures_{std::chrono::minutes{10}};
     bool ending_ = false;
     std::atomic<bool> ended_{false};
 

@@ -190,14 +190,6 @@ constexpr std::string_view unconfirmed_hint =
     "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
     "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
 
-void tell_unanswered(upstream_health& of) {
-    for (std::size_t i = 0; i < counter_by<upstream_error_reason>::size; ++i) {
-        const auto reason = static_cast<upstream_error_reason>(i);
-        if (const auto requests = of.rest(reason))
-            log::warn("more requests without an answer", {{"requests", *requests}, {"reason", name_of(reason)}});
-    }
-}
-
 }  // namespace
 
 void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
@@ -217,13 +209,17 @@ void tell_partly_written(const lost_log::news& news, std::string_view sender, st
 }
 
 void tell_rest(ingest_shared& of) {
-    tell_unanswered(of.stores.first.health);
+    of.stores.first.health.rest([](upstream_error_reason reason, std::uint64_t requests) {
+        log::warn("more requests without an answer", {{"requests", requests}, {"reason", name_of(reason)}});
+    });
     of.logs.store_errors.rest([](unsigned status, std::uint64_t requests) {
         log::warn("the store rejected more requests",
                   {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
     });
     log_further_refusals(of.logs);
-    of.logs.left_out.log_rest();
+    of.logs.left_out.rest([](series_fault fault, std::uint64_t series) {
+        log::warn("more series left out", {{"series", series}, {"reason", name_of(fault)}});
+    });
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
     if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);

@@ -49,7 +49,7 @@ class takeover_server {
   private:
     const parts of_;
     message_listener at_;
-    sparse_log refusals_;
+    throttled_log refusals_;
     std::atomic<bool> is_saving_ = false;  // also for who has given up waiting for it
 
   public:

@@ -77,17 +77,20 @@ std::optional<std::uint64_t> upstream_health::failed(upstream_error_reason reaso
         held->told = false;
     }
     ++held->requests;
-    const auto line = held->lines[static_cast<std::size_t>(reason)].count(1, now);
+    const auto line = held->lines.count(reason, 1, now);
     if (line) held->told = true;
     return line;
 }
 
-std::optional<std::uint64_t> upstream_health::rest(upstream_error_reason reason, clock::time_point now) {
-    assert(reason < upstream_error_reason::count_);
+void upstream_health::rest(const std::function<void(upstream_error_reason, std::uint64_t)>& tell,
+                           clock::time_point now) {
     const auto held = outage_.lock();
-    const auto line = held->lines[static_cast<std::size_t>(reason)].rest(now);
-    if (line) held->told = true;
-    return line;
+    held->lines.rest(
+        [&](upstream_error_reason reason, std::uint64_t requests) {
+            held->told = true;
+            tell(reason, requests);
+        },
+        now);
 }
 
 std::optional<upstream_health::outage> upstream_health::answered(clock::time_point now) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -77,7 +78,7 @@ class upstream_health {
         clock::time_point since;
         std::uint64_t requests = 0;
         bool told = false;
-        std::array<sparse_log, static_cast<std::size_t>(upstream_error_reason::count_)> lines{};
+        throttled_logs<upstream_error_reason> lines{};
     };
 
     std::atomic<bool> is_failing_{false};  // written under the lock of outage_
@@ -87,8 +88,9 @@ class upstream_health {
     /// Reports a request without an answer. @return the requests for this reason since its last line, if one is due.
     std::optional<std::uint64_t> failed(upstream_error_reason reason, clock::time_point now = clock::now());
 
-    /// Requests for this reason that no line has reported, if a line is due now.
-    std::optional<std::uint64_t> rest(upstream_error_reason reason, clock::time_point now = clock::now());
+    /// Calls `tell(reason, requests)` for each reason with unreported requests and a line due.
+    void rest(const std::function<void(upstream_error_reason, std::uint64_t)>& tell,
+              clock::time_point now = clock::now());
 
     /// Reports an answer. @return the outage that it ends, if the log should report that.
     std::optional<outage> answered(clock::time_point now = clock::now());
@@ -115,7 +117,7 @@ class name_health {
         std::string fault;  // empty while it resolves
         clock::time_point since;
         bool told = false;
-        sparse_log line{interval};
+        throttled_log line{interval};
     };
     guarded<state> state_;
 

@@ -36,7 +36,7 @@ TEST_CASE("a placeholder of the library's in a value is no more than its charact
 }
 
 TEST_CASE("events are told at once, then at most every ten seconds, none forgotten") {
-    sparse_log log;
+    throttled_log log;
     const auto start = std::chrono::steady_clock::time_point{} + 1h;
     CHECK(log.count(5, start) == 5);
     CHECK_FALSE(log.count(7, start + 1s));
@@ -46,7 +46,7 @@ TEST_CASE("events are told at once, then at most every ten seconds, none forgott
 }
 
 TEST_CASE("the interval is whoever's who makes it") {
-    sparse_log log{1min};
+    throttled_log log{1min};
     const auto start = std::chrono::steady_clock::time_point{} + 1h;
     CHECK(log.count(1, start) == 1);
     CHECK_FALSE(log.count(1, start + 60s - 1ns));
@@ -54,7 +54,7 @@ TEST_CASE("the interval is whoever's who makes it") {
 }
 
 TEST_CASE("the last events are told without a further one, when it is time, and once") {
-    sparse_log log{1min};
+    throttled_log log{1min};
     const auto start = std::chrono::steady_clock::time_point{} + 1h;
     CHECK_FALSE(log.rest(start));
     CHECK(log.count(1, start) == 1);
@@ -68,7 +68,7 @@ TEST_CASE("the last events are told without a further one, when it is time, and 
 
 TEST_CASE("events that go on, however slowly, have lines of their own") {
     for (const auto gap : {3s, 7s, 10s, 11s, 25s}) {
-        sparse_log log;
+        throttled_log log;
         const auto start = std::chrono::steady_clock::time_point{} + 1h;
         std::uint64_t told = 0;
         std::uint64_t events = 0;

@@ -28,7 +28,7 @@ struct planned {
         decided = *made;
     }
     std::string text() { return left_out_text(decided, planning); }
-    void log(left_out_log& to) {
+    void log(left_out_logs& to) {
         log_left_out({.decided = decided, .planning = planning, .sender = "10.0.0.7", .tenant = "shop"}, to);
     }
 };
@@ -75,7 +75,7 @@ TEST_CASE("what is shown is short and safe, whatever was sent") {
 
 TEST_CASE("the log has a line for each fault, and the figures count them all") {
     planned of{annotated("kube_a") + annotated("kube_b") + series({label("", "x"), sample(1)})};
-    left_out_log log;
+    left_out_logs log;
     log::set_up(log::format::logfmt, log::level::warn);
     const captured_log lines;
     of.log(log);

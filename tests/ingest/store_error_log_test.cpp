@@ -24,21 +24,21 @@ std::string line_of(const reply& answer, std::uint64_t requests) {
 }  // namespace
 
 TEST_CASE("each status is told of at once, then at most every ten seconds") {
-    store_error_log log;
-    const auto start = sparse_log::clock::time_point{} + 1h;
-    CHECK(log.count(400, start) == 1);
-    CHECK_FALSE(log.count(400, start + 9s));
-    CHECK(log.count(500, start + 9s) == 1);
-    CHECK(log.count(400, start + 10s) == 2);
-    CHECK(log.count(300, start) == 1);
-    CHECK(log.count(599, start) == 1);
+    store_error_logs log;
+    const auto start = throttled_log::clock::time_point{} + 1h;
+    CHECK(log.count(400, 1, start) == 1);
+    CHECK_FALSE(log.count(400, 1, start + 9s));
+    CHECK(log.count(500, 1, start + 9s) == 1);
+    CHECK(log.count(400, 1, start + 10s) == 2);
+    CHECK(log.count(300, 1, start) == 1);
+    CHECK(log.count(599, 1, start) == 1);
 }
 
 TEST_CASE("those behind the last line are told of by status, when it is time") {
-    store_error_log log;
-    const auto start = sparse_log::clock::time_point{} + 1h;
-    for (int i = 0; i < 3; ++i) log.count(300, start);
-    for (int i = 0; i < 5; ++i) log.count(599, start + 1s);
+    store_error_logs log;
+    const auto start = throttled_log::clock::time_point{} + 1h;
+    for (int i = 0; i < 3; ++i) log.count(300, 1, start);
+    for (int i = 0; i < 5; ++i) log.count(599, 1, start + 1s);
     std::string told;
     const auto tell = [&told](unsigned status, std::uint64_t requests) {
         told += std::to_string(status) + ":" + std::to_string(requests) + " ";
@@ -52,8 +52,8 @@ TEST_CASE("those behind the last line are told of by status, when it is time") {
 }
 
 TEST_CASE("a success is no error") {
-    store_error_log log;
-    for (const unsigned status : {100u, 200u, 204u, 299u, 600u}) CHECK_FALSE(log.count(status));
+    store_error_logs log;
+    for (const unsigned status : {100u, 200u, 204u, 299u, 600u}) CHECK_FALSE(log.count(status, 1));
 }
 
 TEST_CASE("senders try again after 429 and 5xx, and drop what gets another answer") {
