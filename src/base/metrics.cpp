@@ -158,6 +158,11 @@ void write_gauge(exposition& out, std::string_view name, std::string_view help, 
     out.sample({}, value.value());
 }
 
+void write_gauge(exposition& out, std::string_view name, std::string_view help, std::int64_t value) {
+    out.family(name, help, metric_type::gauge);
+    out.sample({}, value);
+}
+
 void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value) {
     out.family(name, help, metric_type::histogram);
     out.sample({}, value.read());

@@ -76,6 +76,7 @@ connection_lease connection_registry::take_in(socket_handle socket, connection_s
     append(*made->house, in_house, first);
     assert(overflow_.size() <= overflow_max);
     ++unasked_;
+    ++open_;
     metrics_.connections.add();
     return connection_lease{*this, std::move(made)};
 }
@@ -177,9 +178,15 @@ connection_registry::unfinished connection_registry::count_unfinished() const {
     return found;
 }
 
+std::size_t connection_registry::open_count() const {
+    const std::scoped_lock lock{mutex_};
+    return open_;
+}
+
 void connection_registry::leave(entry& which) noexcept {
     const std::scoped_lock lock{mutex_};
     metrics_.connections.sub();
+    --open_;
     assert(!which.given_up || which.house->given_up != 0);
     if (which.given_up)
         --which.house->given_up;
@@ -202,6 +209,10 @@ connection_lease::connection_lease(connection_registry& registry, std::unique_pt
 void connection_lease::leave::operator()(connection_registry::entry* which) const noexcept {
     registry->leave(*which);
     delete which;
+}
+
+bool connection_lease::has_asked() const noexcept {
+    return entry_->has_asked;
 }
 
 bool connection_lease::enter(connection_stage next, connection_registry::clock::time_point now) {

@@ -94,6 +94,8 @@ class connection_registry {
         std::size_t unasked = 0;  ///< nothing has been asked yet on a connection that somebody has just opened
     };
     [[nodiscard]] unfinished count_unfinished() const;
+    /// All sockets that are open, whatever their stage.
+    [[nodiscard]] std::size_t open_count() const;
 
   private:
     friend class connection_lease;
@@ -135,6 +137,7 @@ class connection_registry {
     scope regulars_;
     scope overflow_;
     std::size_t unasked_ = 0;
+    std::size_t open_ = 0;
     peer_map peers_;  // those with connections; guests are nobody's
 };
 
@@ -157,6 +160,9 @@ class connection_lease {
     /// @return false if the connection has been given up: it is to be closed, and what it has sent is not worked on.
     [[nodiscard]] bool enter(connection_stage next,
                              connection_registry::clock::time_point now = connection_registry::clock::now());
+
+    /// Whether a request has begun on this connection.
+    [[nodiscard]] bool has_asked() const noexcept;
 
     /// For a guest the bound that it is over.
     [[nodiscard]] std::optional<connection_bound> over() const noexcept;

@@ -13,14 +13,14 @@ enum class lifecycle_state : std::uint8_t {
     draining,
 };
 
-/// Goes from one stage to the next, and back only from handing_over. Threads: any.
+/// Goes from one stage to the next, and back only from in_takeover. Threads: any.
 class lifecycle {
     std::atomic<lifecycle_state> stage_{lifecycle_state::starting};
 
   public:
     [[nodiscard]] lifecycle_state stage() const noexcept { return stage_.load(); }
     [[nodiscard]] bool draining() const noexcept { return stage() == lifecycle_state::draining; }
-    [[nodiscard]] bool handing_over() const noexcept { return stage() == lifecycle_state::in_takeover; }
+    [[nodiscard]] bool in_takeover() const noexcept { return stage() == lifecycle_state::in_takeover; }
 
     /// Does nothing once it drains: a signal may come before everything is ready.
     void become_ready() noexcept { go(lifecycle_state::starting, lifecycle_state::ready); }

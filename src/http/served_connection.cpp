@@ -19,13 +19,19 @@ constexpr std::size_t linger_bytes_max = 64 << 20;
 /// What a connection holds while nothing comes: as much as the usual header, so that what is read next is the body.
 constexpr std::size_t idle_read_bytes = 1024;
 
+/// How long a takeover waits for the next request of a connection, and for the first of a new one. A busy sender's next
+/// request comes in time, and its answer says that the connection ends: then no request meets a closed connection.
+constexpr auto next_request_grace = 200ms;
+constexpr auto first_request_grace = 1s;
+
+std::chrono::nanoseconds wait_limit(const served_connection& peer) {
+    if (!peer.self.shared.life.in_takeover()) return peer.self.shared.settings.idle_timeout;
+    return peer.lease.has_asked() ? std::chrono::nanoseconds{next_request_grace} : first_request_grace;
+}
+
 std::string certificate_name_of(const timed_stream& peer) {
     const tls_session* const tls = peer.tls();
     return tls != nullptr ? tls->peer_identity() : std::string{};
-}
-
-void give_away(served_connection& peer) {
-    peer.offered.give_away(std::move(peer).release());
 }
 
 }  // namespace
@@ -48,17 +54,13 @@ net::awaitable<bool> wait_for_request(served_connection& peer) {
     if (!peer.lease.enter(connection_stage::waiting)) co_return false;
     if (peer.buffer.capacity() > idle_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
     error_code error = net::error::operation_aborted;
-    while (error == net::error::operation_aborted) {  // it is woken when the gate begins to hand over, and only then
-        if (peer.is_given_away()) {                   // what comes is for the other process
-            give_away(peer);
-            co_return false;
-        }
-        peer.may_wake = peer.may_be_given();
-        peer.allow(peer.self.shared.settings.idle_timeout);
+    while (error == net::error::operation_aborted) {  // only the begin of a takeover wakes it
+        peer.may_wake = true;
+        peer.allow(wait_limit(peer));
         error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);
         peer.may_wake = false;
     }
-    peer.note_end(error, connection_wait::request);
+    if (!peer.self.shared.life.in_takeover()) peer.note_end(error, connection_wait::request);
     if (error) co_return false;
     co_return peer.lease.enter(connection_stage::receiving);
 }

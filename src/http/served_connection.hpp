@@ -49,7 +49,7 @@ struct served_connection : leased_stream {
     const std::string certificate_name;  ///< that its verified certificate names; empty without one
     service& offered;
     worker& self;
-    bool may_wake = false;  ///< waits for the first byte of a request, and may be given away
+    bool may_wake = false;  ///< waits for the first byte of a request
 
     served_connection(sender_connection from, service& of);
     served_connection(const served_connection&) = delete;
@@ -58,15 +58,9 @@ struct served_connection : leased_stream {
 
     /// Gives what is done next its time.
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
-    /// Whether another process could go on with it. With TLS none could: what that is at is known to this one only.
-    [[nodiscard]] bool may_be_given() const noexcept { return offered.give_away && !stream.has_tls() && !lease.over(); }
-    /// Whether it goes to another process as soon as no request of it is being worked on.
-    [[nodiscard]] bool is_given_away() const noexcept { return self.shared.life.handing_over() && may_be_given(); }
-    /// Whether the answer that is sent next is its last. Who sends its next request before that would keep a hand-over
-    /// waiting: only what has not been read yet goes to another process.
+    /// Whether the next answer is the last on this connection.
     [[nodiscard]] bool ends() const noexcept {
-        return lease.over() || self.shared.life.draining() ||
-               (self.shared.life.handing_over() && (buffer.size() != 0 || !is_given_away()));
+        return lease.over() || self.shared.life.draining() || self.shared.life.in_takeover();
     }
     /// Counts if that was not enough.
     void note_end(error_code error, connection_wait of) {
@@ -74,8 +68,8 @@ struct served_connection : leased_stream {
     }
 };
 
-/// Waits for the first byte of the next request. @return false when the connection is to be closed, or has been given
-/// away.
+/// Waits for the first byte of the next request; during a takeover for a moment only. @return false: close the
+/// connection. Its sender then connects to the next process.
 net::awaitable<bool> wait_for_request(served_connection& peer);
 
 /// Whether the request that has begun is for another thread than the front desk's. Its first byte tells.

@@ -109,13 +109,6 @@ net::awaitable<void> server::accept() {
     return listener_.accept(arrivals_);
 }
 
-void server::adopt(detached_socket from) {
-    if (at_.tls != nullptr) return;
-    const stream_endpoint peer = from.remote_endpoint();
-    auto socket = from.attach(at_.front.self.io);
-    if (socket) take(std::move(*socket), peer);
-}
-
 void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();

@@ -101,10 +101,6 @@ class server {
     /// What accepts, for who pauses it or hands it to another process.
     [[nodiscard]] listener& entry() noexcept { return listener_; }
 
-    /// Serves a connection that another process has accepted, and that lies between two requests. One that would have
-    /// to begin with TLS is closed.
-    void adopt(detached_socket from);
-
   private:
     void take(stream_socket socket, const stream_endpoint& peer);
     void pass_on(sender_connection from);

@@ -197,14 +197,6 @@ std::optional<sender_connection> moved_to(net::io_context& to, sender_connection
     return std::nullopt;
 }
 
-void serve_again(idle_connections::one from) {
-    connection_lease lease = std::move(from.lease);
-    auto socket = from.socket.attach(from.of->self.io);
-    if (socket) return serve_here({std::move(*socket), std::move(lease)}, *from.of);
-    lease = {};
-    log::error(session_failed, {{"err", socket.error().message()}});
-}
-
 void serve_there(sender_connection from, service& offered) {
     auto moved = moved_to(offered.self.io, std::move(from));
     if (moved) serve_here(std::move(*moved), offered);

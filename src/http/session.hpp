@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "http/connections.hpp"
-#include "http/idle_connections.hpp"
 #include "http/worker.hpp"
 
 namespace seriesgate {
@@ -22,9 +21,6 @@ void serve_here(sender_connection from, service& offered);
 /// Takes it to the thread of `to`, which it belongs to from then on. Nothing may be pending on it.
 /// @return nothing if the system does not let it: it is closed, and the log says so.
 [[nodiscard]] std::optional<sender_connection> moved_to(net::io_context& to, sender_connection from);
-
-/// Goes on with a connection that was nobody's for a while, on the thread of who has served it before. Threads: any.
-void serve_again(idle_connections::one from);
 
 /// Serves it on another thread. Nothing may be pending on it. Threads: the one that the connection belongs to so far.
 void serve_there(sender_connection from, service& offered);

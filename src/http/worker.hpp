@@ -107,7 +107,7 @@ class sender_streams {
     /// Each step that begins from here on has its usual time again.
     void restore_timeouts() noexcept { step_max_ = duration::max(); }
 
-    /// Ends the wait of those that wait for a request, without a byte lost: for who takes them elsewhere.
+    /// Ends the wait for a request, without losing a byte: each connection then looks at the lifecycle.
     void wake_idle() {
         for (const auto& [stream, may_wake] : open_)
             if (*may_wake) stream->cancel();
@@ -152,8 +152,6 @@ struct service {
     route_table routes;
     /// Of the front desk only, which answers GET and HEAD: takes connections with any other request.
     std::function<void(sender_connection)> pass_on{};
-    /// While the gate hands over to another process: takes plain connections that lie between two requests.
-    std::function<void(sender_connection)> give_away{};
 };
 
 // --- Measures how long what has come to a worker waits for its turn.

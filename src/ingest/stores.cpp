@@ -20,16 +20,16 @@ void shared_stores::refresh_files(const file_look& look) {
 }
 
 bool shared_stores::begin_copy(std::int64_t bytes) noexcept {
-    copies.add();
-    copies_bytes.add(bytes + copy_bytes_each);
-    if (copies.value() <= copies_max && copies_bytes.value() <= copies_bytes_max) return true;
+    const std::int64_t count = copies += 1;
+    const std::int64_t held = copies_bytes += bytes + copy_bytes_each;
+    if (count <= copies_max && held <= copies_bytes_max) return true;
     end_copy(bytes);
     return false;
 }
 
 void shared_stores::end_copy(std::int64_t bytes) noexcept {
-    copies_bytes.sub(bytes + copy_bytes_each);
-    copies.sub();
+    copies_bytes -= bytes + copy_bytes_each;
+    copies -= 1;
 }
 
 std::vector<const shared_store*> shared_stores::all() const {

@@ -1,6 +1,7 @@
 /// The store and its replicas, and all else that the ingestors of all workers share.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -43,8 +44,8 @@ struct shared_stores {
 
     shared_store first;
     std::deque<shared_replica> replicas{};
-    gauge copies{};  ///< copies in progress that no sender waits for
-    gauge copies_bytes{};
+    std::atomic<std::int64_t> copies{};  ///< copies in progress that no sender waits for
+    std::atomic<std::int64_t> copies_bytes{};
 
     shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers);
 

@@ -28,18 +28,20 @@ void shorten_sender_timeouts(worker& of, std::chrono::nanoseconds grace) {
 
 /// What there is to wait for.
 struct unfinished_work {
-    server& senders;
-    const gauge& working;  ///< requests
-    const gauge& copies;   ///< for replicas
+    const drained_parts& parts;
     monotonic_clock::time_point began = monotonic_clock::now();
-    std::chrono::nanoseconds patience;  ///< with those who have connected and have not asked anything yet
+    std::chrono::nanoseconds patience;  ///< with connections that have not asked anything yet
 
-    /// Who has been accepted is answered; where another process accepts from the same socket, nobody is refused then.
+    [[nodiscard]] std::size_t requests() const {
+        const std::size_t of_senders = parts.senders.connections().count_unfinished().busy;
+        return of_senders +
+               (parts.admin_server == nullptr ? 0 : parts.admin_server->connections().count_unfinished().busy);
+    }
+    /// An accepted connection is answered: where another process accepts from the same socket, nobody is refused.
     [[nodiscard]] bool is_over() const {
-        const auto unfinished = senders.connections().count_unfinished();
         const bool is_patient = monotonic_clock::now() < began + patience;
-        return !senders.entry().accepts() && working.value() == 0 && copies.value() == 0 && unfinished.busy == 0 &&
-               (unfinished.unasked == 0 || !is_patient);
+        return !parts.senders.entry().accepts() && requests() == 0 && parts.stores.copies == 0 &&
+               (!is_patient || parts.senders.connections().count_unfinished().unasked == 0);
     }
 };
 
@@ -59,20 +61,17 @@ net::awaitable<void> drain(drained_parts of, std::string_view why, std::function
     shorten_sender_timeouts(of.acceptor.self, grace);
     for (const auto& each : of.workers) shorten_sender_timeouts(each->self, grace);
 
-    const gauge& working = shared.metrics.inflight_requests;
-    const gauge& copies = of.stores.copies;
-    const unfinished_work left{
-        .senders = of.senders, .working = working, .copies = copies, .patience = std::min(unasked_grace, grace)};
+    const unfinished_work left{.parts = of, .patience = std::min(unasked_grace, grace)};
     const auto end = monotonic_clock::now() + drain_timeout;
     async_timer timer{co_await net::this_coro::executor};
     while (!left.is_over() && !is_impatient() && monotonic_clock::now() < end) {
         timer.expires_after(drain_poll_interval);
         co_await timer.async_wait(no_throw);
     }
-    if (working.value() != 0)
-        log::warn("requests not finished, their senders will try again", {{"requests", working.value()}});
-    if (copies.value() != 0)
-        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies.value()}});
+    if (const std::size_t requests = left.requests())
+        log::warn("requests not finished, their senders will try again", {{"requests", requests}});
+    if (const std::int64_t copies = of.stores.copies)
+        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies}});
 }
 
 }  // namespace seriesgate

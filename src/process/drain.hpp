@@ -16,6 +16,7 @@ namespace seriesgate {
 /// What is drained.
 struct drained_parts {
     server& senders;
+    server* admin_server;  ///< null: the admin paths are served where senders are
     serving_thread& acceptor;
     const worker_threads& workers;
     const shared_stores& stores;

@@ -28,7 +28,7 @@ inherited_listeners take_place(const config& settings, takeover_client from) {
     if (!made.at.gate) made.at.gate = listen_on(settings.listen);
     if (settings.admin.listen && !made.at.admin) made.at.admin = listen_on(*settings.admin.listen);
     raise_descriptor_limit();  // before connections come
-    made.connections = from.take();
+    from.take();
     made.before = std::move(from);
     return made;
 }
@@ -49,14 +49,9 @@ inherited_listeners find_place(const config& settings, bool takes_over) {
             .before = {}};
 }
 
-void adopt(inherited_listeners& place, server& senders, server* admin_server) {
+void adopt_files(server& senders, server* admin_server) {
     senders.entry().take_file();
     if (admin_server != nullptr) admin_server->entry().take_file();
-    for (takeover_client::connection& each : place.connections) {
-        const bool is_admin = admin_server != nullptr && each.name == admin_socket_name;
-        (is_admin ? *admin_server : senders).adopt(std::move(each.socket));
-    }
-    place.connections.clear();
 }
 
 }  // namespace seriesgate

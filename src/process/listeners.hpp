@@ -15,7 +15,6 @@ struct inherited_listeners {
     given_listeners at;                     ///< what is not here has yet to be opened
     bool is_activated = false;              ///< by a service manager, which goes on listening when this process ends
     std::optional<takeover_client> before;  ///< a gate that runs, and waits for this one to serve
-    std::vector<takeover_client::connection> connections{};  ///< which that has left
 };
 
 /// Takes the sockets of a service manager, or has a gate that runs leave its place: then it has saved its state, and
@@ -24,8 +23,8 @@ struct inherited_listeners {
 /// Throws std::runtime_error with one readable line; then a gate that runs goes on. Threads: before there are others.
 [[nodiscard]] inherited_listeners find_place(const config& settings, bool takes_over);
 
-/// Goes on with what the gate of before has left: its connections, and the files of its sockets. Threads: that of the
-/// two servers. @param people none: they are served where senders are.
-void adopt(inherited_listeners& place, server& senders, server* admin_server);
+/// Takes over the files of unix sockets that the gate before has left. Threads: that of the two servers.
+/// @param admin_server null: the admin paths are served where senders are.
+void adopt_files(server& senders, server* admin_server);
 
 }  // namespace seriesgate

@@ -92,7 +92,6 @@ process::process(const config& settings, const start& how, std::function<load_ou
     if (settings_.admin.listen)
         admin_server_.emplace(entrance{*acceptor_.admin_server, admin_connections_, {}, tls_ ? &*tls_ : nullptr},
                               take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
-    let_go_to(idle_, acceptor_, workers_);
     if (writes_markers(settings_))
         marks_.emplace(background_.context(),
                        marker_sources{.settings = settings_,
@@ -238,7 +237,7 @@ void process::open_to_senders() {
     log_start(settings_, {.senders = at, .admin_server = admin_server_ ? admin_server_->address() : at},
               workers_.size(), config_file_);
     accept();
-    adopt(place_, senders_, admin_server_ ? &*admin_server_ : nullptr);
+    adopt_files(senders_, admin_server_ ? &*admin_server_ : nullptr);
     spawn_lasting(
         saving_.context().get_executor(), [this] { return kept_.run(saving_.ending()); }, "saving failed");
     offer_place();
@@ -262,7 +261,6 @@ void process::offer_place() {
                                .acceptor = acceptor_,
                                .workers = workers_,
                                .stores = shared_.stores,
-                               .idle = idle_,
                                .kept = kept_,
                                .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
                                .leave_fleet =
@@ -317,7 +315,11 @@ net::awaitable<void> process::drain_and_end(std::string_view why) {
     signals_.async_wait([is_impatient](error_code failed, int) { *is_impatient = !failed; });
     std::function<bool()> asked = [is_impatient] { return *is_impatient; };
     manager_.stopping();
-    const drained_parts all{.senders = senders_, .acceptor = acceptor_, .workers = workers_, .stores = shared_.stores};
+    const drained_parts all{.senders = senders_,
+                            .admin_server = admin_server_ ? &*admin_server_ : nullptr,
+                            .acceptor = acceptor_,
+                            .workers = workers_,
+                            .stores = shared_.stores};
     co_await seriesgate::drain(all, why, std::move(asked));
     spawn_end();
 }

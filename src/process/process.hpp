@@ -13,7 +13,6 @@
 #include "config/load.hpp"
 #include "core/synchronization.hpp"
 #include "http/connections.hpp"
-#include "http/idle_connections.hpp"
 #include "http/server.hpp"
 #include "http/tls_handshakes.hpp"
 #include "limit/limiter.hpp"
@@ -65,7 +64,6 @@ class process {
     reloader reload_;
     const page_sources figures_;
     persistence kept_;
-    idle_connections idle_;
     const std::unique_ptr<tls_files> certificates_;  // none: senders meet no TLS
 
     event_loop background_;  // maintenance, counting, markers: short steps that wait for no disk

@@ -18,21 +18,15 @@ class takeover_client {
     message_socket other_;
 
   public:
-    /// A connection that lies between two requests, and at which of the two listeners it came in.
-    struct connection {
-        std::string name;
-        detached_socket socket;
-    };
-
     /// @return nothing if no gate runs there.
     [[nodiscard]] static std::optional<takeover_client> of_gate_at(const std::string& path);
 
     /// The sockets that the other accepts from.
     [[nodiscard]] std::vector<given_socket> ask_for_sockets();
 
-    /// Has the other finish what it has begun, save its state, and free its lock.
-    /// @return its idle connections. Nothing is to be read from them, or accepted, before serve().
-    [[nodiscard]] std::vector<connection> take();
+    /// Has the other finish its requests, close its connections, save its state, and free its lock. Nothing may be
+    /// accepted before serve().
+    void take();
 
     /// While it is loaded: throws if the other has lost patience. Waits for nothing.
     /// @return whether it has died: then nobody serves but this process.

@@ -14,7 +14,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "http/session.hpp"
 #include "net/async.hpp"
 #include "process/drain.hpp"
 #include "process/inherited_sockets.hpp"
@@ -37,15 +36,6 @@ constexpr auto accept_pause = 100ms;
 constexpr const char* is_gone = "the new process has ended it";
 
 }  // namespace
-
-void let_go_to(idle_connections& idle, serving_thread& acceptor, const worker_threads& workers) {
-    const auto let_go = [&idle](service& of) {
-        of.give_away = [&idle, &of](sender_connection from) { idle.put(std::move(from), of); };
-    };
-    let_go(acceptor.offered);
-    if (acceptor.admin_server) let_go(*acceptor.admin_server);
-    for (const auto& each : workers) let_go(each->offered);
-}
 
 std::optional<message_listener> open_takeover_socket(const config& settings, bool was_left) {
     const std::string path = takeover_path(settings);
@@ -133,27 +123,24 @@ net::awaitable<std::string> takeover_server::hand_to(talk& with) {
     if (!life.hand_over()) co_return "this one shuts down";
 
     log::info("handing over to another process");
-    std::vector<idle_connections::one> connections;
     try {
-        fault = co_await give_all(with, connections);
+        fault = co_await give_all(with);
     } catch (const std::exception& error) {  // out of memory
         fault = error.what();
     }
     if (!fault.empty()) {
         static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, fault)));
         with.other.close();  // before the lock is wanted back
-        co_await go_on(std::move(connections));
+        co_await go_on();
     }
     co_return fault;
 }
 
-net::awaitable<std::string> takeover_server::give_all(talk& with, std::vector<idle_connections::one>& connections) {
+net::awaitable<std::string> takeover_server::give_all(talk& with) {
     stop_taking();
     std::string fault = co_await finish_requests(with);
     if (!fault.empty()) co_return fault;
-    connections = of_.idle.take();
     fault = co_await save(with);
-    if (fault.empty()) fault = co_await give_connections(with, connections);
     if (fault.empty()) fault = co_await give_place(with);
     co_return fault;
 }
@@ -194,14 +181,13 @@ bool takeover_server::accepts() const {
     return of_.senders.entry().accepts() || (of_.admin_server != nullptr && of_.admin_server->entry().accepts());
 }
 
-/// Until every connection is either idle, and so nobody's, or closed.
+/// Until every request is answered and every connection is closed.
 net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
     const http_shared& shared = of_.acceptor.self.shared;
     const auto is_done = [&] {
-        return !accepts() &&
-               static_cast<std::size_t>(std::max<std::int64_t>(shared.metrics.connections.value(), 0)) ==
-                   of_.idle.size() &&
-               shared.metrics.inflight_requests.value() == 0 && of_.stores.copies.value() == 0;
+        const bool is_quiet = of_.senders.connections().open_count() == 0 &&
+                              (of_.admin_server == nullptr || of_.admin_server->connections().open_count() == 0);
+        return !accepts() && is_quiet && of_.stores.copies == 0;
     };
     const auto end = clock::now() + shared.settings.drain_timeout;
     while (!is_done()) {
@@ -238,27 +224,6 @@ net::awaitable<std::string> takeover_server::save(talk& with) {
     co_return "the state was not saved in time";
 }
 
-/// In pieces, each of which is received before the next is sent: the system bounds what is on its way.
-net::awaitable<std::string> takeover_server::give_connections(talk& with, std::vector<idle_connections::one>& all) {
-    for (const std::string_view name : {gate_socket_name, admin_socket_name}) {
-        const std::string text = fmt::format("{}{}", takeover::connections, name);
-        std::vector<int> piece;
-        for (std::size_t i = 0; i <= all.size(); ++i) {
-            const bool is_full = piece.size() == message_socket::sockets_max;
-            if (!piece.empty() && (is_full || i == all.size())) {
-                if (const error_code failed = with.other.send(text, piece)) co_return failed.message();
-                const bool has_got = co_await with.hear(takeover::got, takeover::answer_limit);
-                if (!has_got) co_return is_gone;
-                piece.clear();
-            }
-            if (i == all.size()) break;
-            const bool is_admin = of_.acceptor.admin_server && all[i].of == &*of_.acceptor.admin_server;
-            if (is_admin == (name == admin_socket_name)) piece.push_back(all[i].socket.native_handle());
-        }
-    }
-    co_return "";
-}
-
 net::awaitable<std::string> takeover_server::give_place(talk& with) {
     if (of_.acceptor.self.shared.life.draining()) co_return "this one shuts down";
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
@@ -273,7 +238,7 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
     co_return "";
 }
 
-net::awaitable<void> takeover_server::go_on(std::vector<idle_connections::one> connections) {
+net::awaitable<void> takeover_server::go_on() {
     bool is_ours = of_.kept.take_back();
     async_timer timer{of_.acceptor.self.io};
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
@@ -283,12 +248,7 @@ net::awaitable<void> takeover_server::go_on(std::vector<idle_connections::one> c
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
     if (!of_.acceptor.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
-    // On each thread: what was just about to be given away there has been by then.
-    on_all_threads([&idle = of_.idle](worker& self) {
-        self.senders.restore_timeouts();
-        for (idle_connections::one& each : idle.take()) serve_again(std::move(each));
-    });
-    for (idle_connections::one& each : connections) serve_again(std::move(each));
+    on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
     while (accepts()) {  // for a moment, if nothing has been waited for
         timer.expires_after(poll_interval);
         co_await timer.async_wait(no_throw);

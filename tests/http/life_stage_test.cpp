@@ -26,7 +26,7 @@ TEST_CASE("a process that hands over is ready again when that comes to nothing")
     CHECK_FALSE(life.hand_over());
     life.become_ready();
     CHECK(life.hand_over());
-    CHECK(life.handing_over());
+    CHECK(life.in_takeover());
     CHECK_FALSE(life.draining());
     CHECK_FALSE(life.hand_over());
     CHECK(life.go_on());

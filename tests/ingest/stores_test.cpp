@@ -23,16 +23,16 @@ TEST_CASE("copies that nobody waits for are bounded by all that they take") {
     constexpr std::int64_t most = shared_stores::copies_bytes_max;
     SECTION("by their bytes") {
         CHECK(begun(stores, most / 2 - shared_stores::copy_bytes_each) == 2);
-        CHECK(stores.copies_bytes.value() == most);
+        CHECK(stores.copies_bytes == most);
         CHECK_FALSE(stores.begin_copy(0));
         stores.end_copy(most / 2 - shared_stores::copy_bytes_each);
-        CHECK(stores.copies_bytes.value() == most / 2);
-        CHECK(stores.copies.value() == 1);
+        CHECK(stores.copies_bytes == most / 2);
+        CHECK(stores.copies == 1);
         CHECK(stores.begin_copy(0));
     }
     SECTION("and by their number") {
         CHECK(begun(stores, 1) == shared_stores::copies_max);
-        CHECK(stores.copies.value() == shared_stores::copies_max);
-        CHECK(stores.copies_bytes.value() == shared_stores::copies_max * (shared_stores::copy_bytes_each + 1));
+        CHECK(stores.copies == shared_stores::copies_max);
+        CHECK(stores.copies_bytes == shared_stores::copies_max * (shared_stores::copy_bytes_each + 1));
     }
 }

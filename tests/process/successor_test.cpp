@@ -73,14 +73,10 @@ TEST_CASE("a place is taken step by step") {
 
     const std::array copies{given, given, given};
     REQUIRE_FALSE(at.running.send("wait"));
-    REQUIRE_FALSE(at.running.send("connections gate", copies));
+    REQUIRE_FALSE(at.running.send("connections gate", copies));  // as a gate of 0.1 does
     REQUIRE_FALSE(at.running.send("connections admin", std::span{&given, 1}));
     REQUIRE_FALSE(at.running.send("yours"));
-    const auto connections = at.next->take();
-    REQUIRE(connections.size() == 4);
-    CHECK(connections[2].name == "gate");
-    CHECK(connections[3].name == "admin");
-    CHECK(connections[3].socket.remote_endpoint() == pair.near.local_endpoint());
+    at.next->take();
     CHECK(at.heard() == "go");
     CHECK(at.heard() == "got");
     CHECK(at.heard() == "got");
@@ -105,7 +101,7 @@ TEST_CASE("a gate that ends it, or says something else, is a fault at every step
     SECTION("it ends it") {
         at.running.close();
         CHECK(fault_of([&] { static_cast<void>(at.next->ask_for_sockets()); }) == ended);
-        CHECK(fault_of([&] { static_cast<void>(at.next->take()); }) == ended);
+        CHECK(fault_of([&] { at.next->take(); }) == ended);
         CHECK(fault_of([&] { static_cast<void>(at.next->look()); }) == ended);
         CHECK(fault_of([&] { at.next->serve(); }) == ended);
     }
@@ -115,7 +111,7 @@ TEST_CASE("a gate that ends it, or says something else, is a fault at every step
     }
     SECTION("it says something else for the place") {
         REQUIRE_FALSE(at.running.send("here"));
-        CHECK(fault_of([&] { static_cast<void>(at.next->take()); }) == other);
+        CHECK(fault_of([&] { at.next->take(); }) == other);
     }
     SECTION("it says something else for the end") {
         REQUIRE_FALSE(at.running.send("perhaps"));
