@@ -14,7 +14,7 @@
 #include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"
 #include "made_up.hpp"
-#include "process/snapshot_file.hpp"
+#include "process/state_file.hpp"
 #include "recorded.hpp"
 
 using namespace seriesgate;

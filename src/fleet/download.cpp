@@ -9,7 +9,7 @@
 #include "base/log.hpp"
 #include "limit/learning.hpp"
 #include "limit/limiter.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

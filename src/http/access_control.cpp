@@ -8,7 +8,7 @@
 
 #include "base/log.hpp"
 #include "core/text.hpp"
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 
 namespace seriesgate {
 namespace {

@@ -18,7 +18,7 @@
 #include "config/web_config.hpp"
 #include "core/secret_text.hpp"
 #include "core/synchronization.hpp"
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 
 namespace seriesgate {
 

@@ -12,7 +12,7 @@
 #include "ingest/texts.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 #include "plan/marker.hpp"
 
 namespace seriesgate {

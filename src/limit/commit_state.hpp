@@ -110,7 +110,7 @@ struct commit_state {
     late_keys late{};
 
     commit_state(budget_table&& first, std::shared_ptr<admitted_set> hour_set, std::shared_ptr<day_set> the_day_set)
-        : book(std::move(first)), hour(std::move(hour_set)), day(std::move(the_day_set)) {}
+        : budgets(std::move(first)), hour(std::move(hour_set)), day(std::move(the_day_set)) {}
 
     /// The limit whose budget is in this place, see budget_table::find.
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;

@@ -11,7 +11,7 @@
 #include "limit/limiter_state.hpp"
 #include "limit/series_commit.hpp"
 #include "limit/untold.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope)

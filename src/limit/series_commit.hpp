@@ -9,7 +9,7 @@
 
 #include "limit/lookup_result.hpp"
 #include "limit/verdict.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 

@@ -7,7 +7,7 @@
 //   over      series admitted over a limit to complete histograms, hourly and daily
 //   budgets   see budget_table::begin_snapshot and save_pair
 //
-// process/snapshot_file.hpp adds magic, version and checksum. The snapshot shows the moment when the copy of the
+// process/state_file.hpp adds magic, version and checksum. The snapshot shows the moment when the copy of the
 // filters ends. late_keys records what is admitted meanwhile; budgets that change after that moment are written before.
 #include "limit/snapshot.hpp"
 
@@ -20,7 +20,7 @@
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
 #include "limit/rules.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {

@@ -17,8 +17,8 @@
 #include "config/config.hpp"
 #include "limit/window.hpp"
 #include "process/shared_cardinality.hpp"
-#include "process/snapshot_file.hpp"
 #include "process/state_directory.hpp"
+#include "process/state_file.hpp"
 #include "series/fingerprint.hpp"
 
 namespace seriesgate {

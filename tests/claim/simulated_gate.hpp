@@ -19,7 +19,7 @@
 #include "fleet/fleet_clock.hpp"
 #include "fleet/heard_counts.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate::testing {
 

@@ -10,7 +10,7 @@
 #include "fleet/claim_store.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 

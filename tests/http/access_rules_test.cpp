@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

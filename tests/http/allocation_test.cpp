@@ -5,7 +5,7 @@
 
 #include "config/load_web.hpp"
 #include "http/access_control.hpp"
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 
 #include "support/catch.hpp"
 

@@ -8,7 +8,7 @@
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate::testing::ended_budgets_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "process/snapshot_file.hpp"
+#include "process/state_file.hpp"
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/golden.hpp"

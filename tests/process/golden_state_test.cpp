@@ -8,7 +8,7 @@
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "process/snapshot_file.hpp"
+#include "process/state_file.hpp"
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 

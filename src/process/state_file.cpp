@@ -1,4 +1,4 @@
-#include "process/snapshot_file.hpp"
+#include "process/state_file.hpp"
 
 #define XXH_INLINE_ALL
 

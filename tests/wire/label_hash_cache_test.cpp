@@ -14,7 +14,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace known_labels_test {
+namespace label_hash_cache_test {
 namespace {
 
 /// As different as a hash, and none comes twice.
@@ -277,4 +277,4 @@ TEST_CASE("while most is found, lookups go on, however much cannot be learned") 
     CHECK(reader.series().labels_hash == 42);
 }
 
-}  // namespace known_labels_test
+}  // namespace label_hash_cache_test

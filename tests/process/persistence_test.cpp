@@ -15,7 +15,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-namespace keeping_test {
+namespace persistence_test {
 namespace {
 
 config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds interval) {
@@ -172,4 +172,4 @@ TEST_CASE("without a directory there is nothing to keep") {
     CHECK(only.metrics.saves.value() == 0);
 }
 
-}  // namespace keeping_test
+}  // namespace persistence_test

@@ -13,7 +13,7 @@
 
 using namespace seriesgate;
 
-namespace noted_series_test {
+namespace series_sampler_test {
 namespace {
 
 const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
@@ -201,4 +201,4 @@ TEST_CASE("long labels make nothing else less sure") {
     CHECK_FALSE(last[0]->is_cut);
 }
 
-}  // namespace noted_series_test
+}  // namespace series_sampler_test

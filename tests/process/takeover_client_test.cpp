@@ -16,7 +16,7 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace successor_test {
+namespace takeover_client_test {
 namespace {
 
 /// A gate that runs, and says what the test lets it say.
@@ -130,4 +130,4 @@ TEST_CASE("two gates meet in the state's directory, or where they are told to") 
     CHECK(takeover_path(settings) == "/run/seriesgate/takeover");
 }
 
-}  // namespace successor_test
+}  // namespace takeover_client_test

@@ -4,7 +4,7 @@
 
 using namespace seriesgate;
 
-namespace given_sockets_test {
+namespace inherited_sockets_test {
 namespace {
 
 constexpr const char* loopback = "127.0.0.1";
@@ -94,4 +94,4 @@ TEST_CASE("a bound address fits a configured one") {
     CHECK_FALSE(fits(unix_endpoint("/run/x"), {.host = "127.0.0.1", .port = 9201}));
 }
 
-}  // namespace given_sockets_test
+}  // namespace inherited_sockets_test

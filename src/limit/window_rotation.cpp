@@ -1,4 +1,4 @@
-#include "limit/windows.hpp"
+#include "limit/window_rotation.hpp"
 
 #include <algorithm>
 #include <cassert>

@@ -1,4 +1,4 @@
-#include "process/snapshot_file.hpp"
+#include "process/state_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,7 +15,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-namespace snapshot_file_test {
+namespace state_file_test {
 namespace {
 
 constexpr snapshot_file::identities identity{.ignored_labels = 7, .secret = 11};
@@ -166,4 +166,4 @@ TEST_CASE("a save that is made in pieces holds no lock between them") {
     CHECK(figures_of(restarted).hourly.series_current >= before);
 }
 
-}  // namespace snapshot_file_test
+}  // namespace state_file_test

@@ -1,4 +1,4 @@
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 
 #include <new>
 #include <string>
@@ -9,7 +9,7 @@
 using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace password_queue_test {
+namespace passwords_test {
 namespace {
 
 constexpr password_queue::clock::time_point start{1h};
@@ -120,4 +120,4 @@ TEST_CASE("each question that is taken in is notified of, and an empty queue has
     CHECK_FALSE(queue.take());
 }
 
-}  // namespace password_queue_test
+}  // namespace passwords_test

@@ -1,4 +1,4 @@
-#include "http/password_queue.hpp"
+#include "http/passwords.hpp"
 
 #include <crypt.h>
 #include <fmt/format.h>

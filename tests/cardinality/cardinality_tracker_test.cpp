@@ -13,7 +13,7 @@
 
 using namespace seriesgate;
 
-namespace talkers_test {
+namespace cardinality_tracker_test {
 namespace {
 
 const time_point ten{std::chrono::hours{24 * 100 + 10}};
@@ -284,4 +284,4 @@ TEST_CASE("hours that are none, or out of order, are damage") {
     }
 }
 
-}  // namespace talkers_test
+}  // namespace cardinality_tracker_test

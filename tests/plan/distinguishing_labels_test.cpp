@@ -15,7 +15,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-namespace telling_labels_test {
+namespace distinguishing_labels_test {
 namespace {
 
 constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
@@ -173,4 +173,4 @@ TEST_CASE("a giant is neither sorted nor compared with, for a sender may cause m
     CHECK(at.shown(1).front() == "pod");       // and not what differs from the giant
 }
 
-}  // namespace telling_labels_test
+}  // namespace distinguishing_labels_test

@@ -17,7 +17,7 @@ using namespace seriesgate;
 using seriesgate::testing::state_text;
 using seriesgate::testing::state_text_source;
 
-namespace talker_tables_test {
+namespace cardinality_tables_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -207,4 +207,4 @@ TEST_CASE("a flood of metrics and labels stays within the tables") {
     CHECK(std::abs(names - 50'001) < 4 * small_sketch::standard_error * 50'001);
 }
 
-}  // namespace talker_tables_test
+}  // namespace cardinality_tables_test
