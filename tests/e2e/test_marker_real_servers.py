@@ -1,4 +1,4 @@
-"""Markers in real stores: the queries of docs/operation.md see them while data is withheld, and not after."""
+"""Markers in real stores: the queries of docs/how-to.md see them while data is withheld, and not after."""
 
 import json
 
@@ -38,7 +38,7 @@ def spelled(seconds):
 
 def queries():
     """Those of the document, in its order."""
-    return [block.text for block in documents.pages()["docs/operation.md"] if block.language == "promql"]
+    return [block.text for block in documents.pages()["docs/how-to.md"] if block.language == "promql"]
 
 
 class Scene:
