@@ -116,7 +116,7 @@ def test_variables_are_replaced_as_grafana_does():
 
 def test_the_readme_says_what_each_panel_answers():
     text = README.read_text().partition("\n## The dashboard\n")[2]
-    rows = re.findall(r"^\| \*\*(.+?)\*\* \| (\S.*) \|$", text, re.MULTILINE)
+    rows = re.findall(r"^- \*\*(.+?)\*\*: (\S.*)$", text, re.MULTILINE)
     assert [title for title, _ in rows] == [panel["title"] for panel in PANELS]
     assert re.findall(r"^### (.*)$", text, re.MULTILINE) == [row["title"] for row in ROWS]
 
