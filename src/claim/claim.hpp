@@ -22,7 +22,7 @@ inline constexpr std::size_t claimed_budgets_max = 240;
 struct claimed_budget {
     std::uint64_t id = 0;
     series_maxima maxima{};  ///< 0: not limited in that window
-    /// Of tenants and groups without an override: beyond so many of one shelf in a day, they share its overflow
+    /// Of tenants and groups without an override: beyond so many of one limit in a day, they share its overflow
     /// budget. 0: this one has a place of its own whatever their number.
     std::uint64_t limit_budgets = 0;
     std::uint64_t places_max = 0;
@@ -133,7 +133,7 @@ struct store_windows {
 enum class telling_state : std::uint8_t {
     not_open,   ///< nobody has claimed anything in the hour yet: to be asked again
     listed,     ///< the store keeps the places of incumbents until the gate has left
-    must_wait,  ///< it may not have a place for each of them: they wait as newcomers do
+    must_wait,  ///< it may not have a place for each of them: they wait as new series do
     left,
 };
 

@@ -16,7 +16,7 @@ struct offered_budget {
     std::uint64_t id = 0;  ///< as the store files it
     std::uint64_t hourly = 0;
     std::uint64_t daily = 0;
-    std::uint64_t limit_budgets = 0;  ///< on which it has a place of its own, see claimed_budget::shelf; or 0
+    std::uint64_t limit_budgets = 0;  ///< on which it has a place of its own, see claimed_budget::limit_budgets; or 0
 
     friend bool operator==(const offered_budget&, const offered_budget&) = default;
 };

@@ -35,7 +35,7 @@ class questions {
     struct group {
         turn when = turn::first;
         std::vector<request_budgets::applying> budgets;
-        std::vector<std::uint32_t> series;  ///< places in undecided::pending
+        std::vector<std::uint32_t> series;  ///< places in lookup_result::pending
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
         std::vector<heard_budget> known{};     ///< what is known of its budgets then
@@ -43,7 +43,7 @@ class questions {
     };
     /// A series that nobody is asked about because its histogram is refused.
     struct refused_one {
-        std::uint32_t at = 0;                 ///< in undecided::pending
+        std::uint32_t at = 0;                 ///< in lookup_result::pending
         std::optional<std::uint32_t> like{};  ///< see told_series
         refusing_window window = refusing_window::hourly;
     };
@@ -72,7 +72,7 @@ class questions {
     std::vector<refused_one> refused_;
     bool has_rest_ = false;                 ///< some have the second turn, which has not come
     std::size_t claims_closed_ = 0;         ///< nothing is added to these any more
-    std::vector<std::uint32_t> followers_;  ///< places in undecided::followers
+    std::vector<std::uint32_t> followers_;  ///< places in lookup_result::followers
     std::vector<claim> claims_;
     std::vector<std::vector<asked_run>> runs_;  ///< of each claim
     std::vector<naming> named_;                 ///< of request_budgets::all()
@@ -103,7 +103,7 @@ class questions {
              const std::function<bool(std::uint64_t)>& knows, const known_counts& counted = {},
              const known_histograms& histograms = {});
     /// When the claims are answered, or nobody answers: asks what depends on it. A refused bucket refuses the sum and
-    /// the count of its histogram, as settlement.hpp does at a gate alone.
+    /// the count of its histogram, as series_commit.hpp does at a gate alone.
     /// @param answers as claims(); nothing for one without an answer.
     /// @return whether there may be more claims now, behind the others. To be called until there are none.
     bool ask_rest(std::span<const std::optional<claim_answer>> answers);

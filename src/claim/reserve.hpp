@@ -1,6 +1,6 @@
 /// What claims leave of a maximum for gates that cannot hear the shared store.
 ///
-/// Each of sixteen gates has a share of a budget's window, which it may admit newcomers in without being answered. All
+/// Each of sixteen gates has a share of a budget's window, which it may admit new series in without being answered. All
 /// that is claimed stays below the rest: so what is claimed and all shares together are never more than the maximum,
 /// whichever gates hear the store, and none of them has to know what the others have taken.
 #pragma once

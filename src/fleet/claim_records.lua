@@ -79,7 +79,7 @@ if in_grace then
     in_before = read_counts(BEFORE, {'rules', 'mixed', 'missing'})
     await_all = in_before[id_count + 1] ~= rules or in_before[id_count + 2] ~= false
     if in_before[id_count + 3] then
-        -- Those that no set has cannot be told from newcomers: room that is kept for them would be nobody's.
+        -- Those that no set has cannot be told from new series: room that is kept for them would be nobody's.
         local fields = {}
         for i = 1, id_count do fields[i] = ids[i] .. 'm' end
         local counts = id_count > 0 and call('HMGET', BEFORE, unpack(fields)) or {}

@@ -33,7 +33,7 @@ class numbered {
     [[nodiscard]] const std::vector<T>& in_order() const { return in_order_; }
 };
 
-using kind_words = std::array<std::uint64_t, 3>;  // maxima, place of the shelf
+using kind_words = std::array<std::uint64_t, 3>;  // maxima, place of the limit
 using limit_budgets_words =
     std::array<std::uint64_t, 5>;  // id, budgets at most, place of the overflow budget, its maxima
 
@@ -48,7 +48,7 @@ struct family_words {
     }
 };
 
-/// Budgets of one limit are of one kind, unless one has maxima of its own; all of them are on one shelf.
+/// Budgets of one limit are of one kind, unless one has maxima of its own; all of them are of one limit.
 struct budget_kinds {
     numbered<std::uint64_t> overflow_ids;
     numbered<limit_budgets_words> limits_budgets;

@@ -66,7 +66,7 @@ told claimer::tell(questions& of, const std::vector<std::optional<claim_answer>>
     return of.tell(answers, without_answer(), besides);
 }
 
-/// What is owed passes until the store has been told of it, whatever it says of it as a newcomer meanwhile.
+/// What is owed passes until the store has been told of it, whatever it says of it as a new series meanwhile.
 std::optional<told_outcome> claimer::out_of_share(std::uint64_t fingerprint,
                                                   std::span<const claimed_budget* const> budgets, std::int64_t hour,
                                                   bool may_be_added) {

@@ -31,7 +31,7 @@ class enrolment {
     bool is_answered_ = false;                     // whether its incumbents may pass
     bool may_be_listed_ = false;                   // it has asked for it in this hour
     bool leaves_ = false;                          // nobody passes any more in this hour
-    bool is_awaited_ = false;                      // nor does anybody else's newcomer, until it has left
+    bool is_awaited_ = false;                      // nor does anybody else's new series, until it has left
 
   public:
     /// @param name of the gate, of this run of it: one that was killed may have left something untold, and another must

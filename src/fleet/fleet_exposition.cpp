@@ -111,18 +111,18 @@ void write(exposition& out, fleet_shared& of) {
                   metrics.unasked_series);
     out.family(
         "seriesgate_shared_has_share",
-        "Whether this gate has a share of the hour's limits, for newcomers that the shared store does not answer.",
+        "Whether this gate has a share of the hour's limits, for new series that the shared store does not answer.",
         metric_type::gauge);
     out.sample({}, of.own_shares.has_share(hour_number(of.now())) ? 1 : 0);
     write_counter(out, "seriesgate_shared_share_series_total",
-                  "Newcomers that were let pass out of this gate's share, without an answer of the shared store.",
+                  "New series that were let pass out of this gate's share, without an answer of the shared store.",
                   metrics.shared_out);
     out.family("seriesgate_shared_owed_series",
-               "Newcomers that were let pass out of a share, and of which the shared store has yet to be told.",
+               "New series that were let pass out of a share, and of which the shared store has yet to be told.",
                metric_type::gauge);
     out.sample({}, of.own_shares.owed());
     out.family("seriesgate_shared_owed_told_series_total",
-               "Newcomers that were let pass out of a share, by what the shared store said when it was told of them.",
+               "New series that were let pass out of a share, by what the shared store said when it was told of them.",
                metric_type::counter);
     for (const claim_outcome outcome : {claim_outcome::known, claim_outcome::taken, claim_outcome::refused})
         out.sample({{"outcome", outcome_name(outcome)}}, metrics.owed[outcome].value());

@@ -35,7 +35,7 @@ struct fleet_metrics {
     counter fed_series;                      ///< that other gates have taken, and this one knows for it
     counter struck_series;                   ///< of them: this gate had yet to tell of them, and does not have to
     counter feed_gaps;                       ///< times that something was missing in the feed
-    counter shared_out;                      ///< newcomers let pass out of a share
+    counter shared_out;                      ///< new series let pass out of a share
     counter_by<claim_outcome> owed;          ///< those of them that the store was told of, by what it said
     counter owed_too_late;                   ///< the same, of an hour that was over before the store answered
     gauge waiting;                           ///< claims that wait for their turn

@@ -31,9 +31,9 @@ inline constexpr std::chrono::seconds answer_patience{2};
 
 enum class fleet_state : std::uint8_t {
     joining,     ///< the store has not been heard yet
-    joined,      ///< newcomers are asked about
+    joined,      ///< new series are asked about
     recovering,  ///< it may have lost counts: until they are whole again, as when it is away
-    away,        ///< it was heard, and cannot be reached: newcomers get what shared.onUnavailable says
+    away,        ///< it was heard, and cannot be reached: new series get what shared.onUnavailable says
 };
 
 /// How many buckets the open windows have, as the store said last. Threads: any.

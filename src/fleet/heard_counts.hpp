@@ -50,7 +50,7 @@ class heard_counts {
     void count_by(const claim_terms& terms);
 
     /// What the feed of that hour says is counted: series that the gate knows by it flow on, so a store that has lost
-    /// counts is offered these, too. On which shelf a budget has its place it does not say.
+    /// counts is offered these, too. It does not say which limit a budget belongs to.
     void hear_counted(std::int64_t hour, std::span<const fed_count> hourly, std::span<const fed_count> daily);
 
     /// The same, of budgets whose series are all known to this gate: see fed().
@@ -58,7 +58,7 @@ class heard_counts {
 
     /// @return what the feed has said of a budget in that hour and its day.
     [[nodiscard]] known_count fed(std::int64_t hour, std::uint64_t id) const;
-    /// Whether a budget has a place of its own on its shelf in that hour, so that it does not share: that lasts until
+    /// Whether a budget has a place of its own in its limit in that hour, so that it does not share: that lasts until
     /// the hour ends.
     [[nodiscard]] bool has_place(std::uint64_t id, std::int64_t hour) const;
 

@@ -1,4 +1,5 @@
-/// Tells the shared store of incumbents that were accepted at once, and of newcomers that were let pass out of a share.
+/// Tells the shared store of incumbents that were accepted at once, and of new series that were let pass out of a
+/// share.
 #pragma once
 
 #include <chrono>
@@ -35,7 +36,7 @@ class teller {
     /// By which a request's incumbents may be accepted: see series_limiter::set_aside. Null while the queue is too
     /// large.
     [[nodiscard]] untold_series* at_once() noexcept;
-    /// Whether newcomers may be let pass out of a share: they are to be told of, too.
+    /// Whether new series may be let pass out of a share: they are to be told of, too.
     [[nodiscard]] bool has_room() const noexcept;
     /// @param one not empty.
     void take(untold one);

@@ -124,7 +124,7 @@ bool password_queue::insert(std::string_view peer, order& fresh, std::optional<o
     return true;
 }
 
-// Whose lane it is has more than the newcomer would have, so the newcomer's own lane is never the one, and it is not
+// The fullest lane has more than the new lane would have, so the new lane is never the one, and it is not
 // empty afterwards.
 std::optional<password_queue::order> password_queue::drop_one_of_longest(std::size_t own) {
     const auto orders = [](const auto& lane) { return lane.second.size(); };

@@ -29,32 +29,32 @@ void request_work::shrink() {
 }
 
 work_pool::work_pool(const config& settings, const hash_key& key, label_hash_cache& labels) {
-    shelf made{.settings = settings, .key = key, .labels = labels};
+    idle_pool made{.settings = settings, .key = key, .labels = labels};
     made.idle.reserve(idle_max);  // giving back must not fail
-    shelf_ = std::make_shared<shelf>(std::move(made));
+    idle_ = std::make_shared<idle_pool>(std::move(made));
 }
 
 work_pool::lease work_pool::take(inflight_lease& memory) {
-    std::vector<std::unique_ptr<request_work>>& idle = shelf_->idle;
+    std::vector<std::unique_ptr<request_work>>& idle = idle_->idle;
     std::unique_ptr<request_work> taken;
     if (idle.empty()) {
-        taken = std::make_unique<request_work>(shelf_->settings, shelf_->key, shelf_->labels);
+        taken = std::make_unique<request_work>(idle_->settings, idle_->key, idle_->labels);
     } else {
         taken = std::move(idle.back());
         idle.pop_back();
     }
     assert(taken && !taken->memory);  // otherwise it belongs to another request
     taken->memory.emplace(memory);
-    ++shelf_->in_use;
-    return {taken.release(), putter_back{shelf_}};
+    ++idle_->in_use;
+    return {taken.release(), putter_back{idle_}};
 }
 
 std::size_t work_pool::idle() const noexcept {
-    return shelf_->idle.size();
+    return idle_->idle.size();
 }
 
 std::size_t work_pool::in_use() const noexcept {
-    return shelf_->in_use;
+    return idle_->in_use;
 }
 
 void work_pool::putter_back::operator()(request_work* done) const noexcept {

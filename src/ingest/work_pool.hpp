@@ -45,10 +45,10 @@ struct request_work {
 /// Creates a request_work when none is idle; server.maxInflightBytes bounds how many are in use. Keeps at most idle_max
 /// of them, without large buffers. Threads: the worker's.
 class work_pool {
-    struct shelf;
+    struct idle_pool;
     struct putter_back;
 
-    std::shared_ptr<shelf> shelf_;
+    std::shared_ptr<idle_pool> idle_;
 
   public:
     /// One is usual; a second is needed while a request waits in the middle of its work.
@@ -70,10 +70,10 @@ class work_pool {
 
   private:
     struct putter_back {
-        std::shared_ptr<shelf> to{};
+        std::shared_ptr<idle_pool> to{};
         void operator()(request_work* done) const noexcept;
     };
-    struct shelf {
+    struct idle_pool {
         const config& settings;
         hash_key key;
         label_hash_cache& labels;

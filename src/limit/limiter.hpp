@@ -50,7 +50,7 @@ class series_limiter {
     /// First step: decides about known series and those refused lately. Takes no lock, allocates nothing once the
     /// buffers have grown, and reads one cache line per series.
     /// @param verdicts as many as `offered`.
-    /// @param open gets the undecided series; empty if there are none.
+    /// @param open gets the open series; empty if there are none.
     void lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 lookup_result& open);
 
@@ -66,7 +66,7 @@ class series_limiter {
     void set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, lookup_result& open,
                    untold_series& all, untold& aside) const;
 
-    /// Last step: decides about the undecided series, in order, by all budgets. New series count in the hour of `now`,
+    /// Last step: decides about the open series, in order, by all budgets. New series count in the hour of `now`,
     /// however long after lookup(). Throws std::bad_alloc if memory runs out; then some series may have been admitted.
     /// @param said the fleet decision about all of `open`. In a fleet without it, no series is admitted that a shared
     /// limit may refuse.

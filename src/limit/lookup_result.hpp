@@ -1,4 +1,4 @@
-/// The undecided series of one request, between lookup() and commit().
+/// The open series of one request, between lookup() and commit().
 #pragma once
 
 #include <cstdint>

@@ -148,7 +148,7 @@ bool series_commit::is_decided(std::size_t place) const noexcept {
     return is_total == totals_ ? place < next_ : totals_;
 }
 
-/// Keeps only undecided series: after a reload the rounds may differ.
+/// Keeps only open series: after a reload the rounds may differ.
 void series_commit::drop_decided() {
     std::size_t i = 0;
     std::erase_if(open_.pending, [&](std::uint32_t) { return is_decided(i++); });

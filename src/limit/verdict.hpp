@@ -196,7 +196,7 @@ struct told_series {
     }
 };
 
-/// The fleet decision about all undecided series of a request.
+/// The fleet decision about all open series of a request.
 struct told {
     window_span hour;                     ///< in which the store decided
     bool in_grace = false;                ///< the store may have kept room for incumbents
