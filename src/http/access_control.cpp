@@ -14,12 +14,12 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t user_bytes_max = 256;
-/// Of a user, a colon and a password in base64.
+/// Base64 of the user, a colon and the password.
 constexpr std::size_t basic_bytes_max = (user_bytes_max + 1 + password_bytes_max + 2) / 3 * 4;
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Strictly: with its padding, and nothing else. Source: RFC 4648, section 4.
+/// Strict: requires padding, allows nothing else. Source: RFC 4648, section 4.
 std::optional<std::string> from_base64(std::string_view text) {
     if (text.size() % 4 != 0) return std::nullopt;
     const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
@@ -46,7 +46,7 @@ credentials basic(std::string_view encoded) {
     const std::size_t colon = text->find(':');
     if (colon == std::string::npos || colon > user_bytes_max) return {};
     std::string password = text->substr(colon + 1);
-    // To bcrypt, a password ends at a zero.
+    // To bcrypt a zero byte ends the password.
     if (password.size() > password_bytes_max || password.find('\0') != std::string::npos) return {};
     return {credentials::kind::basic, text->substr(0, colon), secret_text{std::move(password)}};
 }
@@ -73,7 +73,7 @@ namespace {
 constexpr std::string_view of_token = "token";
 constexpr std::string_view of_password = "password";
 
-/// Unknown users take as long as those whose passwords take longest.
+/// As costly as the costliest real hash, so that the time of an answer does not show whether a user exists.
 std::string hash_of_nobody(const web_config& from) {
     int cost = 0;
     for (const auto& [name, hash] : from.basic_auth_users) cost = std::max(cost, bcrypt_cost(hash.reveal()));
@@ -218,7 +218,7 @@ std::optional<access_control::clock::duration> access_control::check_next() {
         const auto order = queue_.take();
         if (!order) return std::nullopt;
         return check_order(*order);
-    } catch (const std::exception& error) {  // out of memory: whoever asked comes again
+    } catch (const std::exception& error) {  // out of memory: the sender tries again
         log::error("password not checked", {{"err", error.what()}});
         return rest_without_memory;
     }
@@ -228,7 +228,7 @@ access_control::clock::duration access_control::check_order(const password_queue
     const auto began = clock::now();
     password_verdict made = password_verdict::unchecked;
     try {
-        if (began <= order.since + wait_max) made = check(order.question);  // else nobody waits any more
+        if (began <= order.since + wait_max) made = check(order.question);  // else no request waits any more
     } catch (const std::exception&) {
         order.give(made);
         throw;
@@ -249,7 +249,7 @@ password_verdict access_control::check(const password_question& asked) {
     return password_verdict::wrong;
 }
 
-// Several peers may have asked for the same.
+// Checks the known results first: several peers may have asked about the same password.
 bool access_control::is_right(const password_question& asked) {
     if (is_known_bad(asked.of, clock::now())) return false;
     if (rules()->knows(asked)) return true;

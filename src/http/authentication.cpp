@@ -24,7 +24,7 @@ access_question question_of(const request_header& header, const route* to, std::
     return made;
 }
 
-/// The same to all who are not let in: it tells nobody which users there are.
+/// The same answer for every failure, so that it does not reveal which users exist.
 reply unauthenticated(const access_rules& rules) {
     reply made = rejection(reject_reason::unauthenticated, 401,
                            "not authenticated: the gate asks for a user and password, or a token, that it knows");
@@ -50,14 +50,14 @@ reply passwords_held() {
         rejection(reject_reason::passwords_held, 503, "too many passwords wait to be checked: the sender comes again"));
 }
 
-/// Whose turn it is: see network_of(). A peer without an address is called by what it is.
+/// The key for fair turns: the network of an address, see network_of(), or the peer's name if it has no address.
 std::string turn_of(std::string_view peer) {
     error_code no_address;
     const auto address = net::ip::make_address(peer, no_address);
     return no_address ? std::string{peer} : network_of(address).to_string();
 }
 
-/// Has a password checked that nobody has seen yet. What takes too long is unchecked.
+/// Queues an unknown password for its check, and waits. Unchecked if the queue is full or the check takes too long.
 net::awaitable<password_verdict> check_password(worker& self, std::string_view peer,
                                                 const password_question& question) {
     awaited<password_verdict> verdict{self.io};

@@ -1,4 +1,4 @@
-/// Who asks, before the body is read.
+/// Authenticates a request after its header, before its body.
 #pragma once
 
 #include <optional>
@@ -11,30 +11,27 @@
 
 namespace seriesgate {
 
-/// Who a sender proved to be.
+/// The proven sender of a request.
 struct identity {
-    std::string user{};          ///< empty: nobody in particular
-    std::string bound_tenant{};  ///< the only one that it writes for; empty: any
+    std::string user{};          ///< empty: anonymous
+    std::string bound_tenant{};  ///< the only tenant that it may write; empty: any
     bool authorization_is_ours = false;
 };
 
-/// What a connection says of its sender.
 struct connection_facts {
-    std::string_view peer;              ///< its address; empty if that is none of IP
-    std::string_view certificate_name;  ///< of its verified certificate; empty: there is none
+    std::string_view peer;              ///< IP address; empty for a unix socket
+    std::string_view certificate_name;  ///< from the verified certificate; empty without one
 };
 
-/// Finds out who asks and whether that may be. A password that has not been seen before is checked by another thread,
-/// and the sender waits for that, no longer than access_control::wait_max. What `header` and `from` refer to lives
-/// until the end of it.
-/// @param to null: no such path.
-/// @param who is told also when the answer is no.
-/// @return what to answer if it may not be.
-/// Threads: the worker's.
+/// Authenticates and authorizes one request. Another thread checks an unknown password, within
+/// access_control::wait_max. `header` and `from` must outlive the call.
+/// @param to null if the path does not exist.
+/// @param who gets the identity, also on denial.
+/// @return the answer on denial; nothing if granted. Threads: the worker's.
 net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to, connection_facts from,
                                                   worker& self, identity& who);
 
-/// Adds what every answer has, unless it has another of that name.
+/// Adds the configured answer headers, without replacing existing ones.
 void add_answer_headers(const access_control& access, http::fields& headers);
 
 }  // namespace seriesgate

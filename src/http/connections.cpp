@@ -10,18 +10,18 @@
 
 namespace seriesgate {
 
-/// Its nodes in the rows are made when it comes, so that nothing is allocated when it changes its stage.
+/// Holds its list nodes from the start, so that a change of stage allocates nothing.
 struct connection_registry::entry {
     socket_handle socket;
     clock::time_point since;
-    std::optional<connection_bound> over{};  ///< for a guest
-    scope* house = nullptr;                  ///< regulars or guests
+    std::optional<connection_bound> over{};  ///< for an overflow connection
+    scope* house = nullptr;                  ///< regulars_ or overflow_
     row::iterator in_house{};
     std::optional<peer_map::iterator> peer{};
     row::iterator of_peer{};
     connection_stage stage = connection_stage::waiting;
     bool given_up = false;
-    bool has_asked = false;  ///< at least once
+    bool has_asked = false;  ///< since it was opened
 };
 
 std::size_t connection_registry::scope::size() const noexcept {
@@ -53,7 +53,7 @@ connection_lease connection_registry::admit_to_handshake(socket_handle socket,
 connection_lease connection_registry::take_in(socket_handle socket, connection_stage first,
                                               const std::optional<net::ip::address>& peer, clock::time_point now) {
     auto made = std::make_unique<entry>(entry{.socket = socket, .since = now, .stage = first});
-    row in_house{made.get()};  // allocated before anything is changed
+    row in_house{made.get()};  // allocated before any change
     row of_peer{made.get()};
 
     const std::scoped_lock lock{mutex_};
@@ -141,7 +141,7 @@ bool connection_registry::give_up_one(scope& within, connection_bound reason, cl
 
 void connection_registry::give_up(entry& chosen, connection_bound reason) {
     assert(!chosen.given_up && chosen.stage != connection_stage::working);
-    // A guest that has not said what it wants goes without having been told.
+    // An overflow connection closed before its first request gets no answer, so it counts as turned away.
     if (chosen.over)
         metrics_.connections_turned_away[*chosen.over].add();
     else
@@ -226,14 +226,14 @@ std::optional<connection_bound> connection_lease::over() const noexcept {
 namespace {
 
 constexpr std::size_t connections_min = 8;
-/// Listeners, signals, standard streams, state, configuration and /proc; then a worker's event queue and name lookups.
+/// Per process: listeners, signals, streams, state, configuration, /proc. Per worker: event queue, name lookups.
 constexpr std::size_t taken_by_process = 64;
 constexpr std::size_t taken_by_worker = 16;
 
-/// What `connections` may need at the worst.
+/// Descriptors for this many connections in the worst case.
 std::size_t needed(std::size_t connections, const descriptor_use& others) noexcept {
     const std::size_t at_work_upstream = connections;
-    // A pool is as large as its worker has had requests at once.
+    // A worker's pool is never larger than its largest number of concurrent requests.
     const std::size_t idle_upstream = std::min(others.idle_upstream_max, connections) * others.workers;
     const std::size_t of_admin =
         others.admin_connections == 0 ? 0 : connection_registry::open_max(others.admin_connections);
@@ -257,14 +257,14 @@ std::size_t connections_that_fit(std::uint64_t descriptors, const descriptor_use
 
 std::uint64_t descriptor_limit() noexcept {
     rlimit limit{};
-    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;  // what it usually is
+    return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;  // the usual default
 }
 
 std::uint64_t raise_descriptor_limit() noexcept {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
-        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));  // what holds then is asked for below
+        static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));  // descriptor_limit() below shows the result
     }
     return descriptor_limit();
 }

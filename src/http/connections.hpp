@@ -1,4 +1,4 @@
-/// The connections from senders: how many there are, whose, and which of them can be given up.
+/// The registry of sender connections: bounds their number and closes expendable ones.
 #pragma once
 
 #include <array>
@@ -21,50 +21,47 @@
 
 namespace seriesgate {
 
-/// What a connection is about.
+/// A registered connection is in one stage.
 enum class connection_stage : std::uint8_t {
-    waiting,        ///< for the first byte of a request: nobody owes anybody anything
+    waiting,        ///< for the first byte of a request; no request is open
     receiving,      ///< from the first byte of a request to its last
-    working,        ///< from then on until it is answered: not given up for anybody
-    tls_handshake,  ///< hands: TLS has not begun yet
+    working,        ///< until the answer is written; never closed for others
+    tls_handshake,  ///< handshake in progress
     count_
 };
 
-/// How many connections may be open.
 struct connection_bounds {
     std::size_t total = 1;
-    std::size_t per_peer = 0;       ///< 0: no bound of its own
-    std::size_t handshakes = 1024;  ///< that have not come to an end; one peer may have a part of it
+    std::size_t per_peer = 0;       ///< 0: unlimited
+    std::size_t handshakes = 1024;  ///< in progress at once; see handshakes_of_peer_max()
 };
 
 class connection_lease;
 
-/// Bounds connections. At a bound one that has shaken hands for long makes room, or else the one that has waited
-/// longest, or else the one that has been sending its request for longest, if that is long. If there is none, a few
-/// more come in as guests, so that they can be told to come again, and so that health is answered even then.
+/// Bounds the number of connections. At a bound it closes one: the oldest TLS handshake if slow, else the longest
+/// waiting one, else the longest receiving one if slow.
+/// Without any of these it admits a few overflow connections: they get 503, or an answer to a health check.
 ///
-/// To give a connection up is to shut it down: the thread that it belongs to finds its end when it looks, and until
-/// then the socket is open. Only a few can be in that state at a time, so there are never more than open_max() sockets.
-///
-/// Threads: any. Asked a few times a request; the lock is held for a few steps in lists, at most for one shutdown.
+/// "Closing" is a shutdown: the socket stays open until its own thread notices. given_up_max() bounds that state, so
+/// there are never more than open_max() sockets.
+/// Threads: any. Called a few times per request; the lock covers a few list steps and at most one shutdown.
 class connection_registry {
   public:
     using clock = monotonic_clock;
 
-    /// A sender that needs longer than this for its request makes room for others when room is needed.
+    /// A slow handshake or request takes at least this long, and may be closed for others.
     static constexpr auto slow_after = std::chrono::seconds{1};
     static constexpr std::size_t overflow_max = 64;
-    /// How many handshakes one peer may have of all: whoever begins many gives up its own.
+    /// Handshakes of one peer, out of `all`. A peer that starts more loses its own oldest one.
     static constexpr std::size_t handshakes_of_peer_max(std::size_t all) noexcept { return all / 8 + 1; }
-    /// Given up and still open: of the regular connections, and of guests, whose thread is never busy for long.
+    /// Bounds sockets shut down but still open. Overflow needs fewer: the acceptor thread is never busy for long.
     static constexpr std::size_t given_up_max(std::size_t total) noexcept { return total / 8 + 8; }
     static constexpr std::size_t overflow_evicted_max = 16;
-    /// Sockets open at once when `total` connections may be.
+    /// Most sockets open at once, for `total` connections.
     static constexpr std::size_t open_max(std::size_t total) noexcept {
         return total + given_up_max(total) + overflow_max + overflow_evicted_max;
     }
 
-    /// @param metrics counts what is open, given up and turned away.
     connection_registry(connection_bounds bounds, http_metrics& metrics) : metrics_(metrics), bounds_(bounds) {
         assert(bounds.total != 0);
         regulars_.given_up_max = given_up_max(bounds.total);
@@ -73,28 +70,28 @@ class connection_registry {
     connection_registry(const connection_registry&) = delete;
     connection_registry& operator=(const connection_registry&) = delete;
 
-    /// Takes a connection in, waiting, and gives another up if there has to be room.
-    /// @param socket must be open for as long as the lease is held.
-    /// @param peer nothing for one of a unix socket: it is bounded with all others only.
-    /// @return an empty lease if there is no room even for a guest: the connection is to be closed, and is counted.
+    /// Registers a connection as waiting, and makes room if necessary.
+    /// @param socket must stay open until the lease ends.
+    /// @param peer nothing for a unix socket: only the total bounds it.
+    /// @return an empty lease if not even an overflow place is free. It is counted; close the connection.
     connection_lease admit(socket_handle socket, const std::optional<net::ip::address>& peer,
                            clock::time_point now = clock::now());
-    /// The same for one that begins with a handshake. Where there are as many as may be, the oldest makes room.
+    /// Registers a connection with a TLS handshake in progress. At maxHandshakes the oldest handshake is closed.
     connection_lease admit_to_handshake(socket_handle socket, const std::optional<net::ip::address>& peer,
                                         clock::time_point now = clock::now());
 
-    /// Makes room because there are no descriptors left: gives up one, and those above `total`, which is the bound from
-    /// now on if it is lower than that before.
+    /// For a lack of descriptors: closes at least one expendable connection, and more down to `total`, the bound from
+    /// now on.
     void lower(std::size_t total, clock::time_point now = clock::now());
     [[nodiscard]] std::size_t total() const;
 
-    /// For who wants to end without an error for anybody. Those that are in neither lie between two requests.
+    /// Connections to wait for before an orderly end. All others are idle between two requests.
     struct unfinished {
-        std::size_t busy = 0;     ///< a request has begun, and its answer has not been written
-        std::size_t unasked = 0;  ///< nothing has been asked yet on a connection that somebody has just opened
+        std::size_t busy = 0;     ///< a request has begun and is not answered
+        std::size_t unasked = 0;  ///< new, without a request so far
     };
     [[nodiscard]] unfinished count_unfinished() const;
-    /// All sockets that are open, whatever their stage.
+    /// Open sockets in any stage.
     [[nodiscard]] std::size_t open_count() const;
 
   private:
@@ -102,11 +99,11 @@ class connection_registry {
     struct entry;
     using row = std::list<entry*>;
 
-    /// Some of the connections, in the order in which they came to be in their stage.
+    /// A set of connections, by stage. Each list has the oldest in its stage first.
     struct scope {
         std::array<row, static_cast<std::size_t>(connection_stage::count_)> rows;
 
-        std::size_t given_up = 0;  ///< and still open; they are in no row. Not counted for peers
+        std::size_t given_up = 0;  ///< shut down but still open; in no list. Not counted per peer
         std::size_t given_up_max = 0;
 
         row& at(connection_stage stage) { return rows[static_cast<std::size_t>(stage)]; }
@@ -138,10 +135,10 @@ class connection_registry {
     scope overflow_;
     std::size_t unasked_ = 0;
     std::size_t open_ = 0;
-    peer_map peers_;  // those with connections; guests are nobody's
+    peer_map peers_;  // only peers with connections; overflow connections have none
 };
 
-/// The place of one connection in the registry, given back when it goes. It must go before the socket is closed.
+/// The registration of one connection. Destroy it before closing the socket, whose descriptor number is then reused.
 /// Threads: one at a time.
 class connection_lease {
     struct leave {
@@ -157,59 +154,54 @@ class connection_lease {
     connection_lease() = default;
     explicit operator bool() const noexcept { return entry_ != nullptr; }
 
-    /// @return false if the connection has been given up: it is to be closed, and what it has sent is not worked on.
+    /// @return false if the registry has closed the connection: stop, and do not process its data.
     [[nodiscard]] bool enter(connection_stage next,
                              connection_registry::clock::time_point now = connection_registry::clock::now());
 
-    /// Whether a request has begun on this connection.
+    /// Whether a request has ever begun on this connection.
     [[nodiscard]] bool has_asked() const noexcept;
 
-    /// For a guest the bound that it is over.
+    /// The exceeded bound of an overflow connection.
     [[nodiscard]] std::optional<connection_bound> over() const noexcept;
 };
 
-/// A connection on its way to the thread that serves it. The lease goes before the socket.
+/// A connection on its way to its thread. The lease goes before the socket.
 struct sender_connection {
     stream_socket socket;
     connection_lease lease;
     std::string read_ahead{};
-    std::unique_ptr<tls_session> tls{};  ///< none: plain, or TLS has yet to begin
+    std::unique_ptr<tls_session> tls{};  ///< null: plain, or before the handshake
 };
 
-// --- How many connections the process has descriptors for.
+// --- The number of connections for which descriptors suffice.
 
-/// What takes descriptors besides the connections from senders.
+/// Uses of descriptors besides sender connections.
 struct descriptor_use {
-    std::size_t workers = 1;            ///< without the front desk, and who shakes hands
-    std::size_t idle_upstream_max = 0;  ///< connections to the upstream that a worker keeps open, at most
-    std::size_t upstream_max = std::numeric_limits<std::size_t>::max();  ///< of all workers, idle ones or not
-    bool has_replicas = false;          ///< a request may have several connections, and they may outlast it
-    std::size_t admin_connections = 0;  ///< that admin.listen may have, beyond those that are asked about
+    std::size_t workers = 1;            ///< without acceptor and handshake thread
+    std::size_t idle_upstream_max = 0;  ///< idle upstream connections kept per worker, at most
+    std::size_t upstream_max = std::numeric_limits<std::size_t>::max();  ///< of all workers, idle ones included
+    bool has_replicas = false;          ///< a request may use several upstream connections, and they may outlive it
+    std::size_t admin_connections = 0;  ///< of admin.listen, in addition
 };
 
-/// The most connections for which the descriptors suffice whatever happens: each may have one to the upstream while its
-/// request is worked on, some stay open without a request, and files, name lookups and event queues take their share,
-/// the state file among them. At least 8: a process that has no room for those is beyond help.
-/// @param descriptors the process' limit.
+/// The most connections for which `descriptors`, the process' limit, suffice in the worst case: an upstream connection
+/// for each, idle upstream connections, files, name lookups, event queues. At least 8, even if that is too many.
 std::size_t connections_that_fit(std::uint64_t descriptors, const descriptor_use& others) noexcept;
 
-/// How many descriptors the process may have (RLIMIT_NOFILE, the soft limit).
+/// The current soft limit of descriptors (RLIMIT_NOFILE).
 std::uint64_t descriptor_limit() noexcept;
 
-/// Raises the soft limit of descriptors (RLIMIT_NOFILE) to the hard one, since nothing here uses select().
-/// @return the limit that holds now.
+/// Raises the soft limit (RLIMIT_NOFILE) to the hard one. Safe, since the gate never uses select().
+/// @return the limit now in force.
 std::uint64_t raise_descriptor_limit() noexcept;
 
-// --- What is done when the process has run out of descriptors.
-
-/// Closes connections of senders, for whoever is in need. It was made sure at the start that this does not happen, so
-/// the limit is a lower one by now. Threads: any, one at a time.
+/// Closes sender connections when the process runs out of descriptors. At the start they sufficed, so the limit was
+/// lowered since. Threads: any, one at a time.
 class descriptor_relief {
     connection_registry& senders_;
     const descriptor_use others_;
 
   public:
-    /// @param others what else takes descriptors.
     descriptor_relief(connection_registry& senders, const descriptor_use& others)
         : senders_(senders), others_(others) {}
 

@@ -1,4 +1,4 @@
-/// What is counted about connections and requests, whoever answers them.
+/// Metrics of connections, requests and TLS handshakes.
 #pragma once
 
 #include <cstdint>
@@ -10,91 +10,89 @@ namespace seriesgate {
 
 class exposition;
 
-/// Why the gate itself answered a request with an error.
+/// Why the gate itself answered with an error.
 enum class reject_reason : std::uint8_t {
     malformed,           ///< 400: the body does not decode
-    invalid_http,        ///< 400, 431: the HTTP around it cannot be read; it may be no sender at all
+    invalid_http,        ///< 400, 431: unreadable HTTP; perhaps not from a sender
     too_large,           ///< 400: over a bound of `server:` or of the decoder
     unsupported_media,   ///< 415: content type or encoding
     method_not_allowed,  ///< 405
-    unknown_path,        ///< 404: not an ingestion request, so neither in `requests` nor in `rejected_4xx`
+    unknown_path,        ///< 404: no ingestion request, so neither in `requests` nor in `rejected_4xx`
     timeout,             ///< 503: not complete within headerTimeout or readTimeout
     overloaded,          ///< 503: over maxInflightBytes
-    queue_delay,         ///< 503: requests wait for longer than maxQueueDelay before they are worked on
-    refused,             ///< rejectStatus: a limit is spent, and its senders are to be told
-    untranslated,        ///< 400: the rest is stored, but not what remote write 1 has no words for
-    left_out,            ///< 400: the rest is stored, but not series that break a rule
-    loop,                ///< 508: has been here before
-    bad_argument,        ///< 400: of a question to the gate itself
-    pages_held,          ///< 503: a page while too many others are being made or read
-    unauthenticated,     ///< 401: no user and password, or token, that the gate knows
-    forbidden,           ///< 403: not this user, not for this tenant, or sent by a page of another site
-    passwords_held,      ///< 503: a password while too many others wait to be checked
+    queue_delay,         ///< 503: requests wait longer than maxQueueDelay for their worker
+    refused,             ///< rejectStatus: a limit is exceeded, and configured to be reported to senders
+    untranslated,        ///< 400: stored, except for data that remote write 1 cannot express
+    left_out,            ///< 400: stored, except for series that break a rule
+    loop,                ///< 508: the request has passed this gate before
+    bad_argument,        ///< 400: in a query to the gate itself
+    pages_held,          ///< 503: too many pages are being made or read
+    unauthenticated,     ///< 401: no known user and password, or token
+    forbidden,           ///< 403: this user or tenant may not, or a page of another site sent it
+    passwords_held,      ///< 503: too many passwords wait for their check
     count_
 };
-/// The value of the label `reason`.
+/// The `reason` label.
 std::string_view name_of(reject_reason reason) noexcept;
 
-/// The bound at which a connection was given up for another, or turned away.
+/// The bound at which a connection was closed or turned away.
 enum class connection_bound : std::uint8_t {
     total,        ///< server.maxConnections
     per_peer,     ///< server.maxConnectionsPerPeer
-    descriptors,  ///< the process has no descriptors left
+    descriptors,  ///< the process is out of descriptors
     handshakes,   ///< server.maxHandshakes
     count_
 };
-/// The value of the label `reason`.
+/// The `reason` label.
 std::string_view name_of(connection_bound bound) noexcept;
 
-/// What came of a TLS handshake with a sender.
 enum class handshake_outcome : std::uint8_t {
     completed,
     timeout,      ///< not complete within server.handshakeTimeout
     given_up,     ///< closed to make room for others
     closed,       ///< by the peer
     plain_http,   ///< a request without TLS
-    certificate,  ///< the client's is missing, not verified or not allowed; or it does not take ours
-    failed,       ///< any other way: no TLS, no common version, cipher suite, …
+    certificate,  ///< missing, unverified or forbidden client certificate; or the client rejects the gate's
+    failed,       ///< anything else: no TLS, no common version or cipher suite, …
     count_
 };
-/// The value of the label `outcome`.
+/// The `outcome` label.
 std::string_view name_of(handshake_outcome outcome) noexcept;
-/// What a connection was closed for waiting for too long for.
+/// Why a connection timed out: the sender was too slow with this.
 enum class connection_wait : std::uint8_t {
-    request,  ///< its next one: server.idleTimeout
-    reading,  ///< that the sender reads its answer: server.writeTimeout
-    ending,   ///< that the sender stops sending, after an answer that was its last
+    request,  ///< the next request: server.idleTimeout
+    reading,  ///< reading the answer: server.writeTimeout
+    ending,   ///< ending its data after the last answer
     count_
 };
-/// The value of the label `waiting_for`.
+/// The `waiting_for` label.
 std::string_view name_of(connection_wait wait) noexcept;
 
 /// Threads: any.
 struct http_metrics {
-    counter_by_status requests;  ///< ingestion requests answered, by status code
-    counter rejected_4xx;        ///< of these, those that the gate itself answered with 4xx
+    counter_by_status requests;  ///< answered ingestion requests, by status
+    counter rejected_4xx;        ///< answered by the gate itself with 4xx, of `requests`
     counter_by<reject_reason> requests_rejected;
-    counter requests_abandoned;  ///< not worked on, their senders had gone while they waited
+    counter requests_abandoned;  ///< the sender closed before the request was processed
 
-    alignas(64) duration_histogram request_duration;  ///< of ingestion: first byte read to last byte written
+    alignas(64) duration_histogram request_duration;  ///< ingestion, first byte read to last byte written
 
-    alignas(64) duration_histogram queue_delay;  ///< what comes waits so long for its worker
+    alignas(64) duration_histogram queue_delay;  ///< waiting time for a worker
 
     alignas(64) gauge inflight_requests;
-    gauge inflight_bytes;  ///< what maxInflightBytes bounds
-    gauge connections;     ///< open, from senders
+    gauge inflight_bytes;  ///< bounded by maxInflightBytes
+    gauge connections;     ///< open sender connections
     counter connections_accepted;
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
-    counter_by<connection_bound> connections_turned_away;  ///< no room was left for them
+    counter_by<connection_bound> connections_turned_away;  ///< no room
     counter_by<connection_wait> connections_timed_out;
 
     alignas(64) gauge handshakes_running;
     counter_by<handshake_outcome> handshakes;
-    duration_histogram handshake_duration;  ///< of those that were completed
-    gauge certificate_not_after;            ///< seconds of Unix time; 0: the listeners speak no TLS
+    duration_histogram handshake_duration;  ///< completed handshakes only
+    gauge certificate_not_after;            ///< Unix time in seconds; 0: no TLS
 };
 
-/// Its families.
 void write(exposition& out, const http_metrics& metrics);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// Bounds the memory that the requests of all workers hold together.
+/// Bounds the memory that the requests of all workers hold together (server.maxInflightBytes).
 #pragma once
 
 #include <atomic>
@@ -9,16 +9,16 @@
 
 namespace seriesgate {
 
-/// What is held of maxInflightBytes at a moment.
+/// A snapshot of the memory held.
 struct inflight_use {
     std::int64_t held = 0;
     std::int64_t held_max = 0;
-    std::int64_t bodies = 0;  ///< of it
+    std::int64_t bodies = 0;  ///< part of `held`
     std::int64_t bodies_max = 0;
 };
 
-/// What maxInflightBytes bounds, for all requests. Bodies may not take all of it: as much as one body may come to
-/// decoded stays free of them, so that there is always one that can go on. Threads: any.
+/// The account for all requests. Bodies may use all except the size of one decoded body, so one request can always
+/// proceed. Threads: any.
 class inflight_room {
     using bytes = std::int64_t;
 
@@ -31,8 +31,8 @@ class inflight_room {
     friend class inflight_lease;
     friend class work_lease;
 
-    /// @param own what the caller holds of `held`. Alone it always gets what it wants: other bounds hold a single
-    ///        request, and nobody is there to give anything back.
+    /// @param own the caller's part of `held`. If no other request holds any, the caller always gets its bytes: waiting
+    /// would be pointless, and other bounds limit one request.
     static bool take(std::atomic<bytes>& held, bytes more, bytes limit, bytes own) noexcept {
         bytes now = held.load(std::memory_order_relaxed);
         while (now == own || now + more <= limit)
@@ -52,7 +52,6 @@ class inflight_room {
     }
 
   public:
-    /// @param shown follows what is held.
     inflight_room(gauge& shown, std::uint64_t limit, std::uint64_t decoded_bytes_max)
         : shown_(shown),
           limit_(static_cast<bytes>(limit)),
@@ -61,8 +60,7 @@ class inflight_room {
     }
 };
 
-/// A request's share, given back when it ends: its body, and what goes upstream instead of that.
-/// Threads: one at a time.
+/// Bytes of one request, returned at its end. Threads: one at a time.
 class inflight_lease {
     inflight_room& room_;
     std::int64_t bodies_ = 0;
@@ -76,7 +74,7 @@ class inflight_lease {
     inflight_lease& operator=(const inflight_lease&) = delete;
     ~inflight_lease() { release(); }
 
-    /// Gives the body's share back: when it is rejected, at once, so that others need not be, too.
+    /// Returns the body's bytes. On rejection at once, so that other requests need not be rejected too.
     void release() noexcept {
         assert(bodies_ >= 0);
         room_.give(bodies_);
@@ -84,7 +82,7 @@ class inflight_lease {
         bodies_ = 0;
     }
 
-    /// Whether a body of `bytes` would fit now, and could then be decoded. Takes nothing.
+    /// Whether a body of this size would fit now, with room for decoding. Reserves nothing.
     [[nodiscard]] bool has_room(std::uint64_t bytes) const noexcept {
         const auto more = static_cast<std::int64_t>(bytes);
         const auto fits = [more](const auto& held, std::int64_t limit, std::int64_t own) {
@@ -94,7 +92,6 @@ class inflight_lease {
         return fits(room_.all_, room_.limit_, bodies_ + work_) && fits(room_.bodies_, room_.bodies_max_, bodies_);
     }
 
-    /// What all requests hold now.
     [[nodiscard]] inflight_use use() const noexcept {
         return {.held = room_.all_.load(std::memory_order_relaxed),
                 .held_max = room_.limit_,
@@ -102,7 +99,7 @@ class inflight_lease {
                 .bodies_max = room_.bodies_max_};
     }
 
-    /// Takes `bytes` more for a body. @return false if there is no room for them; nothing has been taken then.
+    /// Reserves body bytes. @return false if they do not fit; then nothing is reserved.
     [[nodiscard]] bool grow(std::uint64_t bytes) noexcept {
         const auto more = static_cast<std::int64_t>(bytes);
         if (!inflight_room::take(room_.bodies_, more, room_.bodies_max_, bodies_)) return false;
@@ -115,8 +112,7 @@ class inflight_lease {
     }
 };
 
-/// What a request holds while it is being worked on, decoded bytes and what is made of them: given back at the end of
-/// that. Threads: those of the request.
+/// Bytes of a request while it is processed: the decoded body and its products. Threads: the request's.
 class work_lease {
     inflight_lease& request_;
 
@@ -129,7 +125,7 @@ class work_lease {
         request_.work_ = 0;
     }
 
-    /// Takes `bytes` more. @return false if there is no room for them; nothing has been taken then.
+    /// Reserves work bytes. @return false if they do not fit; then nothing is reserved.
     [[nodiscard]] bool grow(std::uint64_t bytes) noexcept {
         const auto more = static_cast<std::int64_t>(bytes);
         if (!request_.room_.take(more, request_.bodies_ + request_.work_)) return false;

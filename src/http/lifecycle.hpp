@@ -1,4 +1,4 @@
-/// Where the process is between its start and its end.
+/// The lifecycle of the process: starting, ready, in takeover, draining.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@ namespace seriesgate {
 enum class lifecycle_state : std::uint8_t {
     starting,
     ready,
-    in_takeover,  ///< to another process, which may come to nothing: then it is ready again
+    in_takeover,  ///< by another process; a failed takeover returns to ready
     draining,
 };
 
-/// Goes from one stage to the next, and back only from in_takeover. Threads: any.
+/// Threads: any.
 class lifecycle {
     std::atomic<lifecycle_state> stage_{lifecycle_state::starting};
 
@@ -22,13 +22,13 @@ class lifecycle {
     [[nodiscard]] bool draining() const noexcept { return stage() == lifecycle_state::draining; }
     [[nodiscard]] bool in_takeover() const noexcept { return stage() == lifecycle_state::in_takeover; }
 
-    /// Does nothing once it drains: a signal may come before everything is ready.
+    /// No effect while draining: a signal may come before the gate is ready.
     void become_ready() noexcept { go(lifecycle_state::starting, lifecycle_state::ready); }
     void drain() noexcept { stage_ = lifecycle_state::draining; }
 
-    /// @return false if it is not ready.
+    /// @return false if not ready.
     bool hand_over() noexcept { return go(lifecycle_state::ready, lifecycle_state::in_takeover); }
-    /// It has come to nothing. @return false if it drains meanwhile.
+    /// After a failed takeover. @return false if draining.
     bool go_on() noexcept { return go(lifecycle_state::in_takeover, lifecycle_state::ready); }
 
   private:

@@ -43,13 +43,13 @@ digest digest_key::of(std::initializer_list<std::string_view> texts) const {
     const auto* const done =
         HMAC(EVP_sha256(), key_.data(), static_cast<int>(key_.size()), bytes, whole.size(), made.data(), &size);
     OPENSSL_cleanse(whole.data(), whole.size());
-    if (done == nullptr || size != made.size()) throw std::bad_alloc{};  // nothing else can fail
+    if (done == nullptr || size != made.size()) throw std::bad_alloc{};  // no other error is possible
     return made;
 }
 
 namespace {
 
-/// The state of a check is as good as the password.
+/// Erases the state of a check: it contains the password.
 struct cleanser {
     void operator()(crypt_data* used) const noexcept {
         OPENSSL_cleanse(used, sizeof *used);
@@ -61,7 +61,7 @@ struct cleanser {
 
 bool bcrypt_matches(const std::string& password, const std::string& hash) {
     const std::unique_ptr<crypt_data, cleanser> room{new crypt_data{}};
-    // Not crypt_r: sanitizers bring one of their own along, which leads to nowhere if libcrypt is not needed otherwise.
+    // Not crypt_r: sanitizers replace it, and their version fails if no other code needs libcrypt.
     const char* const made = crypt_rn(password.c_str(), hash.c_str(), room.get(), sizeof(crypt_data));
     if (made == nullptr) return false;
     const std::string_view text{made};
@@ -81,7 +81,7 @@ void password_queue::order::give(password_verdict made) const noexcept {
     for (const listener& each : asking) {
         try {
             each(made);
-        } catch (const std::exception&) {  // no memory: the others are told all the same
+        } catch (const std::exception&) {  // out of memory: the others still get their verdict
             continue;
         }
     }
@@ -124,8 +124,7 @@ bool password_queue::insert(std::string_view peer, order& fresh, std::optional<o
     return true;
 }
 
-// The fullest lane has more than the new lane would have, so the new lane is never the one, and it is not
-// empty afterwards.
+// Takes from a lane with more orders than the new order's lane will have: never that one, and never the last order.
 std::optional<password_queue::order> password_queue::drop_one_of_longest(std::size_t own) {
     const auto orders = [](const auto& lane) { return lane.second.size(); };
     auto& longest = std::ranges::max_element(lanes_, {}, orders)->second;
@@ -145,7 +144,7 @@ std::optional<password_queue::order> password_queue::take() {
 password_queue::order password_queue::take_next() {
     auto lane = lanes_.upper_bound(last_);
     if (lane == lanes_.end()) lane = lanes_.begin();
-    last_ = lane->first;  // what may throw comes first
+    last_ = lane->first;  // first, since it may throw
     order next = std::move(lane->second.front());
     lane->second.pop_front();
     --size_;

@@ -1,4 +1,4 @@
-/// Passwords that wait to be checked.
+/// The queue of passwords to check, and the bcrypt check itself.
 #pragma once
 
 #include <array>
@@ -22,46 +22,40 @@
 
 namespace seriesgate {
 
-// --- What is kept and compared in place of secrets.
-
 using digest = std::array<unsigned char, 32>;
 
-/// Whether they are the same, in a time that does not tell where they differ.
+/// Compares in constant time.
 bool same_digest(const digest& one, const digest& other) noexcept;
 
-/// Makes digests with a key of its own, random at each start: they are worth nothing to who finds them, and nobody can
-/// choose texts by what becomes of them. HMAC-SHA256. Threads: any.
+/// Keyed HMAC-SHA256, with a random key per process: a stolen digest is useless, and clients cannot provoke collisions.
+/// Threads: any.
 class digest_key {
     std::array<unsigned char, 32> key_;
 
   public:
-    /// Throws std::runtime_error if there are no random bytes.
+    /// Throws std::runtime_error if the system gives no random bytes.
     digest_key();
 
-    /// Of several texts; where one ends and the next begins counts, too. Throws std::bad_alloc.
+    /// Includes the length of each text. Throws std::bad_alloc.
     [[nodiscard]] digest of(std::initializer_list<std::string_view> texts) const;
 };
 
-// --- Passwords as Prometheus hashes them.
+// --- Bcrypt, as in Prometheus' web configuration.
 
-/// The bytes that it looks at; what is behind them counts for nothing.
+/// Bcrypt ignores all further bytes.
 inline constexpr std::size_t bcrypt_bytes_max = 72;
 
-/// Whether this is the password. Takes 2^cost rounds: 50 ms and more.
-/// @param hash of the form that load_web_config lets pass.
-/// Threads: any; 32 KiB of memory while it works.
+/// Whether the password matches. Takes 2^cost rounds: 50 ms and more.
+/// @param hash as accepted by load_web_config.
+/// Threads: any; uses 32 KiB.
 bool bcrypt_matches(const std::string& password, const std::string& hash);
 
-/// The cost of a hash. @param hash as above.
 int bcrypt_cost(const std::string& hash);
 
-/// A hash that no password is known for.
+/// A hash without a known password.
 std::string bcrypt_of_nobody(int cost);
 
-// --- Passwords that proved wrong a short while ago.
-
-/// A sender with a wrong password comes again and again with the same one. Bounded: the oldest goes for the newest.
-/// Threads: one.
+/// Recent wrong passwords; a misconfigured sender repeats its one. Bounded, newest replaces oldest. Threads: one.
 class bad_passwords {
   public:
     using clock = monotonic_clock;
@@ -92,24 +86,24 @@ class bad_passwords {
     std::deque<std::pair<clock::time_point, digest>> order_;
 };
 
-/// What is asked of a password.
+/// One password to check.
 struct password_question {
     digest of{};  ///< of user, hash and password
     std::string user;
-    std::string hash;  ///< of a user who does not exist: some other's
+    std::string hash;  ///< for an unknown user: one of the highest cost in use
     secret_text password;
-    bool is_of_nobody = false;  ///< there is no such user: the answer is no, whatever it takes
+    bool is_of_nobody = false;  ///< unknown user: the verdict is always wrong, after the same time
 };
 
 enum class password_verdict : std::uint8_t {
     wrong,
     right,
-    unchecked,  ///< it made room for others, or could not be checked: whoever asked comes again
+    unchecked,  ///< dropped for others, or not possible: the sender tries again
 };
 
-/// Bounded, and fair: peers take turns, and none has more than its share, so that who tries many passwords keeps
-/// nobody else from a first one: where all have asked for more than is taken, the last question of who has most makes
-/// room. Who asks for what is asked for already shares the answer. Threads: any.
+/// A bounded, fair queue. Peers take turns, and each has at most orders_per_peer_max. In a full queue a new order
+/// replaces the last one of the peer with most, so guessing does not block others. A peer's equal questions share one
+/// check. Threads: any.
 class password_queue {
   public:
     using clock = monotonic_clock;
@@ -120,23 +114,23 @@ class password_queue {
         std::vector<listener> asking;
         clock::time_point since;
 
-        /// Who cannot be told, for want of memory, waits in vain.
+        /// Calls all listeners. If one runs out of memory, its request times out.
         void give(password_verdict made) const noexcept;
     };
 
     static constexpr std::size_t orders_max = 256;
     static constexpr std::size_t orders_per_peer_max = 16;
-    static constexpr std::size_t asking_max = 16;  ///< who share an answer
+    static constexpr std::size_t asking_max = 16;  ///< listeners per order
 
-    /// What makes room is told so by this thread.
-    /// @param peer who shares a share.
+    /// The calling thread gives `unchecked` to an order that it replaces.
+    /// @param peer the key for turns and for the share.
     /// @return false if there is no room.
     bool add(std::string_view peer, password_question question, listener asking, clock::time_point now);
 
-    /// @return the next; nothing where none waits. Throws std::bad_alloc, and has changed nothing then.
+    /// @return the next order; nothing if empty. Throws std::bad_alloc; then nothing has changed.
     std::optional<order> take();
 
-    /// @param notify is called for each that is added from now on.
+    /// @param notify called for each order added from now on.
     void when_added(std::function<void()> notify) {
         const std::scoped_lock lock{guard_};
         notify_ = std::move(notify);
@@ -153,8 +147,8 @@ class password_queue {
 
     mutable std::mutex guard_;
     std::function<void()> notify_ = [] {};
-    lanes lanes_;       // of those who have asked; none is empty
-    std::string last_;  // who had its turn
+    lanes lanes_;       // by peer; none is empty
+    std::string last_;  // the peer served last
     std::size_t size_ = 0;
 };
 

@@ -12,7 +12,7 @@ std::optional<unsigned> hex_digit(char c) noexcept {
     return std::nullopt;
 }
 
-/// As application/x-www-form-urlencoded has it. @return false for what is not that.
+/// Decodes application/x-www-form-urlencoded text. @return false if it is ambiguous or invalid.
 bool decode(std::string_view text, std::string& decoded) {
     decoded.clear();
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -30,7 +30,7 @@ bool decode(std::string_view text, std::string& decoded) {
     return true;
 }
 
-/// Hands every argument to `visit`: its bytes, and what they say, or null if that is not sure.
+/// Calls `visit` with each argument's bytes and its decoded form; null if it cannot be decoded.
 template <class Visit>
 void for_each_argument(std::string_view query, Visit visit) {
     query_argument read;
@@ -46,7 +46,7 @@ void for_each_argument(std::string_view query, Visit visit) {
     }
 }
 
-/// Nothing for an argument without a value: it may be one that has lost its name.
+/// Empty for an argument without '=': a value that lost its name could be a secret.
 std::string_view name_in(std::string_view argument) {
     const auto equals = argument.find('=');
     return equals == std::string_view::npos ? std::string_view{} : argument.substr(0, equals);

@@ -24,13 +24,13 @@ std::string_view host_fault(const request_header& header) {
     return value.find_first_not_of(host_characters) == std::string_view::npos ? "" : "Host is no host";
 }
 
-/// One that is repeated as it is does no harm.
+/// Equal duplicates are harmless.
 bool names_two_tenants(const request_header& header, std::string_view tenant_header) {
     const auto [first, last] = header.equal_range(tenant_header);
     return std::any_of(first, last, [first = first](const auto& line) { return line.value() != first->value(); });
 }
 
-/// `gate:80` in place of `http://gate`: without a port the scheme says it.
+/// Compares hosts; a missing port means the scheme's usual one: `gate:80` equals the host of `http://gate`.
 bool is_same_host(std::string_view authority, std::string_view other, std::string_view usual_port) {
     const auto without_port = [usual_port](std::string_view of) {
         return of.ends_with(usual_port) ? of.substr(0, of.size() - usual_port.size()) : of;
@@ -43,10 +43,10 @@ bool is_listed(std::string_view authority, std::string_view usual_port, std::spa
                                [&](const std::string& each) { return is_same_host(authority, each, usual_port); });
 }
 
-/// Whether a page of this origin is the gate's own, or that of another name of it.
+/// Whether the origin is this gate, under its Host or a name in `hosts`.
 bool is_own_origin(std::string_view origin, std::string_view host, std::span<const std::string> hosts) {
     const std::size_t end = origin.find("://");
-    if (end == std::string_view::npos) return false;  // "null": a page that hides where it is from
+    if (end == std::string_view::npos) return false;  // "null": an opaque origin
     const std::string_view authority = origin.substr(end + 3);
     const std::string_view usual_port = origin.starts_with("https:") ? ":443" : ":80";
     return is_same_host(authority, host, usual_port) || is_listed(authority, usual_port, hosts);
@@ -54,8 +54,7 @@ bool is_own_origin(std::string_view origin, std::string_view host, std::span<con
 
 constexpr std::string_view unreserved_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
-/// The character that a text such as "%61" stands for, if it may be written as it is.
-/// Source: RFC 3986, section 2.3.
+/// Decodes a sequence such as "%61", if its character needs no encoding. Source: RFC 3986, section 2.3.
 std::optional<char> unreserved_in(std::string_view encoded) {
     if (encoded.size() < 3 || encoded.front() != '%') return std::nullopt;
     unsigned value = 0;
@@ -65,7 +64,7 @@ std::optional<char> unreserved_in(std::string_view encoded) {
     return unreserved_characters.find(c) == std::string_view::npos ? std::nullopt : std::optional{c};
 }
 
-/// `/write` of `http://gate/write`, where that is this host. Others are left as they are.
+/// Turns `http://gate/write` into `/write` if the authority is this host. Other targets stay unchanged.
 std::string_view without_authority(std::string_view target, const request_header& header) {
     const auto scheme_end = target.find("://");
     if (target.starts_with('/') || scheme_end == std::string_view::npos) return target;
@@ -136,7 +135,7 @@ std::string_view site_fault_of(const request_header& header, std::span<const std
 }
 
 bool expects_continue(const request_header& header) {
-    if (header.version() == 10) return false;  // it would take the word for the answer
+    if (header.version() == 10) return false;  // HTTP/1.0 would take 100 for the answer
     const auto expect = header.find(http::field::expect);
     return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
 }

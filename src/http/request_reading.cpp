@@ -19,7 +19,7 @@
 namespace seriesgate {
 namespace {
 
-/// What a path takes; of none, what the gate does. Source: RFC 9110, sections 9.1 and 9.3.7.
+/// The Allow header of a path, or of the whole gate. Source: RFC 9110, sections 9.1 and 9.3.7.
 std::string methods_of(const route* to) {
     if (to == nullptr) return "GET, HEAD, POST, OPTIONS";
     return std::string{to->kind == route_kind::ingestion ? "GET, HEAD, " : ""}.append(to->methods).append(", OPTIONS");
@@ -40,7 +40,7 @@ const route* find_route(const request_header& header, const route_table& routes,
     return found != nullptr ? found : routes.find_by_tenant(meant, tenant);
 }
 
-/// Where path and header name two tenants, the store might believe the other one. Nothing if they do not.
+/// Rejects a request whose path and header name different tenants: the store might use the other one.
 std::optional<reply> two_tenants(const request_header& header, const header_verdict& of,
                                  std::string_view tenant_header) {
     const auto named = header.find(tenant_header);
@@ -53,8 +53,7 @@ std::optional<reply> two_tenants(const request_header& header, const header_verd
                                  shown_in_answer(other), tenant_header));
 }
 
-/// The answer to what only asks whether somebody is there. OPTIONS is HAProxy's health check as it comes, of `/`; GET
-/// of a path that is written to is Vector's, which wants 200.
+/// Answers health checks: HAProxy sends OPTIONS for `/`; Vector sends GET to the write path, and expects 200.
 std::optional<reply> answer_to_probe(const request_header& header, const route* to) {
     const bool is_reading = header.method() == http::verb::get || header.method() == http::verb::head;
     if (is_reading && to != nullptr && to->kind == route_kind::ingestion)
@@ -67,7 +66,7 @@ std::optional<reply> answer_to_probe(const request_header& header, const route* 
     return made;
 }
 
-/// Names the paths that senders may have meant. @param routes perhaps only those of one kind.
+/// Names the ingestion paths. @param routes may contain only one kind.
 reply no_such_path(std::string_view path, const route_table& routes) {
     std::string known;
     for (const route& each : routes.all())
@@ -93,7 +92,7 @@ std::optional<reply> fault_in(const request_header& header, std::optional<std::u
     if (!is_allowed(header.method_string(), to->methods)) return wrong_method(header.method_string(), *to);
     if (!content_length) return std::nullopt;
     if (*content_length > bounds.body_bytes_max) return body_too_large(bounds.body_bytes_max, content_length);
-    // Only what has come is taken: announced bytes that never come must not keep others out.
+    // Bytes are reserved when they arrive. Announced bytes may never come, and must not keep others out.
     if (!bounds.memory.has_room(*content_length)) return overloaded(bounds.memory.use());
     return std::nullopt;
 }
@@ -129,11 +128,9 @@ reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> annou
 
 namespace {
 
-/// A sender that is told to come again keeps its connection if no more than this of its body is left to read: opening
-/// another one would cost more.
+/// On overload the connection stays if at most this much of its body is unread: a new connection costs more.
 constexpr std::uint64_t unread_bytes_max = 1 << 20;
 
-/// How far a request has come.
 std::string progress_of(const incoming_request& current) {
     if (!current.parser.is_header_done()) return "its header is not complete";
     const std::size_t bytes = current.parser.get().body().size();
@@ -142,8 +139,7 @@ std::string progress_of(const incoming_request& current) {
                      : fmt::format("{} of its body came", counted(bytes, "byte"));
 }
 
-/// A request that did not come in time is not the sender's fault for good: 503, because Prometheus drops what is
-/// answered with 408.
+/// 503, because the sender may try again: Prometheus drops data answered with 408.
 reply too_slow(worker& self, const incoming_request& current) {
     const std::string progress = progress_of(current);
     const server_config& bounds = self.shared.settings;
@@ -156,7 +152,7 @@ reply too_slow(worker& self, const incoming_request& current) {
                           format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress)));
 }
 
-/// What to answer to a request that could not be read.
+/// The answer to a request whose reading failed.
 reply unreadable(worker& self, const incoming_request& current, error_code error) {
     if (error == boost::beast::error::timeout) return too_slow(self, current);
     if (error == net::error::no_memory) return overloaded(current.memory.use());
@@ -165,7 +161,7 @@ reply unreadable(worker& self, const incoming_request& current, error_code error
     return is_senders_fault ? malformed_http(error.message()) : gone();
 }
 
-/// Bounds a header, and has it count among the memory of all requests.
+/// Bounds a header, and reserves its bytes.
 struct charged_meter : header_meter {
     inflight_lease& memory;
 
@@ -178,7 +174,6 @@ struct charged_meter : header_meter {
     }
 };
 
-/// Reads the header. @return what to answer if that is the end of it, or nothing to go on.
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, incoming_request& current) {
     const server_config& bounds = peer.self.shared.settings;
     peer.allow(std::min(bounds.header_timeout, bounds.read_timeout));
@@ -191,7 +186,7 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
     co_return std::nullopt;
 }
 
-/// What to answer if there is more to do than can be done in time.
+/// The answer if requests wait too long, see queue_delay.
 std::optional<reply> turned_away(const worker& self, const incoming_request& current) {
     if (!self.delay.is_standing(current.began)) return std::nullopt;
     return too_busy(self.delay.late(current.began), self.shared.settings.queue_delay_max);
@@ -201,13 +196,13 @@ bool is_for_overload(const reply& rejected) {
     return rejected.rejected == reject_reason::overloaded || rejected.rejected == reject_reason::queue_delay;
 }
 
-/// Whether its sender sends all of it, whatever it is answered, and that is worth reading.
+/// Whether the sender sends the whole body anyway, and reading it is cheaper than a new connection.
 bool is_body_short(const incoming_request& current) {
     const auto announced = current.parser.content_length_remaining();
     return announced && *announced <= unread_bytes_max && !expects_continue(current.header);
 }
 
-/// Decides by the header whether to go on. @return what to answer if not.
+/// Decides by the header. @return the answer to a rejected request or a probe.
 std::optional<reply> check(const served_connection& peer, incoming_request& current) {
     const request_bounds bounds{.routes = peer.offered.routes,
                                 .tenant_header = peer.self.shared.tenant_header,
@@ -219,7 +214,7 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     header_verdict verdict = check_header(current.header, announced, bounds);
     current.to = verdict.to;
     current.is_probe = verdict.is_probe;
-    // From here on it is as if the header had named it: to who asks for rights, to the limits and to the store.
+    // Access rules, limits and store see the path's tenant as if it came from the header.
     if (!verdict.tenant.empty() && !verdict.rejected)
         current.header.set(peer.self.shared.tenant_header, verdict.tenant);
     if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
@@ -227,16 +222,16 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     return std::move(verdict.rejected);
 }
 
-/// Whoever may not ask is told nothing else. @return what to answer, if that is the end of it.
+/// Authenticates before any further error, so that strangers learn nothing. @return the answer on denial.
 net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, incoming_request& current) {
     const connection_facts from{.peer = peer.sender, .certificate_name = peer.certificate_name};
     co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
 }
 
-/// Lets a sender that asks first go on.
+/// Sends 100 Continue if the sender waits for it.
 net::awaitable<bool> send_continue(served_connection& peer, const incoming_request& current) {
     if (!expects_continue(current.header)) co_return true;
-    if (peer.buffer.size() != 0) co_return true;  // it has not waited
+    if (peer.buffer.size() != 0) co_return true;  // the body is already coming
     constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     const auto text = net::buffer(go_on);
     auto [error, bytes] = co_await net::async_write(peer.stream, text, no_throw);
@@ -244,13 +239,13 @@ net::awaitable<bool> send_continue(served_connection& peer, const incoming_reque
     co_return !error;
 }
 
-/// Gives the rest of the request its time: what server.readTimeout leaves of it.
+/// Limits the rest of the request to what is left of server.readTimeout.
 void allow_rest(served_connection& peer, const incoming_request& current) {
     const timed_stream::clock::duration limit = peer.self.shared.settings.read_timeout;
     peer.allow(limit - (timed_stream::clock::now() - current.began));
 }
 
-/// Reads the body, at most server.maxRequestBytes, within the read timeout that began with the header.
+/// Reads the body, at most server.maxRequestBytes, within the rest of server.readTimeout.
 net::awaitable<std::optional<reply>> read_body(served_connection& peer, incoming_request& current) {
     const server_config& bounds = peer.self.shared.settings;
     allow_rest(peer, current);
@@ -268,7 +263,7 @@ net::awaitable<std::optional<reply>> read_body(served_connection& peer, incoming
         }
         counted = body.size();
     }
-    current.parser.get().base().clear();  // trailers: nobody's to read
+    current.parser.get().base().clear();  // drop trailers
     co_return std::nullopt;
 }
 
@@ -283,7 +278,7 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_r
             auto denied = co_await find_out_who(peer, current);
             if (denied) {
                 rejected = std::move(denied);
-                current.skips_body = false;  // nothing is read for whoever may not ask
+                current.skips_body = false;  // close instead of reading on for an unauthorized sender
             }
         }
     }
@@ -292,7 +287,7 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_r
         if (!going_on) co_return gone();
         rejected = co_await read_body(peer, current);
     }
-    // What of the request has not been read cannot be told from the next one.
+    // Unread bytes would look like the next request.
     if (rejected && !current.skips_body) rejected->close = rejected->close || !current.parser.is_done();
     co_return rejected;
 }

@@ -67,7 +67,7 @@ route_table::route_table(std::vector<route> routes) : routes_(std::move(routes))
         assert(each.path.starts_with('/') && each.path.find('?') == std::string_view::npos);
         assert(!each.methods.empty());
         assert(each.answer);
-        assert(find_tenant_mark(each.path) || find(each.path) == &each);  // no path twice
+        assert(find_tenant_mark(each.path) || find(each.path) == &each);  // no duplicate path
     }
 }
 
@@ -78,7 +78,7 @@ route_table route_table::of(route_kind kind) const {
 }
 
 const route* route_table::find(std::string_view path) const noexcept {
-    if (path.find('{') != std::string_view::npos) return nullptr;  // in no path that is meant as it is written
+    if (path.find('{') != std::string_view::npos) return nullptr;  // a path that contains the mark itself
     const auto found = std::ranges::find(routes_, path, &route::path);
     return found == routes_.end() ? nullptr : &*found;
 }

@@ -11,16 +11,16 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long, and how much, a sender that we stop listening to may go on sending, so that it reads our answer and not a
-/// reset. Twice the default of server.maxRequestBytes.
+/// After its last answer a sender may send this long and this much, so that it reads the answer and not a reset. Twice
+/// the default of server.maxRequestBytes.
 constexpr auto linger_limit = 2s;
 constexpr std::size_t linger_bytes_max = 64 << 20;
 
-/// What a connection holds while nothing comes: as much as the usual header, so that what is read next is the body.
+/// Buffer of an idle connection: fits a usual header, so the next read gets the body.
 constexpr std::size_t idle_read_bytes = 1024;
 
-/// How long a takeover waits for the next request of a connection, and for the first of a new one. A busy sender's next
-/// request comes in time, and its answer says that the connection ends: then no request meets a closed connection.
+/// In a takeover, an idle or new connection stays open this long. A busy sender's next answer announces the close, so
+/// no request meets a closed connection.
 constexpr auto next_request_grace = 200ms;
 constexpr auto first_request_grace = 1s;
 
@@ -43,18 +43,18 @@ served_connection::served_connection(sender_connection from, service& of)
       offered(of),
       self(of.self) {
     buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
-    self.senders.enter(stream, may_wake);  // last: only what is made is destroyed, and leaves
+    self.senders.enter(stream, may_wake);  // last: the destructor leaves only if this has run
 }
 
 net::awaitable<bool> wait_for_request(served_connection& peer) {
-    if (peer.buffer.size() != 0) {  // pipelined: an answer may not have waited for anything, so others have their turn
+    if (peer.buffer.size() != 0) {  // pipelined: give other connections a turn
         co_await net::post(peer.stream.get_executor(), net::use_awaitable);
         co_return peer.lease.enter(connection_stage::receiving);
     }
     if (!peer.lease.enter(connection_stage::waiting)) co_return false;
     if (peer.buffer.capacity() > idle_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
     error_code error = net::error::operation_aborted;
-    while (error == net::error::operation_aborted) {  // only the begin of a takeover wakes it
+    while (error == net::error::operation_aborted) {  // only the begin of a takeover cancels the read
         peer.may_wake = true;
         peer.allow(wait_limit(peer));
         error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);

@@ -17,10 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// After an accept that failed, so that a fault that stays does not keep the thread busy.
+/// After a failed accept: a lasting error must not keep the thread busy.
 constexpr auto accept_pause = 10ms;
 
-/// Of an address in words.
 constexpr std::string_view unix_prefix = "unix:";
 
 bool is_out_of_descriptors(error_code error) {
@@ -31,7 +30,7 @@ bool is_out_of_descriptors(error_code error) {
 
 listening_socket listen_on(const listen_address& where) {
     try {
-        net::io_context io{1};  // sockets are opened in one, whoever runs it
+        net::io_context io{1};  // only needed to open the socket
         if (where.unix_path.empty()) {
             stream_acceptor made = listen_at(io, where.host, where.port);
             return {.socket = detached_socket{made}};

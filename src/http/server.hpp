@@ -1,4 +1,4 @@
-/// Takes connections in, answers who asks for health and figures, and deals those that write to the workers in turn.
+/// Accepts connections; the acceptor thread answers GET and HEAD, workers serve the rest in turn.
 #pragma once
 
 #include <functional>
@@ -14,12 +14,12 @@
 
 namespace seriesgate {
 
-// --- A socket that listens, TCP or unix.
+// --- A listening socket, TCP or unix.
 
-/// Binds and listens. Throws std::runtime_error with one readable line if that fails.
+/// Binds and listens. Throws std::runtime_error with one readable line.
 [[nodiscard]] listening_socket listen_on(const listen_address& where);
 
-/// Accepts, whatever goes wrong meanwhile. Threads: the context's.
+/// Accepts in spite of errors. Threads: the io_context's.
 class listener {
     net::io_context& io_;
     socket_file file_;
@@ -29,56 +29,51 @@ class listener {
     bool accepts_ = false;
 
   public:
-    /// What becomes of what comes.
     struct arrivals {
         std::function<void(stream_socket, const stream_endpoint& peer)> take;
-        std::function<void()> out_of_descriptors;  ///< somebody has to make room
+        std::function<void()> out_of_descriptors;  ///< a request to close connections
     };
 
-    /// Throws std::runtime_error if it cannot be used.
+    /// Throws std::runtime_error if the socket cannot be used.
     listener(net::io_context& io, listening_socket at);
 
-    /// The address in use, with the real port: "127.0.0.1:9201", "unix:/run/gate.sock".
+    /// The bound address with its real port: "127.0.0.1:9201", "unix:/run/gate.sock".
     [[nodiscard]] std::string address() const;
 
-    /// Accepts until close() or pause(). Spawn it once, and once more after a pause; what is passed outlives it.
+    /// Accepts until close() or pause(). Spawn it once, and again after a pause. `to` must outlive it.
     net::awaitable<void> accept(const arrivals& to);
-    /// A unix socket's file goes, too, if it is ours.
+    /// Also removes a unix socket's file, if this process owns it.
     void close();
 
-    /// Nobody is accepted any more. Whoever comes waits in the system's queue, and is not refused.
+    /// Stops accepting. New connections wait in the kernel's queue and are not refused.
     void pause();
-    /// Whether somebody may still be accepted: for a moment after pause() or close(), too.
+    /// Whether accept() still runs: for a moment also after pause() or close().
     [[nodiscard]] bool accepts() const noexcept { return accepts_; }
 
-    /// What another process gets to accept from this socket: its descriptor, and whether the file of it has to be
-    /// removed by whoever closes it last.
+    /// For a takeover: the descriptor to pass on, and whether the last owner must remove a socket file.
     [[nodiscard]] int native_handle() noexcept { return acceptor_.native_handle(); }
     [[nodiscard]] bool has_file() const noexcept { return file_.is_ours(); }
-    /// The file is that process' from now on.
+    /// Leaves the socket file to the next process.
     void leave_file() noexcept { file_.forget(); }
-    /// The other way round: it is ours, if another process has left it to us.
+    /// Owns the socket file that the previous process has left.
     void take_file();
 
   private:
     net::awaitable<error_code> accept_one(const arrivals& to);
 };
 
-/// Where connections come in, and who is there for them.
+/// The services behind a listener.
 struct entrance {
-    service& front;  ///< of the front desk
+    service& front;  ///< of the acceptor thread
     connection_registry& connections;
-    std::vector<service*> workers{};  ///< none: everything is answered at the front desk
-    handshakes* tls = nullptr;        ///< none: plain
+    std::vector<service*> workers{};  ///< empty: the acceptor thread serves everything
+    handshakes* tls = nullptr;        ///< null: plain
 };
 
-/// One listener for all workers: senders keep few, long connections, and SO_REUSEPORT's hashing would idle workers.
-///
-/// A connection begins on the front desk's thread, where nothing takes long. The first byte of each request there tells
-/// whether it stays: GET and HEAD do, so that health is answered whatever the workers are at; with anything else the
-/// connection moves to a worker, for good.
-///
-/// Threads: the front desk's.
+/// One listener for all workers. Senders keep few, long connections; SO_REUSEPORT would spread them unevenly.
+/// A connection starts on the acceptor thread, where no request takes long. GET and HEAD stay there, so a health check
+/// never waits for a busy worker. With the first other request the connection moves to a worker, for good.
+/// Threads: the acceptor thread.
 class server {
     const entrance at_;
     descriptor_relief& relief_;
@@ -87,18 +82,16 @@ class server {
     std::size_t next_worker_ = 0;
 
   public:
-    /// @param at its front desk runs this server, too.
+    /// @param at its `front` thread runs this server.
     server(entrance at, listening_socket where, descriptor_relief& relief);
 
-    /// The address in use, with the real port: "127.0.0.1:9201".
     [[nodiscard]] std::string address() const { return listener_.address(); }
 
-    /// Accepts until close(), whatever goes wrong meanwhile. Spawn it once.
+    /// As listener::accept(). Spawn it once.
     net::awaitable<void> accept();
     void close() { listener_.close(); }
-    /// All that have come in here and are open.
     [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
-    /// What accepts, for who pauses it or hands it to another process.
+    /// The listener, for pause() and takeover.
     [[nodiscard]] listener& entry() noexcept { return listener_; }
 
   private:

@@ -19,7 +19,7 @@
 namespace seriesgate {
 namespace {
 
-/// Guests may ask for health, but not write.
+/// Overflow connections may ask for health, but not write.
 reply too_many_connections(served_connection& peer) {
     peer.self.shared.metrics.connections_turned_away[*peer.lease.over()].add();
     const bool of_peer = peer.lease.over() == connection_bound::per_peer;
@@ -30,12 +30,12 @@ reply too_many_connections(served_connection& peer) {
     return made;
 }
 
-/// Whether the sender has given up while its request waited: then it sends that again, elsewhere.
+/// Whether the sender has closed while its request waited. It sends the data again.
 bool is_abandoned(const served_connection& peer, const incoming_request& current) {
     return current.is_ingestion() && peer.self.delay.is_late(queue_delay::clock::now()) && peer.stream.peer_has_ended();
 }
 
-/// Reads one request up to its answer. A reply with status 0 means that the sender is gone.
+/// Reads one request and answers it. Status 0: the sender is gone.
 net::awaitable<reply> answer_one(served_connection& peer, incoming_request& current) {
     if (is_to_be_passed_on(peer)) co_return too_many_connections(peer);
     auto rejected = co_await receive(peer, current);
@@ -47,7 +47,7 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     assert(current.to != nullptr);
     peer.self.delay.note_request();
-    if (!current.is_ingestion()) current.memory.release();  // who asks how much is in flight is no part of it
+    if (!current.is_ingestion()) current.memory.release();  // admin requests do not count as inflight memory
     http_request request{.headers = current.header,
                          .query = query_of(current.header.target()),
                          .is_head = current.is_head(),
@@ -61,11 +61,11 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
     co_return co_await current.to->answer(request);
 }
 
-/// The same. Memory that runs out ends this request and no other.
+/// As answer_one(); on std::bad_alloc only this request fails.
 net::awaitable<reply> answer_with_what_there_is(served_connection& peer, incoming_request& current) {
     try {
         co_return co_await answer_one(peer, current);
-    } catch (const std::bad_alloc&) {  // what else is allocated here is small, and was given back by now
+    } catch (const std::bad_alloc&) {  // the stack unwinding has freed most memory, and the answer is small
     }
     std::string{}.swap(current.parser.get().body());
     reply made = out_of_memory();
@@ -73,7 +73,7 @@ net::awaitable<reply> answer_with_what_there_is(served_connection& peer, incomin
     co_return made;
 }
 
-/// @return whether the connection can be used for another request.
+/// @return whether the connection can carry another request.
 net::awaitable<bool> send(served_connection& peer, const incoming_request& current, reply answer) {
     http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
@@ -92,13 +92,12 @@ net::awaitable<bool> send(served_connection& peer, const incoming_request& curre
     co_return !error && message.keep_alive();
 }
 
-/// Of a request of ingestion.
 void count_answer(http_metrics& metrics, const reply& answer) {
     metrics.requests[answer.status].add();
     if (answer.rejected && answer.status / 100 == 4) metrics.rejected_4xx.add();
 }
 
-/// Counts what the gate itself answers with an error, and says so now and then.
+/// Counts a rejection, and logs it, throttled.
 void tell_rejection(const served_connection& peer, const incoming_request& current, const reply& answer) {
     if (!answer.rejected) return;
     http_shared& shared = peer.self.shared;
@@ -113,7 +112,7 @@ void tell_rejection(const served_connection& peer, const incoming_request& curre
 
 constexpr std::size_t logged_path_bytes_max = 200;
 
-/// Each request has a line for who looks for one.
+/// One debug line per request.
 void log_answer(const served_connection& peer, const incoming_request& current, unsigned status) {
     if (!log::is_written(log::level::debug)) return;
     const std::chrono::duration<double> took = monotonic_clock::now() - current.began;
@@ -126,7 +125,6 @@ void log_answer(const served_connection& peer, const incoming_request& current, 
                                     {"seconds", took.count()}});
 }
 
-/// Counts while a request is being worked on.
 class gauge_guard {
     gauge& gauge_;
 
@@ -137,10 +135,9 @@ class gauge_guard {
     ~gauge_guard() { gauge_.sub(); }
 };
 
-/// What becomes of a connection after an answer.
 enum class after : std::uint8_t { next_request, linger, close };
 
-/// Reads and answers one request; what it took is given back at the end of it.
+/// Reads and answers one request. Frees its memory afterwards.
 net::awaitable<after> serve_one(served_connection& peer) {
     http_metrics& metrics = peer.self.shared.metrics;
     const gauge_guard inflight{metrics.inflight_requests};
@@ -150,7 +147,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);
     tell_rejection(peer, current, answer);
-    // Before the answer: a sender that comes again at once must not meet its own share.
+    // Before the answer: the sender's next request must not meet its own memory.
     std::string{}.swap(current.parser.get().body());
     current.memory.release();
     const unsigned status = answer.status;
@@ -188,7 +185,7 @@ void serve_here(sender_connection from, service& offered) {
 
 std::optional<sender_connection> moved_to(net::io_context& to, sender_connection from) {
     detached_socket detached{from.socket};
-    connection_lease lease = std::move(from.lease);  // so that it goes before the socket is closed
+    connection_lease lease = std::move(from.lease);  // goes before the socket closes
     auto socket = detached.attach(to);
     if (socket)
         return sender_connection{std::move(*socket), std::move(lease), std::move(from.read_ahead), std::move(from.tls)};

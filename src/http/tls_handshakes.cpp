@@ -24,16 +24,16 @@ using namespace std::chrono_literals;
 
 constexpr const char* handshake_failed = "a connection was dropped";
 
-/// In the words of Go's servers, Prometheus' among them.
+/// The text of Go's servers, such as Prometheus.
 constexpr std::string_view answer_to_plain_http =
     "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-/// For the peer to read that, and for what it goes on sending: a close with unread input would be a reset.
+/// Time for the peer to read the answer and to stop sending: a close with unread input would cause a reset.
 constexpr auto answer_limit = 1s;
 constexpr std::size_t answer_reads_max = 64;
 
 constexpr std::string_view words_of_plain_http = "plain HTTP";
 
-/// What of OpenSSL's and our words means a certificate, whosever.
+/// Whether an error text, of OpenSSL or ours, is about a certificate of either side.
 bool is_about_certificates(std::string_view failure) {
     constexpr std::string_view words[]{"certificate", "unknown CA", "issuer"};
     return std::ranges::any_of(words, [failure](auto each) { return failure.find(each) != std::string_view::npos; });
@@ -47,7 +47,7 @@ handshake_outcome outcome_of(error_code error, std::string_view failure) {
     return is_about_certificates(failure) ? handshake_outcome::certificate : handshake_outcome::failed;
 }
 
-/// So that who has forgotten the s of https reads why.
+/// Explains the mistake to a client that uses http instead of https.
 net::awaitable<void> answer_plain_http(timed_stream& stream) {
     stream.expires_after(answer_limit);
     const auto text = net::buffer(answer_to_plain_http);
@@ -63,7 +63,6 @@ net::awaitable<void> answer_plain_http(timed_stream& stream) {
 
 }  // namespace
 
-/// One handshake.
 struct handshakes::tls_handshake : leased_stream {
     http_metrics& metrics;
     const std::string peer;
@@ -113,7 +112,7 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
 }
 
 void handshakes::tell(handshake_outcome outcome, std::string_view peer, std::string_view why) {
-    // Of those that were closed for others the registry's own line tells.
+    // closings_log covers these.
     if (outcome == handshake_outcome::given_up) return;
     const auto connections = logs_.count(outcome, 1);
     if (!connections) return;

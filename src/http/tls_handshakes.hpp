@@ -1,4 +1,4 @@
-/// TLS handshakes with senders, on an event loop of their own.
+/// TLS handshakes with senders, on their own event loop.
 #pragma once
 
 #include <array>
@@ -14,29 +14,28 @@
 
 namespace seriesgate {
 
-/// A handshake takes milliseconds of CPU, and its peer may take seconds: so it is nobody's business who serves
-/// requests. A connection comes here when it has been taken in, and goes to its front desk when TLS has begun.
-///
-/// How many there may be at once is the connection_registry's to bound, how long one may take server.handshakeTimeout.
+/// Runs handshakes away from the serving threads: one takes milliseconds of CPU, and its peer may take seconds. A
+/// registered connection comes here first, and then goes to its service. The connection_registry bounds their number,
+/// server.handshakeTimeout their duration.
 class handshakes {
   public:
-    /// The context of new connections; asked for each.
+    /// Gives the context for each new connection.
     using current_context = std::function<std::shared_ptr<const tls_context>()>;
 
-    /// @param loop runs them, at the priority of those that serve, for it takes locks of theirs. It goes before this.
+    /// @param loop is destroyed first. Its thread needs normal priority, because it takes locks of the serving threads.
     handshakes(net::io_context& loop, http_shared& shared, current_context context)
         : io_(loop), shared_(shared), context_(std::move(context)) {}
     handshakes(const handshakes&) = delete;
     handshakes& operator=(const handshakes&) = delete;
 
-    /// Takes one that has been admitted to a handshake. @param then where it is served. Threads: any.
+    /// @param from admitted by admit_to_handshake(). @param then serves it afterwards. Threads: any.
     void take(sender_connection from, service& then);
 
   private:
     struct tls_handshake;
 
     net::awaitable<void> shake(sender_connection from, service& then);
-    /// @return nothing if it comes to no TLS.
+    /// @return nothing if the handshake fails.
     net::awaitable<std::optional<sender_connection>> secure(sender_connection from);
     void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
 

@@ -14,9 +14,8 @@ namespace {
 
 constexpr auto rest_between_probes = std::chrono::milliseconds{100};
 
-/// Always readable. So whoever starts to wait for it comes behind all that is ready already, in the kernel's list and
-/// in Asio's: a timer would pass by the former. Source: epoll_ctl(2), EPOLL_CTL_MOD; Linux, fs/eventpoll.c,
-/// ep_modify().
+/// An always readable descriptor. Waiting for it queues behind all ready events, in the kernel's list and in Asio's; a
+/// timer would skip the kernel's. Source: epoll_ctl(2), EPOLL_CTL_MOD; Linux, fs/eventpoll.c, ep_modify().
 net::posix::stream_descriptor always_ready(net::io_context& io) {
     const int descriptor = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor < 0) throw boost::system::system_error{errno, boost::system::system_category(), "eventfd"};
@@ -26,7 +25,7 @@ net::posix::stream_descriptor always_ready(net::io_context& io) {
 }  // namespace
 
 net::awaitable<void> probe_delay(worker& of) {
-    if (virtual_clock::installed() != nullptr) co_return;  // where no step takes time there is no delay
+    if (virtual_clock::installed() != nullptr) co_return;  // a virtual clock measures no delay
     net::posix::stream_descriptor probe = always_ready(of.io);
     async_timer rest{of.io};
     of.delay.begin_round(queue_delay::clock::now());

@@ -1,4 +1,4 @@
-/// One thread that serves connections, and what all of them share.
+/// A worker thread: its queue delay, its streams, its routes, and the state shared by all workers.
 #pragma once
 
 #include <algorithm>
@@ -24,24 +24,19 @@
 
 namespace seriesgate {
 
-// --- How late a thread is with what has come, and whether to turn new requests away for it.
+// --- Queue delay: when to turn new requests away.
 
-/// Where requests come faster than they can be worked on, they wait in the sockets: each round of the thread through
-/// all that is ready takes longer, and in the end nobody is answered in time. A probe that waits for its turn as they
-/// do (delay_probe.hpp) tells how long a round takes.
-///
-/// After CoDel, it is the standing delay that counts: a giant among requests makes one round long, which is nobody's
-/// fault and soon over. If two rounds in a row are too long, or one is in which many were worked on, there is more than
-/// can be done. Then in each round that much time goes to requests, and those that come later in it are turned away. So
-/// the thread is never idle, and the first round that is short again ends it.
-/// Source: Nichols and Jacobson, "Controlling Queue Delay", 2012.
-///
-/// Pure: `now` is passed in. Threads: the one whose delay it is.
+/// Under overload, requests wait in their sockets: each round of the thread through all ready events takes longer,
+/// until every answer is too late. A probe (probe_delay()) waits its turn like a request, and so measures a round.
+/// As in CoDel, only a standing delay counts: one large request makes one long round, which passes. Overload means two
+/// long rounds in a row, or one with many requests. Then each round works on requests for standing_max, and turns later
+/// ones away. So the thread never idles, and the first short round ends the state.
+/// Source: Nichols and Jacobson, "Controlling Queue Delay", 2012. Pure: `now` is a parameter. Threads: its worker's.
 class queue_delay {
   public:
     using clock = monotonic_clock;
 
-    /// So many are no giants.
+    /// With this many requests a long round means load, not one large request.
     static constexpr std::size_t requests_many = 16;
 
   private:
@@ -53,38 +48,33 @@ class queue_delay {
   public:
     explicit queue_delay(clock::duration standing_max) noexcept : standing_max_(standing_max) {}
 
-    /// @param at when a probe goes to the end of the queue, if whoever sends it is not late, too.
+    /// @param at when the probe queues, if its own thread is on time.
     void begin_round(clock::time_point at) noexcept {
         round_began_ = at;
         requests_ = 0;
     }
-    /// It has had its turn. @return how long that took.
+    /// The probe had its turn. @return the duration of the round.
     clock::duration end_round(clock::time_point now) noexcept { return last_round_ = late(now); }
-    /// A request is worked on.
+    /// Counts a request of this round.
     void note_request() noexcept { ++requests_; }
 
-    /// Whether this round is too long already, and not by accident.
+    /// Whether to turn a new request away: this round is too long, and not due to one large request.
     [[nodiscard]] bool is_standing(clock::time_point now) const noexcept {
         return (is_behind() || requests_ >= requests_many) && late(now) > standing_max_;
     }
-    /// Whether requests wait for long enough that their senders may have given up meanwhile, be it for many requests or
-    /// for one giant.
+    /// Whether senders may have given up meanwhile, because of load or one large request.
     [[nodiscard]] bool is_late(clock::time_point now) const noexcept {
         return is_behind() || late(now) > standing_max_ / 4;
     }
     /// Whether the last round was too long.
     [[nodiscard]] bool is_behind() const noexcept { return last_round_ > standing_max_; }
 
-    /// How long this round has taken so far.
     [[nodiscard]] clock::duration late(clock::time_point now) const noexcept {
         return now > round_began_ ? now - round_began_ : clock::duration{0};
     }
 };
 
-// --- The connections that senders hold to one worker, and how long they are waited for.
-
-/// While the gate drains, senders that are slow hold nobody up: what is being read or written then, and each such step
-/// that begins later, gets a short grace instead of its usual time.
+/// The streams of one worker. While the gate drains, each step gets a short grace instead of its usual time limit.
 /// Threads: the worker's.
 class sender_streams {
     using duration = timed_stream::clock::duration;
@@ -92,11 +82,10 @@ class sender_streams {
     duration step_max_ = duration::max();
 
   public:
-    /// @param may_wake whether it waits for something that wake_idle() is to end, at the moment.
+    /// @param may_wake true while wake_idle() may cancel its read.
     void enter(timed_stream& stream, const bool& may_wake) { open_.emplace(&stream, &may_wake); }
     void leave(timed_stream& stream) noexcept { open_.erase(&stream); }
 
-    /// Gives the stream's next step its time.
     void allow(timed_stream& stream, duration usual) const { stream.expires_after(std::min(usual, step_max_)); }
 
     void shorten_timeouts(duration grace) {
@@ -104,10 +93,9 @@ class sender_streams {
         const auto limit = timed_stream::clock::now() + grace;
         for (const auto& [stream, may_wake] : open_) stream->expires_by(limit);
     }
-    /// Each step that begins from here on has its usual time again.
     void restore_timeouts() noexcept { step_max_ = duration::max(); }
 
-    /// Ends the wait for a request, without losing a byte: each connection then looks at the lifecycle.
+    /// Cancels the wait for a request without losing a byte. Each connection then checks the lifecycle.
     void wake_idle() {
         for (const auto& [stream, may_wake] : open_)
             if (*may_wake) stream->cancel();
@@ -115,50 +103,44 @@ class sender_streams {
     [[nodiscard]] bool shortened_timeouts() const noexcept { return step_max_ != duration::max(); }
 };
 
-/// What all threads that serve connections share. Everything in it may be used by any of them at any time.
+/// State shared by all serving threads. Threads: any, except `closings`.
 struct http_shared {
     const server_config& settings;
-    const std::string& tenant_header;  ///< its name: the log says whose request was rejected
+    const std::string& tenant_header;  ///< its name, for log lines about rejected requests
     http_metrics& metrics;
     access_control& access;
     inflight_room inflight{metrics.inflight_bytes, settings.inflight_bytes_max, settings.decoded_bytes_max};
     rejection_logs rejections{};
-    closings_log closings{};  ///< the front desk's
+    closings_log closings{};  ///< of the acceptor thread
     lifecycle life{};
 };
 
 /// One thread with its io_context. A session never leaves it.
-/// Threads: everything but `io` belongs to the thread that runs `io`.
+/// Threads: all members except `io` belong to the thread that runs `io`.
 struct worker {
-    // First, so that they are destroyed last: the frames of unfinished sessions go with `io` and use nothing else.
+    // First, so destroyed last: frames of unfinished sessions end with `io`, and use only these.
     sender_streams senders;
     net::io_context io{1};
     net::executor_work_guard<net::io_context::executor_type> keep_running{io.get_executor()};
 
     http_shared& shared;
     queue_delay delay{shared.settings.queue_delay_max};
-    /// When its probe last had its turn, see delay_probe.hpp. Threads: any.
+    /// The last turn of its probe. Threads: any.
     std::atomic<std::chrono::steady_clock::time_point> last_turn{monotonic_clock::now()};
 
     explicit worker(http_shared& state) : shared(state) {}
 };
 
-// --- What a listener offers on one thread.
-
-/// A session answers by its routes. Handlers belong to a thread, so every thread has a service of its own.
-/// Threads: the worker's.
+/// The routes of one thread: handlers belong to a thread. Threads: the worker's.
 struct service {
     worker& self;
     route_table routes;
-    /// Of the front desk only, which answers GET and HEAD: takes connections with any other request.
+    /// Only on the acceptor thread: takes a connection whose request is neither GET nor HEAD.
     std::function<void(sender_connection)> pass_on{};
 };
 
-// --- Measures how long what has come to a worker waits for its turn.
-
-/// Sends a probe through the worker's queue ten times a second, and one after the other while it is behind. Runs until
-/// the io_context stops; spawn it once. Throws boost::system::system_error without a descriptor for the probe.
-/// Threads: the worker's.
+/// Probes the worker's queue ten times a second, and without pauses while it is behind. Runs until the io_context
+/// stops; spawn it once. Throws boost::system::system_error if no descriptor is left. Threads: the worker's.
 net::awaitable<void> probe_delay(worker& of);
 
 }  // namespace seriesgate
