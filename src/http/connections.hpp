@@ -80,8 +80,7 @@ class connection_registry {
     connection_lease admit_to_handshake(socket_handle socket, const std::optional<net::ip::address>& peer,
                                         clock::time_point now = clock::now());
 
-    /// For a lack of descriptors: closes at least one expendable connection, and more down to `total`, the bound from
-    /// now on.
+    /// Out of descriptors: closes at least one expendable connection, and more down to `total`, the bound from now on.
     void lower(std::size_t total, clock::time_point now = clock::now());
     [[nodiscard]] std::size_t total() const;
 

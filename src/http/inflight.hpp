@@ -17,8 +17,8 @@ struct inflight_use {
     std::int64_t bodies_max = 0;
 };
 
-/// The account for all requests. Bodies may use all except the size of one decoded body, so one request can always
-/// proceed. Threads: any.
+/// The account for all requests. Bodies leave room for one decoded body, so one request can always proceed.
+/// Threads: any.
 class inflight_room {
     using bytes = std::int64_t;
 

@@ -101,9 +101,9 @@ enum class password_verdict : std::uint8_t {
     unchecked,  ///< dropped for others, or not possible: the sender tries again
 };
 
-/// A bounded, fair queue. Peers take turns, and each has at most orders_per_peer_max. In a full queue a new order
-/// replaces the last one of the peer with most, so guessing does not block others. A peer's equal questions share one
-/// check. Threads: any.
+/// A bounded, fair queue. Peers take turns, each with at most orders_per_peer_max. In a full queue a new order replaces
+/// the last one of the peer with most, so guessing blocks no others. Equal questions of a peer share one check.
+/// Threads: any.
 class password_queue {
   public:
     using clock = monotonic_clock;
