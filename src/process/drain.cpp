@@ -16,28 +16,28 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto drain_poll_interval = 5ms;
-/// What senders get while we drain to finish sending, or reading, what they are at; at most half of the drain.
+/// Senders get at most this long to finish sending or reading, and at most half of server.drainTimeout.
 constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
-/// Who connects sends its request at once. Others have connected to see whether somebody listens.
+/// A sender sends its request right after connecting. Other connections only test whether the gate listens.
 constexpr std::chrono::nanoseconds unasked_grace = 1s;
 
-/// Slow senders are not waited for as long as usual from here on.
+/// Shortens the time limits of slow senders' later steps.
 void shorten_sender_timeouts(worker& of, std::chrono::nanoseconds grace) {
     net::post(of.io, [&senders = of.senders, grace] { senders.shorten_timeouts(grace); });
 }
 
-/// What there is to wait for.
 struct unfinished_work {
     const drained_parts& parts;
     monotonic_clock::time_point began = monotonic_clock::now();
-    std::chrono::nanoseconds patience;  ///< with connections that have not asked anything yet
+    std::chrono::nanoseconds patience;  ///< for connections without a request so far
 
     [[nodiscard]] std::size_t requests() const {
         const std::size_t of_senders = parts.senders.connections().count_unfinished().busy;
         return of_senders +
                (parts.admin_server == nullptr ? 0 : parts.admin_server->connections().count_unfinished().busy);
     }
-    /// An accepted connection is answered: where another process accepts from the same socket, nobody is refused.
+    /// Also waits for pending accepts: every accepted connection gets an answer, even if another process shares the
+    /// socket.
     [[nodiscard]] bool is_over() const {
         const bool is_patient = monotonic_clock::now() < began + patience;
         return !parts.senders.entry().accepts() && requests() == 0 && parts.stores.copies == 0 &&
@@ -55,7 +55,7 @@ net::awaitable<void> drain(drained_parts of, std::string_view why, std::function
     http_shared& shared = of.acceptor.self.shared;
     log::info("draining", {{"signal", why}});
     shared.life.drain();
-    of.senders.close();  // who asks for readiness at admin.listen is told that it is over
+    of.senders.close();  // admin.listen stays open, and its /-/ready reports the drain
     const std::chrono::nanoseconds drain_timeout = shared.settings.drain_timeout;
     const auto grace = sender_grace(drain_timeout);
     shorten_sender_timeouts(of.acceptor.self, grace);

@@ -1,4 +1,4 @@
-/// How the gate stops serving without an error for anybody.
+/// Stops serving without an error for any sender.
 #pragma once
 
 #include <boost/asio/signal_set.hpp>
@@ -13,22 +13,21 @@
 
 namespace seriesgate {
 
-/// What is drained.
 struct drained_parts {
     server& senders;
-    server* admin_server;  ///< null: the admin paths are served where senders are
+    server* admin_server;  ///< null: the sender listener serves the admin paths
     serving_thread& acceptor;
     const worker_threads& workers;
     const shared_stores& stores;
 };
 
-/// Takes no more connections of senders, and lets what is being worked on end, for a bounded time.
-/// Threads: the front desk's.
-/// @param why as the log says it: SIGTERM, for example.
-/// @param is_impatient whether the wait is to end at once; asked now and then.
+/// Stops accepting senders, then waits until all requests and replica copies are finished, at most server.drainTimeout.
+/// Threads: the acceptor thread.
+/// @param why the log's reason, for example SIGTERM.
+/// @param is_impatient polled; true ends the wait.
 net::awaitable<void> drain(drained_parts of, std::string_view why, std::function<bool()> is_impatient);
 
-/// What senders get, while the gate drains, to finish sending, or reading, what they are at.
+/// The time that senders get in a drain to finish sending or reading.
 [[nodiscard]] std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) noexcept;
 
 }  // namespace seriesgate

@@ -20,10 +20,10 @@
 namespace seriesgate {
 namespace {
 
-/// Of how fingerprints are made of labels: gates of two versions can share as long as it is the same.
+/// The version of the fingerprint computation. Gates of two versions can share series only if it is equal.
 constexpr unsigned fingerprint_version = 2;
 
-/// A store that is there needs some milliseconds for it.
+/// A running store needs some milliseconds.
 constexpr auto fleet_leave_limit = std::chrono::seconds{1};
 constexpr auto fleet_leave_interval = std::chrono::milliseconds{2};
 

@@ -1,4 +1,4 @@
-/// This gate's place in a fleet.
+/// Membership of this gate in a fleet, on its own thread.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -14,8 +14,7 @@
 
 namespace seriesgate {
 
-/// Joins, and stays a member on a thread of its own, so that nothing that senders do keeps it from giving signs of
-/// life.
+/// Joins and stays a member. Its own thread sends the heartbeats, so load from senders cannot delay them.
 class fleet_seat {
   public:
     fleet_shared shared;
@@ -26,32 +25,31 @@ class fleet_seat {
     membership self_;
     download download_;
     feed feed_;
-    std::jthread thread_;  // of io_: connections belong to one thread for as long as they live
+    std::jthread thread_;  // runs io_: a connection stays on one thread
 
   public:
-    /// Asks the store for the first time. Throws std::runtime_error with one readable line if this gate must not join.
-    /// @param key of the installation. What is passed outlives this.
+    /// Joins through the shared store. Throws std::runtime_error with one readable line if this gate must not join.
+    /// @param key of this installation. All arguments outlive this.
     fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics);
     fleet_seat(const fleet_seat&) = delete;
     fleet_seat& operator=(const fleet_seat&) = delete;
     ~fleet_seat() { stop(); }
 
-    /// Stays a member until stop(), and lets the limiter know what the fleet has admitted and admits.
-    /// @param limiter the gate's, of the scope fleet; outlives that.
+    /// Stays a member until stop(), and gives the fleet's decisions to the limiter.
+    /// @param limiter of the scope fleet; outlives that.
     void stay(series_limiter& limiter);
     void stop();
 
-    /// When no requests come any more, while it and the workers run: what is untold is told, so that no places are kept
-    /// for a gate that has ended well. Waits for that, but not for long.
+    /// Call it without requests, while this and the workers run. Reports deferred series, so that the store keeps no
+    /// room for this gate. Waits at most a second.
     void leave();
 };
 
-/// A gate is a member for as long as this lives.
+/// Membership for the lifetime of this object.
 class fleet_stay {
     fleet_seat& seat_;
 
   public:
-    /// As fleet_seat::stay.
     fleet_stay(fleet_seat& seat, series_limiter& limiter) : seat_(seat) { seat.stay(limiter); }
     fleet_stay(const fleet_stay&) = delete;
     fleet_stay& operator=(const fleet_stay&) = delete;

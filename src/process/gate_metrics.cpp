@@ -12,7 +12,7 @@
 namespace seriesgate {
 namespace {
 
-/// All of them, zeroes too.
+/// All counters, zero ones included.
 template <class Enum>
 named_counts by_name(const counter_by<Enum>& counters) {
     named_counts made;
@@ -23,7 +23,7 @@ named_counts by_name(const counter_by<Enum>& counters) {
     return made;
 }
 
-/// Those that have been answered.
+/// Only non-zero counters.
 named_counts by_status(const counter_by_status& counters) {
     named_counts made;
     const auto add = [&](std::string name, unsigned code) {

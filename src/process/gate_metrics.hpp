@@ -1,4 +1,4 @@
-/// All figures of the process but the limiter's own and those of the kernel.
+/// The metrics of all rooms, except the limiter's and the kernel's; and their form for /stats and the status page.
 #pragma once
 
 #include <vector>
@@ -28,19 +28,17 @@ struct gate_metrics {
     state_metrics state;
     fleet_metrics fleet;
 
-    /// What /stats says of them.
+    /// For /stats.
     [[nodiscard]] gate_counts counts() const;
-    /// What the status page says of the gate's own care.
+    /// For the status page: reload, web configuration, saved state.
     [[nodiscard]] upkeep_facts upkeep(bool keeps_state) const;
 };
 
-/// What /stats says of stores.
 [[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
-/// What /stats says of a fleet.
 [[nodiscard]] shared_counts counts_of(const fleet_shared& fleet);
 
-/// The families of all but the fleet's.
+/// Writes all metrics except the fleet's.
 void write(exposition& out, const gate_metrics& metrics);
 
 }  // namespace seriesgate

@@ -16,20 +16,20 @@ constexpr std::string_view usual_path = "/-/healthy";
 constexpr std::string_view unix_prefix = "unix:";
 constexpr std::size_t shown_max = 200;
 
-/// The path is added where there is none: a store's URL has to have one, a server's need not.
+/// Adds the path if the URL has none: parse_store_url() requires one.
 std::string with_path(const std::string& url) {
     const auto host = url.find("://");
     const bool has_path = host == std::string::npos || url.find_first_of("/?#", host + 3) != std::string::npos;
     return has_path ? url : url + std::string{usual_path};
 }
 
-/// What a server says of its status, such as that it drains.
+/// The first line of a body explains the status, for example a drain.
 std::string said_in(const std::string& body) {
     const std::string first = body.substr(0, body.find_first_of("\r\n"));
     return first.empty() ? "" : ": " + printable(first, shown_max);
 }
 
-/// Stops the io_context: what time limits are left nobody waits for.
+/// Stops the io_context, to skip the remaining time limits.
 net::awaitable<void> ask(net::io_context& io, top::gate_client& server, const std::string& target, std::string& fault) {
     const auto got = co_await server.get(target);
     if (!got)

@@ -1,4 +1,4 @@
-/// `seriesgate --health-check URL`: whether a server answers, for a container that has no curl.
+/// `seriesgate --health-check URL`: asks a server once, for containers without curl.
 #pragma once
 
 #include <string>
@@ -8,23 +8,20 @@
 
 namespace seriesgate {
 
-/// What is asked when no URL is given.
 inline constexpr std::string_view health_url = "http://127.0.0.1:9201/-/healthy";
 
-/// Where the question goes.
 struct health_question {
     top::gate_address at{};
-    std::string target{};  ///< path and query of the request
+    std::string target{};  ///< path and query
 };
 
-/// @param url http://, https:// or unix:/path; `/-/healthy` where it has no path.
-/// @return what is wrong with it, in words that name no secret it may hold; or nothing, and then `to` is set.
+/// @param url http://, https:// or unix:/path. Without a path: `/-/healthy`.
+/// @return the fault, without secrets of the URL; empty if `to` is set.
 std::string parse_health_url(const std::string& url, health_question& to);
 
-/// Asks once, within five seconds. Whom a certificate names does not matter: the question tells nothing, and its answer
-/// is one number.
-/// @param url as parse_health_url() takes it; empty: health_url.
-/// @return nothing if the answer is 2xx; otherwise what came of it, one line.
+/// Asks once, within five seconds. Accepts any certificate: the request has no secret, and the answer is only a status.
+/// @param url as for parse_health_url(); empty: health_url.
+/// @return empty for 2xx; otherwise the result in one line.
 std::string fault_of_health(const std::string& url);
 
 }  // namespace seriesgate

@@ -35,7 +35,7 @@ bool option_is(int descriptor, int option, int value) {
     return ::getsockopt(descriptor, SOL_SOCKET, option, &found, &size) == 0 && found == value;
 }
 
-/// Takes the first of names that have colons between them.
+/// Takes the first name of a colon-separated list.
 std::string take_name(std::string_view& names) {
     const std::size_t end = names.find(':');
     std::string first{names.substr(0, end)};
@@ -57,7 +57,6 @@ void put(std::optional<listening_socket>& where, given_socket& one) {
     where = std::move(one.at);
 }
 
-/// Whether the address is everybody's.
 bool is_wildcard(const net::ip::address& of) {
     return of.is_unspecified();
 }

@@ -1,5 +1,4 @@
-/// Sockets that listen already when the gate starts: the service manager's, or those of a gate whose place this one
-/// takes.
+/// Listening sockets that the gate inherits: from the service manager, or in a takeover from the running gate.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@
 
 namespace seriesgate {
 
-/// What a socket is for, as its name says.
+/// Names of sockets, by purpose.
 inline constexpr std::string_view gate_socket_name = "gate";    ///< `listen`
 inline constexpr std::string_view admin_socket_name = "admin";  ///< `admin.listen`
 
@@ -21,27 +20,25 @@ struct given_socket {
     listening_socket at;
 };
 
-/// Where the gate listens without opening anything.
+/// Inherited sockets, assigned by purpose.
 struct given_listeners {
     std::optional<listening_socket> gate;
     std::optional<listening_socket> admin;
 };
 
-/// Those of LISTEN_FDS, if LISTEN_PID is this process; no program that this one might start gets them.
-/// Source: sd_listen_fds(3): they begin at descriptor 3, LISTEN_FDNAMES has their names, with colons between them.
-/// Throws std::runtime_error if one of them is no stream socket that listens. Threads: before there are others, for it
-/// removes the variables.
+/// Takes the sockets of LISTEN_FDS if LISTEN_PID is this process, and marks them close-on-exec.
+/// Source: sd_listen_fds(3): descriptors from 3 on; LISTEN_FDNAMES has their names, separated by colons.
+/// Throws std::runtime_error for anything but a listening stream socket. Threads: before others, as it removes the
+/// variables.
 [[nodiscard]] std::vector<given_socket> take_activated_sockets();
 
-/// Finds out what each is for: by its name or, if that is neither of the two, by where it is bound. The address of one
-/// that goes by its name is who gave it to say.
-/// Throws std::runtime_error with one readable line for one that fits nowhere, and for two of a kind: whoever connects
-/// there would wait for ever.
+/// Assigns each socket by its name, or by its address if the name is unknown. A known name is trusted at any address.
+/// Throws std::runtime_error with one readable line if a socket fits nowhere or two have one purpose.
 [[nodiscard]] given_listeners assign_sockets(std::vector<given_socket> given, const listen_address& gate,
                                              const std::optional<listen_address>& admin);
 
-/// Whether a socket that is bound there is the one that is configured: host and port, or path. A wildcard of IPv6 is
-/// one of IPv4, too; a host that is a name is not looked up, and fits; port 0 is any.
+/// Whether the bound address matches the configured one: host and port, or path. Wildcards of IPv4 and IPv6 match each
+/// other, any host name matches without a lookup, and port 0 is any port.
 [[nodiscard]] bool fits(const stream_endpoint& bound, const listen_address& configured);
 
 }  // namespace seriesgate

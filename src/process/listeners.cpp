@@ -11,7 +11,7 @@
 namespace seriesgate {
 namespace {
 
-/// Those that are where this gate is to listen. Others go when the gate of before does: the address has changed.
+/// Inherited listeners that are still configured; the rest close with the old process.
 std::vector<given_socket> fitting(std::vector<given_socket> given, const config& settings) {
     std::erase_if(given, [&](const given_socket& one) {
         const stream_endpoint bound = one.at.socket.local_endpoint();
@@ -24,7 +24,7 @@ std::vector<given_socket> fitting(std::vector<given_socket> given, const config&
 inherited_listeners take_place(const config& settings, takeover_client from) {
     inherited_listeners made;
     made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin.listen);
-    // What is not given is opened now: an address that is in use is to cost nobody anything.
+    // Opens the missing ones before the takeover: an address in use must not cost any request.
     if (!made.at.gate) made.at.gate = listen_on(settings.listen);
     if (settings.admin.listen && !made.at.admin) made.at.admin = listen_on(*settings.admin.listen);
     raise_descriptor_limit();  // before connections come

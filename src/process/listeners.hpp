@@ -1,4 +1,4 @@
-/// Where the gate listens from its start on, and whose place it takes.
+/// The gate's listening sockets at its start: inherited, or in a takeover those of the running gate.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,19 @@ namespace seriesgate {
 class server;
 
 struct inherited_listeners {
-    given_listeners at;                     ///< what is not here has yet to be opened
-    bool is_activated = false;              ///< by a service manager, which goes on listening when this process ends
-    std::optional<takeover_client> before;  ///< a gate that runs, and waits for this one to serve
+    given_listeners at;                     ///< missing ones still have to be opened
+    bool is_activated = false;              ///< by a service manager, whose sockets outlive this process
+    std::optional<takeover_client> before;  ///< the running gate of a takeover; waits until this one serves
 };
 
-/// Takes the sockets of a service manager, or has a gate that runs leave its place: then it has saved its state, and
-/// this process has a minute to serve.
-/// @param takes_over whether the place of another gate is wanted. If there is none, the log says so.
-/// Throws std::runtime_error with one readable line; then a gate that runs goes on. Threads: before there are others.
+/// Takes the service manager's sockets, or performs the first half of a takeover: the running gate has saved its state,
+/// and this process then has a minute to serve. Throws std::runtime_error with one readable line; then the running gate
+/// continues. Threads: call it before starting any.
+/// @param takes_over whether to take over. If no gate runs, the log says so.
 [[nodiscard]] inherited_listeners find_place(const config& settings, bool takes_over);
 
-/// Takes over the files of unix sockets that the gate before has left. Threads: that of the two servers.
-/// @param admin_server null: the admin paths are served where senders are.
+/// Takes ownership of the socket files left by the old process. Threads: that of the two servers.
+/// @param admin_server null: the sender listener serves the admin paths.
 void adopt_files(server& senders, server* admin_server);
 
 }  // namespace seriesgate

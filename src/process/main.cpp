@@ -20,26 +20,26 @@
 
 namespace {
 
-/// The exit status; 0 is a run that ended as it was asked to.
+/// Exit statuses; 0 is a regular end.
 constexpr int wrong_configuration = 1;
 constexpr int could_not_serve = 2;
 
-/// What the end of the process waits for who reads the log.
+/// How long the end waits for the last log lines to be written.
 constexpr std::chrono::seconds last_lines_limit{1};
 
-/// What requests give back goes back to the system. Left to itself, glibc takes the size of what was freed last, up to
-/// 32 MiB, for one that is worth to be kept, in an arena for each thread.
+/// Returns memory of large requests to the system. By default glibc adapts the threshold to freed blocks, up to 32 MiB,
+/// and keeps them in one arena per thread.
 void return_large_memory() {
     mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
 }
 
-/// A limit of file sizes (ulimit -f) is an error of the write that meets it, as a full disk is, and not the end.
+/// A file size limit (ulimit -f) makes a write fail, like a full disk, instead of ending the process.
 void survive_limits_of_files() {
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-/// Blocks, at the end of its scope, the signals that a gate handles. Its handlers go with it. By then all is saved, and
-/// another SIGTERM must not turn a good end into a failure. SIGQUIT and SIGKILL still end the process.
+/// Blocks the gate's signals at the end of its scope, when the handlers go. Everything is saved by then, and another
+/// SIGTERM must not make the exit a failure. SIGQUIT and SIGKILL still end the process.
 struct undisturbed_end {
     ~undisturbed_end() {
         sigset_t handled;
@@ -74,7 +74,7 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     return could_not_serve;
 }
 
-/// Asks a gate that runs, in a process of its own.
+/// `seriesgate top`: shows a running gate.
 int look(int argc, const char* const* argv) {
     const seriesgate::top::command_line asked = seriesgate::top::parse_command_line(argc, argv);
     if (!asked.error.empty()) return fail("top: " + asked.error);
@@ -83,7 +83,6 @@ int look(int argc, const char* const* argv) {
     return 0;
 }
 
-/// Of another process, too.
 int check_health(const std::string& url) {
     const std::string fault = seriesgate::fault_of_health(url);
     return fault.empty() ? 0 : fail("--health-check: " + fault);

@@ -22,13 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two looks at whether a filter wants to grow or a window's end is near. Far shorter than it takes a request
-/// flood to fill the filter's spare room.
+/// Far shorter than a flood of requests needs to fill a filter's spare room.
 constexpr auto maintenance_interval = 20ms;
-/// The same while nothing is admitted. The next hour's filters are made a minute ahead.
+/// While no series are admitted. The next hour's filters are made a minute ahead.
 constexpr auto idle_maintenance_interval = 1s;
 constexpr auto pause_after_failure = 1s;
-/// The limiter keeps what has ended until it is fetched: nothing hurries.
+/// Not urgent: the limiter keeps ended windows until they are read.
 constexpr auto demand_interval = 1s;
 
 }  // namespace
@@ -48,8 +47,7 @@ net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, st
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.clock_in_doubt();
         } catch (const std::exception& error) {
-            // Mostly no memory for a larger filter: requests that need it make it themselves, or are answered 503.
-            // Whatever it is, it is no reason to end.
+            // Usually no memory for a larger filter: requests that need it make it themselves, or get 503.
             log::error("series filters not maintained", {{"err", error.what()}});
             pause = pause_after_failure;
         }
@@ -65,7 +63,7 @@ net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limit
         if (limiter.clock_in_doubt()) continue;
         try {
             demand.look(limiter, now());
-        } catch (const std::bad_alloc&) {  // maintenance says so; an hour's figures are worth no more than a gap
+        } catch (const std::bad_alloc&) {  // maintain() logs it; the hour's figures only get a gap
         }
     }
 }
@@ -82,7 +80,7 @@ net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::functio
 
 namespace {
 
-/// Stores that are there need some milliseconds for it; the end of the process waits for no others.
+/// Running stores need some milliseconds; the end does not wait for others.
 constexpr auto markers_leave_limit = std::chrono::seconds{2};
 constexpr auto markers_leave_interval = std::chrono::milliseconds{2};
 
@@ -117,7 +115,7 @@ constexpr std::chrono::seconds poll_interval{1};
 void check(const file_check& one, const file_look& look) noexcept {
     try {
         one(look);
-    } catch (const std::exception& error) {  // out of memory: looked at again in a second
+    } catch (const std::exception& error) {  // out of memory: tries again in a second
         log::error("files not looked at", {{"err", error.what()}});
     }
 }

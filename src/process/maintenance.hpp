@@ -1,4 +1,4 @@
-/// What follows the clock, beside all requests.
+/// Periodic work beside the requests: filters, demand, delivery, markers, files that change.
 #pragma once
 
 #include <atomic>
@@ -22,56 +22,50 @@ class series_sampler;
 class observed_demand;
 class series_limiter;
 
-/// Has the limiter's filters made before they are needed. It allocates, so no request does it. Logs a leap of the clock
-/// that is in doubt. Ends the hours of what is noted, too. Spawn it once; what is passed outlives the event loop.
-/// @param now the time by which requests are decided.
-/// @param admits is notified when new series come after none have.
+/// Prepares the limiter's filters ahead of need, so that no request allocates them. Also ends the sampler's hours, and
+/// logs leaps of the clock. Spawn it once; the arguments outlive the event loop.
+/// @param now the clock that decides about requests.
+/// @param admits notified on the first new series after a pause.
 net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits);
 
-/// Takes down the demand of the limiter's windows. Spawn it once; what is passed outlives the event loop.
-/// @param now the time by which requests are decided.
+/// Records the demand of the limiter's windows. Spawn it once; the arguments outlive the event loop.
+/// @param now the clock that decides about requests.
 net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now);
 
-/// Takes down what stores have answered. Spawn it once; what is passed outlives the event loop.
+/// Records answers of the stores. Spawn it once; the arguments outlive the event loop.
 net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::function<gate_counts()> counts,
                                     std::function<time_point()> now);
 
-// --- Writes markers to all stores.
-
-/// Threads: the loop's, but for leave().
+/// Writes markers to all stores. Threads: the loop's, except leave().
 class marking {
     net::io_context& loop_;
     marker_sources from_;
-    std::deque<marker_writer> writers_;  // the first store's, then the replicas'
+    std::deque<marker_writer> writers_;  // first the first store's, then the replicas'
 
   public:
-    /// What is passed, and what `from` refers to, outlives the loop's run. The loop does not run yet.
+    /// Call it before the loop runs. All arguments, and what `from` refers to, outlive the loop's run.
     marking(net::io_context& loop, marker_sources from, shared_stores& stores);
     marking(const marking&) = delete;
     marking& operator=(const marking&) = delete;
 
-    /// When no requests come any more: all markers are ended in the stores. Waits for that, but not for long.
-    /// Threads: any that is another loop's.
+    /// Call it without requests: ends all markers in the stores. Waits at most two seconds. Threads: of another loop.
     net::awaitable<void> leave();
 };
 
-// --- Looks again at files whose contents may change while the gate runs: certificates, keys, passwords.
-
-/// One or more files. Called now and then: reads them again if they have changed, and keeps what was there before,
-/// and says so in the log, if they are no good. May block on files; may throw.
+/// Rereads files that have changed: certificates, keys, passwords. Bad ones only cause a log line. May block and throw.
 using file_check = std::function<void(const file_look&)>;
 
-/// When to look: once a second, and when it is asked for.
+/// Runs the checks once a second, and on request.
 class file_poller {
     std::atomic<bool> is_asked_ = false;
-    guarded<std::weak_ptr<async_event>> waits_;  // run(); goes with its event loop
+    guarded<std::weak_ptr<async_event>> waits_;  // of run(); ends with its event loop
 
   public:
-    /// Calls each now and then. Spawn it once, on an event loop that may wait for disks.
+    /// Spawn it once, on an event loop that may block on disks.
     net::awaitable<void> run(std::vector<file_check> checks);
 
-    /// Has all of them looked at now, and taken as they are: they are whole. Waits for nothing. Threads: any.
+    /// Requests a check now, which takes the files as complete. Does not wait. Threads: any.
     void ask();
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Less is left to come together.
+/// Collects shorter work before a rest.
 constexpr auto worked_min = 500us;
 
 }  // namespace
@@ -85,7 +85,7 @@ bool state_keeper::try_save(const pause& between) {
         if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
     }
     auto saved = file_.save(limiter_, between);
-    // A window ended meanwhile; that does not happen again within the hour.
+    // A window ended during the save. That cannot happen again within the hour.
     if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_, between);
     if (saved.result == snapshot_file::save_result::saved) {
         metrics_.saves.add();
@@ -111,7 +111,7 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
 
 namespace {
 
-/// Nothing is decided by it: a crash may cost the last minute.
+/// No decision depends on it: a crash may lose a minute.
 constexpr auto observed_interval = std::chrono::minutes{1};
 
 }  // namespace
@@ -207,7 +207,7 @@ void persistence::save_now_and_then(const state_keeper::pause& between) {
     const auto unless_promised = [&] {
         if (is_wanted()) between();
     };
-    if (state_) state_->save_if_changed(unless_promised);  // first: it makes the directory anew if that has gone
+    if (state_) state_->save_if_changed(unless_promised);  // first: it recreates a missing directory
     observed_->save_now_and_then();
 }
 
@@ -233,7 +233,7 @@ bool persistence::is_wanted() {
     return is_wanted_;
 }
 
-/// With belongs_ held. Throws std::runtime_error while another process has it.
+/// Call it with belongs_ locked. Throws std::runtime_error while another process holds the directory.
 void persistence::get_back() {
     if (!is_given_up_) return;
     if (in_.directory) in_.directory->take_back();

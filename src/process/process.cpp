@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr auto rest_interval = 1s;
 
-/// Nothing where senders meet no TLS.
+/// Null without TLS.
 std::unique_ptr<tls_files> certificates_of(const config& settings, http_metrics& metrics) {
     if (!settings.web.tls) return nullptr;
     auto loaded = load_sender_tls(*settings.web.tls);
@@ -86,7 +86,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
       senders_({acceptor_.offered, connections_, services_of(workers_), tls_ ? &*tls_ : nullptr},
                take_or_open(place_.at.gate, settings.listen), relief_),
       manager_({.limiter = limiter_, .stores = shared_.stores, .workers = workers_, .life = shared_.http.life}),
-      // Before there are threads and before anyone is told that we are up: a signal must find its handler.
+      // Before any thread starts and before readiness: a signal must find its handler.
       signals_(acceptor(), SIGTERM, SIGINT),
       reload_signals_(acceptor(), SIGHUP) {
     if (settings_.admin.listen)
@@ -138,7 +138,7 @@ page_sources process::page_figures() {
 }
 
 load_outcome process::read_all(const std::function<load_outcome()>& read_again) {
-    small_files_.ask();  // they are taken over in a moment, which the log says
+    small_files_.ask();  // the reload takes them at once, and logs it
     return read_again();
 }
 
@@ -227,7 +227,7 @@ void process::begin() {
 
 void process::run() {
     begin();
-    run_handlers(acceptor());  // until it has drained, or another process has its place
+    run_handlers(acceptor());  // until a drain or a takeover by another process
     if (!not_taken_.empty()) throw std::runtime_error(not_taken_);
     log::info("stopped");
 }
@@ -274,7 +274,7 @@ void process::offer_place() {
         acceptor().get_executor(), [this] { return next_->run(); }, "handing over failed");
 }
 
-/// What has happened is not kept from the log for long when nothing follows.
+/// Logs what throttling has held back.
 net::awaitable<void> process::tell_rests() {
     async_timer timer{co_await net::this_coro::executor};
     for (;;) {
@@ -311,7 +311,7 @@ void process::drain() {
 }
 
 net::awaitable<void> process::drain_and_end(std::string_view why) {
-    const auto is_impatient = std::make_shared<bool>(false);  // once another signal has come
+    const auto is_impatient = std::make_shared<bool>(false);  // true after a second signal
     signals_.async_wait([is_impatient](error_code failed, int) { *is_impatient = !failed; });
     std::function<bool()> asked = [is_impatient] { return *is_impatient; };
     manager_.stopping();
@@ -329,7 +329,7 @@ void process::spawn_end() {
         acceptor().get_executor(), [this] { return end(); }, "ending failed");
 }
 
-/// When no request is worked on any more: the fleet and the stores hear of the end, and the state is saved a last time.
+/// After the last request: tells fleet and stores, and saves the state.
 net::awaitable<void> process::end() {
     const bool has_long_work = installed_.directory || fleet_;
     saving_.begin_to_end();

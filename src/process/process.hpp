@@ -1,4 +1,4 @@
-/// The whole gate: everything that a process of it is, but for its arguments and its exit status.
+/// The whole gate as one object, without arguments and exit status.
 #pragma once
 
 #include <boost/asio/signal_set.hpp>
@@ -32,24 +32,23 @@
 namespace seriesgate {
 
 struct start {
-    std::string_view config_file;  ///< where the settings are from; empty: from flags alone
-    bool takes_over = false;       ///< the place of a gate that runs, if there is one
+    std::string_view config_file;  ///< the file of the settings; empty: only flags
+    bool takes_over = false;       ///< take over from a running gate, if there is one
 };
 
-/// A gate from its start to its end. Members stand in the order in which they are made. Threads end first, in the
-/// destructor; then everything goes in the opposite order, event loops before what their coroutines use.
-///
-/// Threads: the one that makes it, which is the front desk's.
+/// A gate from its start to its end. Members are in the order of creation. The destructor ends all threads; then
+/// members go in reverse order, event loops before what their coroutines use.
+/// Threads: the one that creates it becomes the acceptor thread.
 class process {
     const config& settings_;
     const std::string config_file_;
     const thread_starter starter_;
-    inherited_listeners place_;  // first: a gate that runs has the lock of state.dir
+    inherited_listeners place_;  // first: a running gate holds the lock of state.dir
     const instance_identity installed_;
     const hash_key key_;
     gate_metrics metrics_;
     std::optional<fleet_seat> fleet_;
-    const std::function<time_point()> now_;  // by which requests are decided
+    const std::function<time_point()> now_;  // the clock that decides about requests
     series_limiter limiter_;
     shared_cardinality noted_;
     guarded<delivery_record> delivery_{};
@@ -64,17 +63,17 @@ class process {
     reloader reload_;
     const page_sources figures_;
     persistence kept_;
-    const std::unique_ptr<tls_files> certificates_;  // none: senders meet no TLS
+    const std::unique_ptr<tls_files> certificates_;  // null without TLS
 
-    event_loop background_;  // maintenance, counting, markers: short steps that wait for no disk
-    event_loop files_;       // configuration, certificates, passwords: what reads small files
-    event_loop saving_;      // state: long steps, with rests between
+    event_loop background_;  // maintenance, counting, markers: short steps without disk waits
+    event_loop files_;       // configuration, certificates, passwords: small files
+    event_loop saving_;      // state: long steps with rests
     event_loop pages_;
     event_loop passwords_;
     event_loop handshakes_;
 
     const worker_threads workers_;
-    serving_thread acceptor_;  // its thread is that of run()
+    serving_thread acceptor_;  // on the thread of run()
     std::optional<handshakes> tls_;
     server senders_;
     std::optional<server> admin_server_;
@@ -84,37 +83,37 @@ class process {
     std::optional<marking> marks_;
     std::optional<running_workers> serving_;
     std::optional<fleet_stay> staying_in_fleet_;
-    std::optional<takeover_server> next_;  // the gate that takes this one's place
-    std::string not_taken_;                // why a gate that runs has not left its place
+    std::optional<takeover_server> next_;  // set once this gate can be taken over
+    std::string not_taken_;                // why this gate's takeover failed
     bool is_over_ = false;
 
   public:
-    /// Opens what it needs, and loads its state. Throws std::runtime_error with one readable line if it cannot start.
+    /// Opens listeners and files, and loads the state. Throws std::runtime_error with one readable line.
     /// @param settings outlives this.
-    /// @param read_again reads the configuration anew, for a reload.
-    /// @param starter has the event loops run, but for the front desk's.
+    /// @param read_again reads the configuration for a reload.
+    /// @param starter starts the threads of all event loops, except the acceptor thread.
     process(const config& settings, const start& how, std::function<load_outcome()> read_again,
             thread_starter starter = start_thread);
     process(const process&) = delete;
     process& operator=(const process&) = delete;
     ~process();
 
-    /// Serves until SIGTERM or SIGINT, then drains and saves, or until another process has its place.
-    /// Throws std::runtime_error with one readable line if it cannot take the place of another.
+    /// Serves until SIGTERM or SIGINT, then drains and saves; or until another process has taken over.
+    /// Throws std::runtime_error with one readable line if this gate's takeover fails.
     void run();
 
-    /// What run() begins with, for who runs the front desk's event loop by himself.
+    /// The first part of run(), for a caller that runs the acceptor's event loop itself.
     void begin();
     [[nodiscard]] net::io_context& acceptor() noexcept { return acceptor_.self.io; }
-    /// As SIGTERM.
+    /// Like SIGTERM.
     void drain();
-    /// As SIGHUP.
+    /// Like SIGHUP.
     void reload();
-    /// As /-/ready answers.
+    /// Like /-/ready.
     [[nodiscard]] bool is_ready() const noexcept { return shared_.http.life.stage() == lifecycle_state::ready; }
-    /// Whether it has drained and saved, or given its place away.
+    /// Whether the gate has drained and saved, or was taken over.
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
-    /// "127.0.0.1:9201": where senders connect.
+    /// The sender address, such as "127.0.0.1:9201".
     [[nodiscard]] std::string address() const { return senders_.address(); }
 
   private:

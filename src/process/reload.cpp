@@ -26,13 +26,13 @@ constexpr auto reload_interval = std::chrono::seconds{1};
 constexpr std::size_t logged_changes_max = 20;
 constexpr std::size_t answered_changes_max = 1000;
 
-/// What a file that was read means for the process: what takes effect, and what would at a restart.
+/// Changes of a reread configuration: in effect now, and only after a restart.
 struct reload_differences {
     std::vector<std::string> made;
     std::vector<std::string> at_restart;
 };
 
-/// At most so many of them, with a last one for the rest.
+/// At most `max` lines, with a last one for the number of others.
 std::vector<std::string> bounded(std::span<const std::string> all, std::size_t max) {
     std::vector<std::string> shown{all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(all.size(), max))};
     if (all.size() > max) shown.push_back(fmt::format("and {} more", all.size() - max));
@@ -43,7 +43,6 @@ std::string logged(std::span<const std::string> all) {
     return all.empty() ? "none" : fmt::format("{}", fmt::join(bounded(all, logged_changes_max), "; "));
 }
 
-/// A line for each.
 std::string answer_of(const reload_differences& found) {
     std::string text = "configuration reloaded";
     if (found.made.empty()) text += ": nothing has changed";
@@ -68,7 +67,7 @@ page_text page_of(const config& in_force, std::span<const std::string> at_restar
     return std::make_shared<const std::string>(text + effective_yaml(in_force));
 }
 
-/// The file's own ignoreLabels, which its rules were checked against, are in force only after a restart.
+/// Checks the new rules against the ignoreLabels in force: the new ones need a restart.
 std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, const config& in_force) {
     auto mistakes = ignored_labels(wanted, in_force.ignore_labels);
     for (config_error& each : mistakes) each.message += "; a restart is needed for ignoreLabels first";
@@ -86,7 +85,7 @@ reloader::reloader(const config& running, std::function<load_outcome()> read_aga
       metrics_(metrics),
       page_(page) {
     page_.replace(page_of(in_force_, {}));
-    note_success();  // of the start
+    note_success();  // the start counts as a success
 }
 
 void reloader::note_success() {
@@ -133,11 +132,11 @@ reload_outcome reloader::take_over() {
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
     if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
         return tell_mistakes(mistakes);
-    // Of another file only a restart makes anything.
+    // A different file takes effect only at a restart.
     const bool is_same_file = loaded.value.web_config_file == in_force_.web_config_file;
     if (is_same_file)
         if (const auto mistakes = web_.mistakes_in(loaded.value.web); !mistakes.empty()) return tell_mistakes(mistakes);
-    // All that can fail comes first.
+    // Everything that can fail comes first.
     reload_differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
                              .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
     if (is_same_file) {

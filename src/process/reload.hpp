@@ -1,4 +1,4 @@
-/// Takes a changed configuration over while running.
+/// Reloads the configuration while the gate runs.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,9 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// Knows the configuration in force. Reads it again and hands the limits to the limiter, to the log how to write, and
-/// to web_access who may ask. Everything else (addresses, timeouts, sizes, ignoreLabels, the tenant header, state) is
-/// fixed at the start: a change of it is told, not made. Threads: one, its own: files and patterns take a while, and no
-/// request is to wait for them.
+/// Holds the configuration in force. A reload applies limits, log settings and web access. Everything else (addresses,
+/// timeouts, sizes, ignoreLabels, the tenant header, state) is fixed at the start; changes of it are only reported.
+/// Threads: its own, because files and patterns take a while.
 class reloader {
     config in_force_;
     const std::function<load_outcome()> read_again_;
@@ -25,16 +24,16 @@ class reloader {
     config_page& page_;
 
   public:
-    /// @param page shows what is in force, from now on.
+    /// @param page shows the configuration in force.
     reloader(const config& running, std::function<load_outcome()> read_again, series_limiter& limiter, web_access& web,
              reload_metrics& metrics, config_page& page);
 
-    /// Reloads when it is asked for: once a second at most, for all who have asked before. Spawn it once, on an event
-    /// loop that may wait for disks.
-    /// @param begins,ends are called before and after each, if somebody wants to know.
+    /// Reloads on request, at most once a second, for all waiting requests together. Spawn it once, on a loop for disk
+    /// work.
+    /// @param begins,ends called before and after each reload; may be empty.
     net::awaitable<void> run(reload_queue& asked, std::function<void()> begins = {}, std::function<void()> ends = {});
 
-    /// Once, now. A bad file changes nothing. What came of it goes to the log, too.
+    /// Reloads now and logs the result. A bad file changes nothing.
     reload_outcome reload();
 
   private:

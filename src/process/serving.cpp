@@ -70,7 +70,7 @@ request_handler ingestion_by(std::optional<ingestor>& ingest) {
     return [&by = *ingest](http_request& request) { return by.answer(request); };
 }
 
-/// Nothing but the name of the upstream and, for some seconds, the fleet keeps a gate from being ready.
+/// Why the gate is not ready; empty if it is. Only unresolved upstream names and a fleet being read prevent it.
 std::string what_keeps(ingest_shared& shared) {
     std::string fault = shared.stores.first.name_fault();
     for (shared_replica& each : shared.stores.replicas)
@@ -131,7 +131,7 @@ std::vector<service*> services_of(const worker_threads& workers) {
 
 namespace {
 
-/// Requests of each worker whose incumbents the shared store is being told of, in a fleet.
+/// Concurrent reports of each worker to the shared store.
 constexpr int tellings_at_once = 2;
 
 }  // namespace
@@ -140,7 +140,7 @@ running_workers::running_workers(const worker_threads& workers, const config& se
     : workers_(workers) {
     try {
         for (std::size_t i = 0; i < workers.size(); ++i) start(i, settings, by);
-    } catch (...) {  // no memory, or no thread: those that run have to end before they are joined
+    } catch (...) {  // no memory, or no thread: stop the started ones before they are joined
         stop();
         throw;
     }
@@ -176,7 +176,7 @@ std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers)
 net::awaitable<void> check_passwords(access_control& access) {
     const auto executor = co_await net::this_coro::executor;
     const auto asked = std::make_shared<async_event>(executor);
-    access.when_asked([wakes = std::weak_ptr{asked}] {  // the event goes with its event loop
+    access.when_asked([wakes = std::weak_ptr{asked}] {  // weak: the event ends with its event loop
         if (const auto waits = wakes.lock()) waits->notify();
     });
     async_timer rest{executor};

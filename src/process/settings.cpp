@@ -52,7 +52,7 @@ load_outcome read_settings(const command_line& asked) {
 
 namespace {
 
-/// Of one file; --check-config prints all.
+/// Per file; --check-config prints all.
 constexpr std::size_t logged_warnings_max = 10;
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// The configuration that a gate starts with.
+/// Reads the configuration for a start, and checks the files that it names.
 #pragma once
 
 #include <memory>
@@ -13,30 +13,23 @@
 
 namespace seriesgate {
 
-// --- The TLS that senders meet.
-
-/// Reads certificate, key and authorities of the web configuration file. @return why not, with the name of the file.
+/// Loads certificate, key and authorities. @return the error, with the file's name.
 [[nodiscard]] result<std::unique_ptr<tls_files>, std::string> load_sender_tls(const web_tls_config& from);
 
-/// What is wrong with those files; empty if nothing is, or there are none.
+/// The error of these files; empty if there is none, or no TLS.
 [[nodiscard]] std::string fault_of_sender_tls(const config& settings);
 
-/// When the certificate in use ends.
+/// Sets the metric of the certificate's end.
 void note_certificate(http_metrics& metrics, const tls_files& in_use);
 
-/// The configuration, and what is wrong with the files that it names: all that keeps a gate from serving, but for what
-/// the operating system refuses it. A reload reads the configuration alone. Threads: any.
+/// Reads the configuration and its files. Finds all that prevents serving, except refusals by the system. Threads: any.
 [[nodiscard]] load_outcome read_settings(const command_line& asked);
 
-// --- What the log says of a configuration that is allowed and surely not meant.
-
-/// One line for each warning; of very many the first.
+/// Logs the first warnings, one line each: settings that are allowed, but probably a mistake.
 void log_warnings(const load_outcome& loaded);
 
-// --- What this gate is called among others.
-
-/// Another one for each gate: two on one host have two addresses. One that takes any free port is known by its process.
-/// For people: valid UTF-8, without control characters.
+/// This gate's name in its fleet: host and address, so distinct on one host. With port 0 it contains the process
+/// number. Valid UTF-8 without control characters.
 std::string gate_name(const listen_address& listens);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// Whose the new and the refused series are, and how many, as all rooms share it.
+/// Cardinality data that ingestion records and pages show; persistence saves tracker and demand.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 
 namespace seriesgate {
 
-/// Ingestion notes them, pages show them, and the state keeps them. Threads: any.
+/// Threads: any.
 struct shared_cardinality {
     cardinality_tracker tracker;
     refused_ring refused{};
     observed_demand demand{};
-    series_sampler noted;  ///< on the way to both
+    series_sampler noted;  ///< feeds both
 
     shared_cardinality(const config& settings, const hash_key& key, const series_limiter& limiter, time_point now)
         : tracker(counted_labels(settings.top_labels), key, now), noted(tracker, refused, limiter) {}
 
   private:
-    /// Findings name the job, whatever else is counted.
+    /// Always counts `job`, because findings name it.
     static std::vector<std::string> counted_labels(std::vector<std::string> configured) {
         if (std::ranges::find(configured, "job") == configured.end()) configured.emplace_back("job");
         return configured;

@@ -24,12 +24,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto ready_poll_interval = 5ms;
-/// A gate that joins a fleet lets senders wait for it so long, while it reads what the fleet has admitted.
+/// A gate that joins a fleet reads the fleet's series; senders wait at most this long.
 constexpr auto catch_up_max = 3s;
-/// The usual time to look up the upstream's name, for those who wait in a socket of the service manager's.
+/// A usual lookup of the upstream's name takes less. Senders wait in the service manager's socket.
 constexpr auto activated_wait_max = 1s;
 
-/// Decides from one moment to the next whether there is something to wait for.
+/// Polls the conditions of readiness.
 class readiness {
     using clock = monotonic_clock;
     const startup_steps& of_;
@@ -46,7 +46,7 @@ class readiness {
     [[nodiscard]] bool is_late() const { return clock::now() >= began_ + activated_wait_max; }
 };
 
-/// @return why the gate of before has not left its place; empty if it has.
+/// @return why the running gate does not end; empty if it does.
 std::string take_place(takeover_client& before) {
     try {
         before.serve();
@@ -56,7 +56,7 @@ std::string take_place(takeover_client& before) {
     }
 }
 
-/// @return why it will not; empty as long as it may, or if it has died: then there is none.
+/// Checks the running gate. @return why it refuses; empty if it waits. Sets `before` to null if it has died.
 std::string look_at(takeover_client*& before) {
     try {
         if (before->look()) before = nullptr;
@@ -97,7 +97,7 @@ bool writes_markers(const config& settings) {
 
 descriptor_use descriptors_besides(const config& settings) {
     const std::size_t workers = worker_count(settings.server);
-    const std::size_t markers = writes_markers(settings) ? 1 : 0;  // a thread with connections of its own
+    const std::size_t markers = writes_markers(settings) ? 1 : 0;  // one thread with its own connections
     const std::size_t backends = count_backends(settings.upstream);
     return {.workers = workers + markers,
             .idle_upstream_max = connection_pool::idle_max * backends,

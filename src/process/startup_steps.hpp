@@ -1,4 +1,4 @@
-/// The first line of the log: what was started, in words that need no documentation.
+/// From the start to readiness: opens the gate to senders, computes limits of the system, logs the first line.
 #pragma once
 
 #include <cstddef>
@@ -15,55 +15,49 @@
 
 namespace seriesgate {
 
-// --- From the start to the moment when the gate is ready.
-
 class fleet_shared;
 
-/// What happens on the way, on the front desk's thread.
+/// Hooks for open(), called on the acceptor thread.
 struct startup_steps {
     inherited_listeners& place;
     const worker_threads& workers;
-    const fleet_shared* fleet;  ///< none: the gate counts alone
+    const fleet_shared* fleet;  ///< null: a single gate
     lifecycle& life;
-    std::function<void()> serves;             ///< connections may be accepted from now on; nobody else does any more
-    std::function<void()> ready;              ///< the same moment as /-/ready answers 200
-    std::function<void(std::string)> failed;  ///< the gate of before goes on: why
+    std::function<void()> serves;             ///< starts accepting; no other process accepts any more
+    std::function<void()> ready;              ///< together with /-/ready
+    std::function<void(std::string)> failed;  ///< why the takeover failed; the running gate continues
 };
 
-/// Serves at once, but where connections may wait without being refused: there they wait until the gate is ready, for
-/// at most a second or, in place of a gate that runs, for as long as that has patience. Spawn it once.
+/// Serves at once, unless connections can wait in an inherited socket. They wait until the gate is ready: at most a
+/// second for a service manager, in a takeover as long as the running gate allows. Spawn it once.
 net::awaitable<void> open(startup_steps steps);
 
-// --- How many connections and descriptors there may be, by the configuration.
-
-/// Those that connect to admin.listen are few: people, probes and scrapers.
+/// Few clients use admin.listen: admins, probes and scrapers.
 inline constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
 
-/// Whether the gate writes series of its own to the stores.
+/// Whether the gate writes markers to the stores.
 [[nodiscard]] bool writes_markers(const config& settings);
 
-/// What takes descriptors besides connections from senders.
 [[nodiscard]] descriptor_use descriptors_besides(const config& settings);
 
-/// As configured, but no more than there are descriptors for; then the log says so. Raises the process' soft limit.
+/// The configured bounds, lowered and logged if descriptors do not suffice. Raises the process' soft limit.
 [[nodiscard]] connection_bounds connection_bounds_of(const server_config& settings, const descriptor_use& others);
 
-/// Where the gate listens.
 struct listening_at {
     std::string senders;
-    std::string admin_server;  ///< may be the same
+    std::string admin_server;  ///< may equal `senders`
 };
 
-/// @param config_file empty: there is none.
+/// Logs the first line. @param config_file empty: none.
 void log_start(const config& settings, const listening_at& where, std::size_t threads, std::string_view config_file);
 
-/// By what a sender shows who it is: "users, certificates", or "none".
+/// The configured kinds of credentials: "users, certificates", or "none".
 std::string authentication_in_words(const web_config& web);
 
 /// "each 1000 an hour, 5000 a day; 2 overrides"
 std::string in_words(const tenant_limits& tenants);
 
-/// How many, and the names of the first: "2: per-namespace, per-job (observe)"
+/// The number and the first names: "2: per-namespace, per-job (observe)"
 std::string in_words(const std::vector<label_limit>& limits);
 
 }  // namespace seriesgate

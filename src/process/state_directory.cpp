@@ -31,11 +31,11 @@ namespace {
 constexpr const char* lock_name = "lock";
 constexpr mode_t file_mode = 0600;
 constexpr mode_t directory_mode = 0700;
-constexpr mode_t parent_mode = 0777;  // less the umask, as mkdir -p has it
-/// O_NONBLOCK: a FIFO must not make us wait for its other end. O_NOCTTY: a terminal must not become ours.
+constexpr mode_t parent_mode = 0777;  // minus the umask, like mkdir -p
+/// O_NONBLOCK: opening a FIFO must not wait. O_NOCTTY: a terminal must not become the controlling one.
 constexpr int wary = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-/// @param error an errno; what O_NOFOLLOW answers would say something else in words.
+/// @param error an errno. ELOOP's own text would mislead, because O_NOFOLLOW causes it.
 std::runtime_error failure(std::string_view what, const std::string& file, int error = errno) {
     const std::string why = error == ELOOP ? "is a symbolic link" : std::generic_category().message(error);
     return std::runtime_error{std::string{what} + " " + file + ": " + why};
@@ -45,7 +45,6 @@ bool same_file(const struct stat& one, const struct stat& other) noexcept {
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/// Of a file in the directory itself.
 [[maybe_unused]] bool is_plain(std::string_view name) noexcept {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
 }
@@ -60,8 +59,7 @@ bool is_there(const std::filesystem::path& path) noexcept {
     return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// A directory with its parents. Throws with the name of the one that could not be made. What is there already under
-/// the directory's own name is seen when it is opened.
+/// Creates a directory with its parents. Throws with the failed one's name; a later open reports a non-directory.
 void make_directory(const std::filesystem::path& path) {
     std::filesystem::path made;
     for (const std::filesystem::path& part : path) {
@@ -69,16 +67,16 @@ void make_directory(const std::filesystem::path& path) {
         const bool is_parent = made != path;
         if (::mkdir(made.c_str(), is_parent ? parent_mode : directory_mode) == 0) continue;
         const int error = errno;
-        if (is_there(made)) continue;  // whatever mkdir says of it: EEXIST, or EROFS, or EACCES
+        if (is_there(made)) continue;  // regardless of mkdir's error: EEXIST, EROFS or EACCES
         if (!is_parent && error == EEXIST) return;
         throw failure("state.dir: cannot make", path.string() + (is_parent ? ": " + made.string() : ""),
                       error == EEXIST ? ENOTDIR : error);
     }
 }
 
-/// Whether there is nothing in a directory but a lock.
+/// Whether the directory contains nothing but a lock.
 bool is_empty(int directory) {
-    // A descriptor of its own, for closedir() closes it.
+    // Another descriptor, because closedir() closes it.
     const int opened = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const std::unique_ptr<DIR, int (*)(DIR*)> entries{opened < 0 ? nullptr : ::fdopendir(opened), ::closedir};
     if (!entries) {
@@ -92,7 +90,7 @@ bool is_empty(int directory) {
     return true;
 }
 
-/// A name that nothing lies under when this is done with, unless it has been renamed.
+/// Removes its file at the end, unless it was renamed.
 struct unfinished_file {
     int directory;
     std::string name;
@@ -121,11 +119,11 @@ std::error_code write_all(int fd, std::string_view bytes) noexcept {
 }
 
 state_directory::state_directory(std::filesystem::path path) : path_(std::move(path)) {
-    if (!path_.has_filename()) path_ = path_.parent_path();  // as if written without the slash at its end
+    if (!path_.has_filename()) path_ = path_.parent_path();  // without the trailing slash
     take();
 }
 
-/// Opens and locks what the path names; all or nothing.
+/// Opens and locks the current directory of the path; all or nothing.
 void state_directory::take() {
     make_directory(path_);
     descriptor directory{::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -196,7 +194,7 @@ bool state_directory::replace(std::string_view name, const writer& write) const 
     const std::string final_name{name};
     const unfinished_file next{directory_.get(), final_name + ".new"};
     const auto failed = [&](std::string_view what, int error) { return failure(what, path_of(next.name), error); };
-    // What a crash has left, or somebody else has put there, is removed and not written into.
+    // Removes a file left by a crash or by others, instead of writing into it.
     if (!next.remove()) throw failed("cannot write", errno);
     descriptor out{::openat(next.directory, next.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | wary, file_mode)};
     if (!out.open()) throw failed("cannot write", errno);
@@ -208,7 +206,7 @@ bool state_directory::replace(std::string_view name, const writer& write) const 
     if (::fsync(out.get()) != 0 || !out.close()) throw failed("cannot write", errno);
     if (::renameat(next.directory, next.name.c_str(), next.directory, final_name.c_str()) != 0)
         throw failed("cannot rename", errno);
-    // A rename is only there for good once the directory is.
+    // The rename is durable only after this.
     if (::fsync(directory_.get()) != 0) throw failure("cannot sync", path_.string());
     return true;
 }

@@ -44,7 +44,7 @@ class checksum {
     [[nodiscard]] std::uint64_t value() const { return XXH3_64bits_digest(state_.get()); }
 };
 
-/// Buffers, counts and sums up.
+/// Buffers, counts and checksums the file.
 class file_sink : public state_sink {
     int fd_;
     const std::function<void()>& between_;
@@ -57,7 +57,7 @@ class file_sink : public state_sink {
     file_sink(int fd, const std::function<void()>& between) : fd_(fd), between_(between) {
         buffer_.reserve(buffer_size);
     }
-    /// Does not throw: who saves has a recording to end first.
+    /// Does not throw: the caller must end its recording first.
     bool write(std::string_view bytes) override {
         assert(buffer_.size() <= buffer_size);
         sum_.add(bytes);
@@ -72,12 +72,12 @@ class file_sink : public state_sink {
             buffer_.append(bytes);
         return !error_;
     }
-    /// Throws std::system_error if this or anything before could not be written.
+    /// Throws std::system_error if any write has failed.
     void finish() {
         put(buffer_);
         if (error_) throw std::system_error{error_};
     }
-    /// Of all that has been written.
+    /// The checksum so far.
     [[nodiscard]] std::uint64_t sum() const { return sum_.value(); }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
@@ -88,7 +88,7 @@ class file_sink : public state_sink {
     }
 };
 
-/// Reads what file_sink wrote, and sums it up on the way: a file is read once.
+/// Reads a file_sink's file once, and checksums it meanwhile.
 class file_source : public state_source {
     int fd_;
     std::uint64_t left_;
@@ -98,7 +98,7 @@ class file_source : public state_source {
     checksum sum_;
 
   public:
-    /// @param size of the file, with the sum at its end.
+    /// @param size of the file, checksum included.
     file_source(int fd, std::uint64_t size) : fd_(fd), left_(size - checksum_size), buffer_(buffer_size) {
         assert(size >= header_size + checksum_size);
     }
@@ -119,7 +119,7 @@ class file_source : public state_source {
     bool take(char* into, std::size_t size) {
         while (size > 0) {
             assert(at_ <= filled_ && filled_ <= buffer_.size());
-            if (at_ == filled_ && size >= buffer_.size()) {  // large pieces go straight to their place
+            if (at_ == filled_ && size >= buffer_.size()) {  // large pieces bypass the buffer
                 const std::size_t got = read_some(into, std::min(size, piece_size));
                 if (got == 0) return false;
                 into += got;
@@ -178,7 +178,7 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
     assert(source.left() == size - header_size - checksum_size);
     if (!restore_snapshot(limiter, source, now)) return refused("truncated or corrupt");
     return {load_result::loaded, {}};
-} catch (const std::runtime_error& error) {  // no memory is no reason to begin anew: then we do not start
+} catch (const std::runtime_error& error) {  // not bad_alloc: better no start than an empty one
     return {load_result::refused, error.what()};
 }
 

@@ -110,8 +110,8 @@ void supervision::stopping() {
     manager_.send("STOPPING=1\nSTATUS=draining");
 }
 
-/// MONOTONIC_USEC is what Type=notify-reload (systemd 253) compares with when it asked. Before the gate is ready there
-/// is nothing to say: the manager would take the end of a reload for the end of the start.
+/// Type=notify-reload (systemd 253) compares MONOTONIC_USEC with the time of its request. Silent before readiness: the
+/// manager would take the end of a reload for the end of the start.
 void supervision::reload_begins() {
     if (life_.stage() != lifecycle_state::ready) return;
     const auto now = monotonic_clock::now().time_since_epoch();  // CLOCK_MONOTONIC

@@ -1,4 +1,4 @@
-/// Tells the service manager, where there is one, how the gate is.
+/// Reports readiness, status and liveness to the service manager (systemd).
 #pragma once
 
 #include <sys/socket.h>
@@ -17,49 +17,43 @@
 
 namespace seriesgate {
 
-// --- Tells the service manager how the process is: systemd's notification protocol, without its library.
-
-/// Where NOTIFY_SOCKET points to. Source: sd_notify(3), systemd 252; datagrams of lines KEY=VALUE to a unix socket, at
-/// a path or, behind '@', under an abstract name.
-/// Threads: any.
+/// systemd's notification protocol, without its library. Sends datagrams of lines KEY=VALUE to the unix socket in
+/// NOTIFY_SOCKET: a path, or an abstract name after '@'. Source: sd_notify(3), systemd 252. Threads: any.
 class notify_socket {
     sockaddr_un to_{};
-    socklen_t to_size_ = 0;  // 0: nobody is to be told
+    socklen_t to_size_ = 0;  // 0: no manager
     int socket_ = -1;
-    std::atomic<bool> has_failed_{false};  // the log says so once
+    std::atomic<bool> has_failed_{false};  // logged only once
 
   public:
-    /// @param address what NOTIFY_SOCKET says; empty: nobody is told. Of any other kind of address, such as vsock, the
-    /// log says that it cannot be used.
+    /// @param address of NOTIFY_SOCKET; empty: send() does nothing. Other kinds, such as vsock, are logged as unusable.
     explicit notify_socket(std::string_view address);
     notify_socket(const notify_socket&) = delete;
     notify_socket& operator=(const notify_socket&) = delete;
     ~notify_socket();
 
-    /// Whether somebody is told.
+    /// Whether a manager listens.
     [[nodiscard]] explicit operator bool() const noexcept { return to_size_ != 0; }
 
-    /// Never waits: a manager that does not read gets nothing. What cannot be said is lost, and the log says so once.
-    /// @param lines with or without a newline at the end
+    /// Never waits: drops the message if the manager does not read, and logs that once.
+    /// @param lines with or without a newline at the end.
     void send(const std::string& lines) noexcept;
 
   private:
     void failed(const char* why) noexcept;
 };
 
-// --- When the service manager is told that the gate works.
-
-/// How long the service manager waits for a sign of life before it ends the process.
-/// Source: sd_watchdog_enabled(3): WATCHDOG_USEC in microseconds, meant for the process WATCHDOG_PID, or any without
-/// it.
-/// @param usec,pid the two variables' texts; empty: not set. @param self this process' number, in decimals.
-/// @return nothing if it waits for none, or not for one of this process.
+/// The manager ends the process if it hears nothing for this long. Source: sd_watchdog_enabled(3): WATCHDOG_USEC in
+/// microseconds, valid for the process WATCHDOG_PID, or for any if unset.
+/// @param usec,pid the two variables; empty: not set.
+/// @param self this process' number in decimals.
+/// @return nothing without a watchdog for this process.
 [[nodiscard]] std::optional<std::chrono::microseconds> watchdog_limit(std::string_view usec, std::string_view pid,
                                                                       std::string_view self) noexcept;
 
-/// Decides when a sign of life is due: twice as often as sd_watchdog_enabled(3) advises, so that one that is lost or
-/// late does no harm. And only while every worker has had its turn within half of the limit: so a thread that is stuck
-/// ends the process within one and a half of it. Pure. Threads: one at a time.
+/// Decides when to notify the watchdog: twice as often as sd_watchdog_enabled(3) advises, so one may be lost. Only
+/// while every worker had a turn within half of the limit: a stuck thread ends the process within 1.5 limits. Pure.
+/// Threads: one at a time.
 class watchdog {
     using clock = monotonic_clock;
     const std::chrono::microseconds limit_;
@@ -67,20 +61,19 @@ class watchdog {
   public:
     explicit watchdog(std::chrono::microseconds limit) noexcept : limit_(limit) {}
 
-    /// From one look to the next.
     [[nodiscard]] std::chrono::microseconds interval() const noexcept { return limit_ / 4; }
-    /// @param oldest_turn of all workers: when the one that has waited for the longest was last seen to work.
+    /// @param oldest_turn of all workers, see oldest_turn().
     [[nodiscard]] bool is_alive(clock::time_point oldest_turn, clock::time_point now) const noexcept {
         return now - oldest_turn <= limit_ / 2;
     }
 };
 
-/// "hour: 900 of 1000 series, 12 refused; upstream up": what systemctl status shows.
+/// The status line in systemctl: "hour: 900 of 1000 series, 12 refused; upstream up".
 /// @param backends_up,backends of the first store; no backends: nothing is forwarded.
 [[nodiscard]] std::string status_in_words(const limiter_figures& figures, std::size_t backends_up,
                                           std::size_t backends);
 
-/// See handover/notify_socket.hpp. Without NOTIFY_SOCKET it does nothing. Threads: any, but where they are named.
+/// Reports to the service manager; does nothing without NOTIFY_SOCKET. Threads: any, unless stated.
 class supervision {
     notify_socket manager_;
     std::optional<watchdog> watchdog_;
@@ -88,7 +81,7 @@ class supervision {
     const shared_stores& stores_;
     const worker_threads& workers_;
     const lifecycle& life_;
-    std::string told_;  // the last status
+    std::string told_;  // the last status sent
 
   public:
     struct sources {
@@ -97,17 +90,16 @@ class supervision {
         const worker_threads& workers;
         const lifecycle& life;
     };
-    /// Reads the variables NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
+    /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
     explicit supervision(const sources& from);
 
-    /// Threads: the front desk's.
+    /// Threads: the acceptor thread.
     void started();
     void stopping();
     void reload_begins();
     void reload_ends();
 
-    /// Shows the figures every few seconds, and gives signs of life while all workers have their turns. Spawn it once.
-    /// Threads: the front desk's.
+    /// Sends the status every few seconds, and notifies the watchdog. Spawn it once. Threads: the acceptor thread.
     net::awaitable<void> run();
 
   private:

@@ -12,7 +12,7 @@
 namespace seriesgate {
 namespace {
 
-/// From the end of a process' connections to its own.
+/// A dying process ends at most this long after its connections.
 constexpr std::chrono::milliseconds dying_max{1000};
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -30,7 +30,7 @@ std::string refusal_in(const message& said) {
     return "the running gate: " + said.text.substr(takeover::no.size());
 }
 
-/// Behind "socket " stand a name and, perhaps, " file".
+/// Parses "socket NAME" or "socket NAME file".
 given_socket socket_in(message said) {
     if (said.sockets.size() != 1 || !said.text.starts_with(takeover::socket))
         give_up("the running gate speaks another protocol");
@@ -64,7 +64,7 @@ void takeover_client::say(std::string_view word) {
 }
 
 void takeover_client::not_heard(error_code error) {
-    const auto why_not = other_.receive();  // it may have ended it with a word of its own
+    const auto why_not = other_.receive();  // the running gate may have sent a reason
     give_up(why_not && why_not->text.starts_with(takeover::no) ? refusal_in(*why_not) : in_words(error));
 }
 
@@ -91,7 +91,7 @@ void takeover_client::take() {
         const message said = hear(takeover::silence_limit);
         if (said.text == takeover::yours) return;
         if (said.text == takeover::wait) continue;
-        // A gate of 0.1 gives its idle connections, too: `said` closes them, and their senders connect anew.
+        // A gate of version 0.1 also sends its idle connections. `said` closes them, and their senders connect again.
         if (!said.text.starts_with(takeover::connections)) give_up("the running gate speaks another protocol");
         say(takeover::got);
     }
@@ -116,7 +116,7 @@ void takeover_client::serve() {
     }
     auto got = other_.receive_within(takeover::answer_limit);
     if (!got && got.error() == net::error::timed_out) {
-        // It may say so at this very moment: from here on it cannot, and what it has said already is here.
+        // The answer may be sent right now. From here on it cannot, and an earlier one is already here.
         other_.refuse_more();
         got = other_.receive();
     }

@@ -1,4 +1,4 @@
-/// The side of the new gate, when one takes another's place.
+/// The new gate's side of a takeover.
 #pragma once
 
 #include <optional>
@@ -11,35 +11,33 @@
 
 namespace seriesgate {
 
-/// Takes the place of a gate that runs. What goes wrong is thrown as std::runtime_error with one readable line, and
-/// then the other goes on as before; so it does when this is destroyed before it serves. Each step waits, for a bounded
-/// time. Threads: one.
+/// Takes over from a running gate. Errors are std::runtime_error with one readable line. After an error, or if
+/// destroyed before serve(), the running gate continues. Each step waits for a bounded time. Threads: one.
 class takeover_client {
     message_socket other_;
 
   public:
-    /// @return nothing if no gate runs there.
+    /// @return nothing if no gate runs.
     [[nodiscard]] static std::optional<takeover_client> of_gate_at(const std::string& path);
 
-    /// The sockets that the other accepts from.
+    /// The listening sockets of the running gate.
     [[nodiscard]] std::vector<given_socket> ask_for_sockets();
 
-    /// Has the other finish its requests, close its connections, save its state, and free its lock. Nothing may be
-    /// accepted before serve().
+    /// Makes the running gate finish requests, close connections, save and unlock its state. Accept only after serve().
     void take();
 
-    /// While it is loaded: throws if the other has lost patience. Waits for nothing.
-    /// @return whether it has died: then nobody serves but this process.
+    /// Call it while loading; does not wait. Throws if the running gate has lost patience.
+    /// @return whether it has died, so that only this process serves.
     [[nodiscard]] bool look();
 
-    /// All of it has been loaded. When this returns, the other one serves no more, whatever happens.
+    /// Call it after loading. On return the running gate no longer serves, in any case.
     void serve();
 
   private:
     explicit takeover_client(message_socket other) noexcept : other_(std::move(other)) {}
     void say(std::string_view word);
     [[noreturn]] void not_heard(error_code error);
-    /// Whether it has ended without a word: one that goes on says so first.
+    /// Whether it has ended without a message. A gate that continues sends one first.
     [[nodiscard]] bool has_died() const noexcept;
     [[nodiscard]] message hear(std::chrono::steady_clock::duration limit);
 };

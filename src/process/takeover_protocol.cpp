@@ -30,7 +30,7 @@ error_code last_error() noexcept {
     return {errno, boost::system::system_category()};
 }
 
-/// As the system says since the socket has connected.
+/// The kernel's credentials of the peer, from the time of connecting.
 std::optional<ucred> peer_of(int socket) noexcept {
     ucred peer{};
     socklen_t size = sizeof peer;
@@ -38,9 +38,9 @@ std::optional<ucred> peer_of(int socket) noexcept {
     return peer;
 }
 
-/// An address for a path of any length: what is too long for one is reached through its directory's descriptor.
+/// A unix address for a path of any length: uses the directory's descriptor if the path is too long.
 class address_of {
-    detached_socket directory_;  // a descriptor that closes itself, though no socket
+    detached_socket directory_;  // an open directory; only closes the descriptor
     sockaddr_un address_{};
 
   public:
@@ -63,7 +63,7 @@ class address_of {
     static constexpr socklen_t size() noexcept { return sizeof(sockaddr_un); }
 };
 
-/// What is made is its owner's alone.
+/// Gives new files to their owner alone.
 class private_mask {
     const mode_t before_ = ::umask(S_IXUSR | S_IRWXG | S_IRWXO);
 
@@ -80,7 +80,7 @@ detached_socket new_socket() {
     return made;
 }
 
-/// A socket that nobody listens at any more.
+/// A socket file without a listener.
 bool is_left_over(const std::string& path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
@@ -88,7 +88,7 @@ bool is_left_over(const std::string& path) {
     return !tried && tried.error() == net::error::connection_refused;
 }
 
-/// Room for the descriptors of one message, aligned as the system wants it.
+/// Buffer for one message's descriptors, aligned for cmsghdr.
 struct control_room {
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * message_socket::sockets_max)> bytes{};
 };
@@ -131,8 +131,8 @@ uid_t message_socket::peer_user() const noexcept {
 
 bool message_socket::peer_has_ended(std::chrono::milliseconds patience) const noexcept {
     const auto peer = peer_of(socket_.native_handle());
-    if (!peer || peer->pid <= 0) return false;  // 0: of a namespace that we do not see
-    const auto process = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));  // glibc 2.36 has it for C alone
+    if (!peer || peer->pid <= 0) return false;                                       // 0: in an invisible PID namespace
+    const auto process = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));  // glibc 2.36: in C only
     if (process < 0) return errno == ESRCH;
     pollfd asked{.fd = process, .events = POLLIN, .revents = 0};
     const bool has_ended = ::poll(&asked, 1, static_cast<int>(patience.count())) > 0;

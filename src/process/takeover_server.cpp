@@ -25,12 +25,12 @@ namespace {
 using namespace std::chrono_literals;
 using clock = monotonic_clock;
 
-/// Between two looks at what the other says, and at what is still being worked on.
+/// Between two polls for messages and open requests.
 constexpr auto poll_interval = 5ms;
-/// A process that has given up closes its connection a moment before its lock.
+/// A failed process closes its connection shortly before it releases its lock.
 constexpr auto lock_patience = 2s;
 
-/// Without descriptors, say, whoever asks cannot be let in.
+/// After a failed accept, for example without descriptors.
 constexpr auto accept_pause = 100ms;
 
 constexpr const char* is_gone = "the new process has ended it";
@@ -49,7 +49,7 @@ std::optional<message_listener> open_takeover_socket(const config& settings, boo
     }
 }
 
-/// One process that asks, and what it is told.
+/// One conversation with a new process.
 struct takeover_server::talk {
     message_socket other;
     async_timer timer;
@@ -62,7 +62,7 @@ struct takeover_server::talk {
         co_await timer.async_wait(no_throw);
     }
 
-    /// @return whether that was it, and in time.
+    /// @return whether exactly this message came in time.
     net::awaitable<bool> hear(std::string_view word, clock::duration limit) {
         const auto end = clock::now() + limit;
         for (;;) {
@@ -73,10 +73,10 @@ struct takeover_server::talk {
         }
     }
 
-    /// Tells now and then that it has to wait. @return false if nobody does.
+    /// Sends `wait` about once a second. @return false if the peer is gone or has sent anything.
     bool say_wait() {
         const auto got = other.receive();
-        if (got || got.error() != net::error::would_block) return false;  // it has nothing to say now
+        if (got || got.error() != net::error::would_block) return false;  // no message is due now
         if (clock::now() - waits_since < takeover::wait_interval) return true;
         waits_since = clock::now();
         return !other.send(takeover::wait);
@@ -94,7 +94,7 @@ net::awaitable<void> takeover_server::run() {
         if (!came) {
             if (came.error() == net::error::would_block) continue;
             note_refusal(came.error().message());
-            rest.expires_after(accept_pause);  // whoever came is still there
+            rest.expires_after(accept_pause);  // the new process still waits
             co_await rest.async_wait(no_throw);
             continue;
         }
@@ -130,7 +130,7 @@ net::awaitable<std::string> takeover_server::hand_to(talk& with) {
     }
     if (!fault.empty()) {
         static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, fault)));
-        with.other.close();  // before the lock is wanted back
+        with.other.close();  // before reclaiming the lock
         co_await go_on();
     }
     co_return fault;
@@ -145,7 +145,7 @@ net::awaitable<std::string> takeover_server::give_all(talk& with) {
     co_return fault;
 }
 
-/// Nothing has changed here when this has failed: the other may have found that it cannot listen where it wants to.
+/// Changes nothing yet: the new process may fail to listen at its own addresses.
 net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
     const auto offer = [&with](server& one, std::string_view name) {
         listener& at = one.entry();
@@ -181,7 +181,7 @@ bool takeover_server::accepts() const {
     return of_.senders.entry().accepts() || (of_.admin_server != nullptr && of_.admin_server->entry().accepts());
 }
 
-/// Until every request is answered and every connection is closed.
+/// Waits until every connection is closed and every replica copy is finished.
 net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
     const http_shared& shared = of_.acceptor.self.shared;
     const auto is_done = [&] {
@@ -229,7 +229,7 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
     const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
     if (!is_ready) co_return is_gone;
-    // If this arrives, the place is the other's, whatever becomes of it; if it does not, it is ours.
+    // If this arrives, the new process serves, in any case; otherwise this one does.
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
     of_.senders.entry().leave_file();
@@ -247,9 +247,9 @@ net::awaitable<void> takeover_server::go_on() {
         is_ours = of_.kept.take_back();
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
-    if (!of_.acceptor.self.shared.life.go_on()) co_return;  // it shuts down: drain_on_signal has all of it
+    if (!of_.acceptor.self.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
     on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
-    while (accepts()) {  // for a moment, if nothing has been waited for
+    while (accepts()) {  // briefly, if the takeover failed at once
         timer.expires_after(poll_interval);
         co_await timer.async_wait(no_throw);
     }

@@ -1,4 +1,4 @@
-/// A gate that runs gives its place to another process.
+/// The running gate's side of a takeover.
 #pragma once
 
 #include <atomic>
@@ -17,46 +17,44 @@
 
 namespace seriesgate {
 
-/// Where another gate asks for this one's place; nothing where there is no place to meet, see takeover_path(). If it
-/// cannot be opened, the log says so.
-/// @param was_left whether a gate has just left its place to this one.
+/// Opens the takeover socket; nothing without a path, see takeover_path(). Errors are logged.
+/// @param was_left whether this process has just taken over, and replaces the old socket.
 [[nodiscard]] std::optional<message_listener> open_takeover_socket(const config& settings, bool was_left);
 
-/// Waits for a process that wants to take over, see takeover_protocol.hpp. No connection is refused and no request is
-/// lost: new connections wait in the system's queue, requests that have begun are finished, and idle connections are
-/// closed, so that their senders connect to the new process. If that ends before it serves, this one goes on.
-/// Threads: the front desk's.
+/// Lets a new process take over, see takeover_protocol.hpp. No connection is refused and no request is lost: new
+/// connections wait in the kernel's queue, open requests finish, and idle connections close, so that senders connect to
+/// the new process. If that process ends before it serves, this one continues. Threads: the acceptor thread.
 class takeover_server {
   public:
     struct parts {
         server& senders;
-        server* admin_server;  ///< none: people are served where senders are
+        server* admin_server;  ///< null: the sender listener serves the admin paths
         serving_thread& acceptor;
         const worker_threads& workers;
         const shared_stores& stores;
         persistence& kept;
-        net::io_context& saving;             ///< where `kept` is saved
-        std::function<void()> leave_fleet;   ///< what a fleet must know is told. May wait for a second. Threads: any
-        std::function<void()> accept_again;  ///< after a pause
-        std::function<void()> is_over;       ///< the place is somebody else's
+        net::io_context& saving;             ///< the event loop that saves `kept`
+        std::function<void()> leave_fleet;   ///< reports to the fleet; may wait for a second. Threads: any
+        std::function<void()> accept_again;  ///< after a failed takeover
+        std::function<void()> is_over;       ///< the new process serves
     };
 
   private:
     const parts of_;
     message_listener at_;
     throttled_log refusals_;
-    std::atomic<bool> is_saving_ = false;  // also for who has given up waiting for it
+    std::atomic<bool> is_saving_ = false;  // also after the takeover has stopped waiting
 
   public:
-    /// What `of` refers to outlives this, and so does the io_context of the front desk.
+    /// What `of` refers to outlives this, and so does the acceptor's io_context.
     takeover_server(parts of, message_listener at) : of_(std::move(of)), at_(std::move(at)) {}
 
-    /// Until the place is somebody else's. Spawn it once.
+    /// Runs until a takeover succeeds. Spawn it once.
     net::awaitable<void> run();
 
   private:
     struct talk;
-    /// @return why nothing came of it; empty if this process is to end.
+    /// @return why it failed; empty: this process ends.
     net::awaitable<std::string> hand_to(talk& with);
     net::awaitable<std::string> offer_sockets(talk& with);
     net::awaitable<std::string> give_all(talk& with);
@@ -66,7 +64,7 @@ class takeover_server {
     net::awaitable<void> go_on();
     void note_refusal(std::string_view why);
     void stop_taking();
-    /// Whether somebody may still be accepted.
+    /// Whether an accept still runs.
     [[nodiscard]] bool accepts() const;
     void on_all_threads(const std::function<void(worker&)>& what);
 };

@@ -32,7 +32,7 @@ bool debounced_files::look(clock::time_point now) {
     return is_unread_ && now - *changed_ >= settling;
 }
 
-/// @return whether it is another one than at the last look.
+/// @return whether the file or its error has changed.
 bool debounced_files::look_at(watched& one) {
     const auto found = one.file.refresh();
     std::string fault = found ? std::string{} : found.error();
@@ -43,14 +43,14 @@ bool debounced_files::look_at(watched& one) {
 
 namespace {
 
-/// Whether there may still be such a user. Certificates' names stand nowhere.
+/// Whether this user may still exist and write. Names of certificates are not listed anywhere.
 bool may_write(const web_config& of, const std::string& user) {
     if (of.ingestion_users && !of.ingestion_users->contains(user)) return false;
     return !of.has_users() || of.basic_auth_users.contains(user) ||
            std::ranges::count(of.bearer_tokens, user, &bearer_token::name) != 0;
 }
 
-/// Whether there is something to be excluded from, besides TLS.
+/// Whether any rule exists that a path can be excluded from, except TLS.
 bool asks_anyone(const web_config& of) {
     return of.has_users() || of.ingestion_users || of.admin_users;
 }
@@ -142,7 +142,7 @@ bool web_access::waits_for_restart(const web_config& next) {
 void web_access::take_over(const web_config& next) {
     const std::scoped_lock lock{guard_};
     replace(next);
-    files_.note_unread();  // there may have been another look between the reading and this
+    files_.note_unread();  // refresh() may have looked between the reading and this call
     if (in_force_.tls != next.tls) return;
     mistakes_.clear();
     refused_.clear();
@@ -153,7 +153,7 @@ void web_access::refresh(clock::time_point now) {
     const std::scoped_lock lock{guard_};
     if (!files_.look(now)) return tell(now);
     const web_outcome read = load_web_config(file_, bad_tokens::are_refused);
-    // Tokens' files have to settle, too; and so has what has changed while it was read.
+    // New token files must settle too, and so must files that changed during the read.
     if (files_.watch(files_of(file_, read.value)) || !files_.look(now)) return;
     judge(read, now);
     files_.note_read();
@@ -188,7 +188,7 @@ void web_access::note(std::vector<std::string> mistakes, std::vector<std::string
     tell(now);
 }
 
-/// What is wrong; once, and then sparsely.
+/// Logs the mistakes at once, then every ten minutes.
 void web_access::tell(clock::time_point now) {
     if (told_ != clock::time_point{} && now - told_ < tells_again_after) return;
     for (const std::string& each : mistakes_) log::error("web configuration not reread", {{"err", each}});
