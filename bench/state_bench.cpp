@@ -44,10 +44,10 @@ std::filesystem::path directory() {
 void save(benchmark::State& state) {
     const auto limiter = filled(static_cast<std::uint64_t>(state.range(0)));
     const state_directory held{directory()};
-    const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
+    const state_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
     for (auto _ : state) {
         const auto saved = snapshots.save(*limiter);
-        if (saved.result != snapshot_file::save_result::saved) state.SkipWithError(saved.reason.c_str());
+        if (saved.result != state_file::save_result::saved) state.SkipWithError(saved.reason.c_str());
         state.counters["MB"] = static_cast<double>(saved.bytes) / 1e6;
     }
 }
@@ -56,12 +56,12 @@ BENCHMARK(save)->Arg(1'000'000)->Arg(10'000'000)->Arg(100'000'000)->Unit(benchma
 /// From the start of the process to ready, as far as the state is concerned: the file is in the page cache.
 void load(benchmark::State& state) {
     const state_directory held{directory()};
-    const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
+    const state_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
     if (!snapshots.save(*filled(static_cast<std::uint64_t>(state.range(0)))).reason.empty()) return;
     for (auto _ : state) {
         series_limiter limiter{{}, noon};
         const auto loaded = snapshots.load(limiter, noon);
-        if (loaded.result != snapshot_file::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
+        if (loaded.result != state_file::load_result::loaded) state.SkipWithError(loaded.reason.c_str());
         state.PauseTiming();
         state.counters["series"] = static_cast<double>(figures_of(limiter).hourly.series_current);
         state.ResumeTiming();
@@ -81,7 +81,7 @@ void decide_while_saving(benchmark::State& state, bool saving) {
     if (saving)
         saver = std::thread{[&] {
             const state_directory held{directory()};
-            const snapshot_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
+            const state_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
             for (; !stop; ++saves) snapshots.save(*limiter);
         }};
     lookup_result scratch;

@@ -62,7 +62,7 @@ connection_lease connection_registry::take_in(socket_handle socket, connection_s
         metrics_.connections_turned_away[*made->over].add();
         return {};
     }
-    if (!made->over && first == connection_stage::tls_handshake && !make_room_to_shake(peer)) {
+    if (!made->over && first == connection_stage::tls_handshake && !make_room_for_handshake(peer)) {
         metrics_.connections_turned_away[connection_bound::handshakes].add();
         return {};
     }
@@ -86,7 +86,7 @@ void connection_registry::append(scope& to, row& one, connection_stage first) {
     of_stage.splice(of_stage.end(), one);
 }
 
-bool connection_registry::make_room_to_shake(const std::optional<net::ip::address>& peer) {
+bool connection_registry::make_room_for_handshake(const std::optional<net::ip::address>& peer) {
     constexpr auto stage = connection_stage::tls_handshake;
     const auto whose = peer ? peers_.find(*peer) : peers_.end();
     if (whose != peers_.end() && whose->second.at(stage).size() >= handshakes_of_peer_max(bounds_.handshakes) &&

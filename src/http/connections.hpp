@@ -117,7 +117,7 @@ class connection_registry {
     connection_lease take_in(socket_handle socket, connection_stage first, const std::optional<net::ip::address>& peer,
                              clock::time_point now);
     static void append(scope& to, row& one, connection_stage first);
-    bool make_room_to_shake(const std::optional<net::ip::address>& peer);
+    bool make_room_for_handshake(const std::optional<net::ip::address>& peer);
     bool give_up_oldest(scope& within, connection_stage stage, connection_bound reason);
     std::optional<connection_bound> bound_reached(const std::optional<net::ip::address>& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);

@@ -21,7 +21,7 @@ std::vector<given_socket> fitting(std::vector<given_socket> given, const config&
     return given;
 }
 
-inherited_listeners take_place(const config& settings, takeover_client from) {
+inherited_listeners take_over_listeners(const config& settings, takeover_client from) {
     inherited_listeners made;
     made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin.listen);
     // Opens the missing ones before the takeover: an address in use must not cost any request.
@@ -35,13 +35,13 @@ inherited_listeners take_place(const config& settings, takeover_client from) {
 
 }  // namespace
 
-inherited_listeners find_place(const config& settings, bool takes_over) {
+inherited_listeners find_listeners(const config& settings, bool takes_over) {
     auto given = take_activated_sockets();
     const bool is_activated = !given.empty();
     if (takes_over) {
         if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
         auto running = takeover_client::of_gate_at(takeover_path(settings));
-        if (running) return take_place(settings, std::move(*running));
+        if (running) return take_over_listeners(settings, std::move(*running));
         log::info("no gate runs, so none is taken over");
     }
     return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),

@@ -21,7 +21,7 @@ struct inherited_listeners {
 /// and this process then has a minute to serve. Throws std::runtime_error with one readable line; then the running gate
 /// continues. Threads: call it before starting any.
 /// @param takes_over whether to take over. If no gate runs, the log says so.
-[[nodiscard]] inherited_listeners find_place(const config& settings, bool takes_over);
+[[nodiscard]] inherited_listeners find_listeners(const config& settings, bool takes_over);
 
 /// Takes ownership of the socket files left by the old process. Threads: that of the two servers.
 /// @param admin_server null: the sender listener serves the admin paths.

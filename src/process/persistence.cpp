@@ -62,9 +62,9 @@ state_keeper::state_keeper(const config& settings, const instance_identity& in, 
 
 void state_keeper::load() {
     const auto loaded = file_.load(limiter_, wall_clock::now());
-    if (loaded.result == snapshot_file::load_result::refused)
+    if (loaded.result == state_file::load_result::refused)
         log::error("state not loaded, all series are new", {{"err", loaded.reason}});
-    if (loaded.result != snapshot_file::load_result::loaded) return;
+    if (loaded.result != state_file::load_result::loaded) return;
     const limiter_figures figures = figures_of(limiter_);
     log::info("state loaded",
               {{"hourly_series", figures.hourly.series_current}, {"daily_series", figures.daily.series_current}});
@@ -86,14 +86,14 @@ bool state_keeper::try_save(const pause& between) {
     }
     auto saved = file_.save(limiter_, between);
     // A window ended during the save. That cannot happen again within the hour.
-    if (saved.result == snapshot_file::save_result::window_ended) saved = file_.save(limiter_, between);
-    if (saved.result == snapshot_file::save_result::saved) {
+    if (saved.result == state_file::save_result::window_ended) saved = file_.save(limiter_, between);
+    if (saved.result == state_file::save_result::saved) {
         metrics_.saves.add();
         metrics_.bytes.set(static_cast<std::int64_t>(saved.bytes));
         metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
     }
-    if (saved.result == snapshot_file::save_result::failed) note_failure(saved.reason);
-    return saved.result == snapshot_file::save_result::saved;
+    if (saved.result == state_file::save_result::failed) note_failure(saved.reason);
+    return saved.result == state_file::save_result::saved;
 }
 
 void state_keeper::note_failure(std::string_view reason) {

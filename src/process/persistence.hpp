@@ -71,7 +71,7 @@ struct instance_identity {
 class state_keeper {
     state_directory& directory_;
     const std::string secret_to_keep_;  // empty: the secret is in a file of its own
-    const snapshot_file file_;
+    const state_file file_;
     series_limiter& limiter_;
     state_metrics& metrics_;
     std::uint64_t saved_revision_ = 0;
@@ -81,7 +81,7 @@ class state_keeper {
     state_keeper(const config& settings, const instance_identity& in, const hash_key& key, series_limiter& limiter,
                  state_metrics& metrics);
 
-    /// Called between two pieces of a save, see snapshot_file::save.
+    /// Called between two pieces of a save, see state_file::save.
     using pause = std::function<void()>;
 
     /// @return whether the state is on disk. If not, the log says why, and the gate continues.

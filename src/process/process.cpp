@@ -35,9 +35,9 @@ std::unique_ptr<tls_files> certificates_of(const config& settings, http_metrics&
     return std::move(*loaded);
 }
 
-std::optional<fleet_seat> join_fleet(const config& settings, const hash_key& key, fleet_metrics& metrics) {
+std::optional<fleet_runtime> join_fleet(const config& settings, const hash_key& key, fleet_metrics& metrics) {
     if (!settings.shared.has_store()) return std::nullopt;
-    return std::optional<fleet_seat>{std::in_place, settings, key, metrics};
+    return std::optional<fleet_runtime>{std::in_place, settings, key, metrics};
 }
 
 listening_socket take_or_open(std::optional<listening_socket>& given, const listen_address& where) {
@@ -51,7 +51,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
     : settings_(settings),
       config_file_(how.config_file),
       starter_(std::move(starter)),
-      place_(find_place(settings, how.takes_over)),
+      place_(find_listeners(settings, how.takes_over)),
       installed_(settings),
       key_(installed_.secret),
       fleet_(join_fleet(settings, key_, metrics_.fleet)),

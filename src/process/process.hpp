@@ -17,7 +17,7 @@
 #include "http/tls_handshakes.hpp"
 #include "limit/limiter.hpp"
 #include "net/event_loop.hpp"
-#include "process/fleet_seat.hpp"
+#include "process/fleet_runtime.hpp"
 #include "process/gate_metrics.hpp"
 #include "process/listeners.hpp"
 #include "process/maintenance.hpp"
@@ -47,7 +47,7 @@ class process {
     const instance_identity installed_;
     const hash_key key_;
     gate_metrics metrics_;
-    std::optional<fleet_seat> fleet_;
+    std::optional<fleet_runtime> fleet_;
     const std::function<time_point()> now_;  // the clock that decides about requests
     series_limiter limiter_;
     shared_cardinality noted_;
@@ -82,7 +82,7 @@ class process {
     net::signal_set reload_signals_;
     std::optional<marking> marks_;
     std::optional<running_workers> serving_;
-    std::optional<fleet_stay> staying_in_fleet_;
+    std::optional<fleet_session> staying_in_fleet_;
     std::optional<takeover_server> next_;  // set once this gate can be taken over
     std::string not_taken_;                // why this gate's takeover failed
     bool is_over_ = false;

@@ -23,7 +23,7 @@ constexpr std::string_view read_only = "GET, HEAD";
 constexpr std::string_view write_only = "POST";
 
 net::awaitable<reply> unexpected(http_request&) {
-    assert(false && "a worker's request at the front desk");
+    assert(false && "a worker's request on the acceptor thread");
     co_return text_reply(503, "this thread takes no data");
 }
 

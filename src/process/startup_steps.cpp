@@ -47,7 +47,7 @@ class readiness {
 };
 
 /// @return why the running gate does not end; empty if it does.
-std::string take_place(takeover_client& before) {
+std::string take_over_listeners(takeover_client& before) {
     try {
         before.serve();
         return "";
@@ -84,7 +84,7 @@ net::awaitable<void> open(startup_steps steps) {
         co_await timer.async_wait(no_throw);
         if (before != nullptr) fault = look_at(before);
     }
-    if (before != nullptr && fault.empty()) fault = take_place(*before);
+    if (before != nullptr && fault.empty()) fault = take_over_listeners(*before);
     if (!fault.empty()) co_return steps.failed(std::move(fault));
     steps.life.become_ready();
     if (!serves) steps.serves();

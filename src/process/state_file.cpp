@@ -153,7 +153,7 @@ class file_source : public state_source {
 
 }  // namespace
 
-snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_point now) const try {
+state_file::load_outcome state_file::load(series_limiter& limiter, time_point now) const try {
     const auto in = directory_.open("state");
     if (!in) return {load_result::absent, {}};
     const auto refused = [this](std::string_view why) {
@@ -182,8 +182,7 @@ snapshot_file::load_outcome snapshot_file::load(series_limiter& limiter, time_po
     return {load_result::refused, error.what()};
 }
 
-snapshot_file::save_outcome snapshot_file::save(series_limiter& limiter, const std::function<void()>& between) const
-    try {
+state_file::save_outcome state_file::save(series_limiter& limiter, const std::function<void()>& between) const try {
     std::uint64_t bytes = 0;
     const bool saved = directory_.replace("state", [&](int fd) {
         file_sink sink{fd, between};

@@ -18,7 +18,7 @@ class series_limiter;
 /// Format: "SGSTATE\n", format version (4 bytes), two identities (8 bytes each), the limiter's state
 /// (limit/snapshot.cpp), and the XXH3-64 of everything before it. The identities stand for ignoreLabels and for the
 /// secret: with other ones the fingerprints differ.
-class snapshot_file {
+class state_file {
   public:
     /// The version of all parts: this header, limit/snapshot.cpp, limit/budget.hpp and series/fingerprint.hpp. Other
     /// versions are refused. tests/golden/README.md explains how to raise it; its tests fail if a change needs that.
@@ -30,7 +30,7 @@ class snapshot_file {
         std::uint64_t secret = 0;          ///< see hash_key::identity
     };
 
-    snapshot_file(const state_directory& directory, const identities& of) : directory_(directory), identities_(of) {}
+    state_file(const state_directory& directory, const identities& of) : directory_(directory), identities_(of) {}
 
     enum class load_result : std::uint8_t { loaded, absent, refused };
     struct load_outcome {

@@ -187,7 +187,7 @@ class label_hasher {
 };
 
 /// Identifies the ignored labels, in any order, for files that contain fingerprints. The key has its own identity();
-/// how fingerprints are made belongs to the file format, see snapshot_file::format_version.
+/// how fingerprints are made belongs to the file format, see state_file::format_version.
 std::uint64_t ignored_labels_identity(std::vector<std::string> ignored);
 
 /// @param tenant empty for senders without a tenant header.

@@ -167,7 +167,7 @@ std::string identities() {
 }  // namespace
 
 TEST_CASE("fingerprints are those of the format's golden file, in both versions of remote write") {
-    std::string content = "Fingerprints of state format " + std::to_string(snapshot_file::format_version) + "\n\n";
+    std::string content = "Fingerprints of state format " + std::to_string(state_file::format_version) + "\n\n";
     for (const auto& part : {identities(), texts(), tenants(), all_series(), families()}) content += part + "\n";
     content.pop_back();
     check_golden("fingerprints.txt", content);

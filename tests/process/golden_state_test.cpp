@@ -28,9 +28,9 @@ constexpr time_point saved_at = day + 11h + 5min;
 
 const hash_key secret{"golden: a secret that everybody knows"};
 
-const std::string golden_file = "state/format-" + std::to_string(snapshot_file::format_version);
+const std::string golden_file = "state/format-" + std::to_string(state_file::format_version);
 
-snapshot_file::identities identities() {
+state_file::identities identities() {
     return {.ignored_labels = ignored_labels_identity({"replica"}), .secret = secret.identity()};
 }
 
@@ -122,15 +122,15 @@ void play(series_limiter& limiter) {
 std::string saved(series_limiter& limiter) {
     const scratch_directory directory;
     const state_directory held{directory / "state.d"};
-    REQUIRE(snapshot_file{held, identities()}.save(limiter).result == snapshot_file::save_result::saved);
+    REQUIRE(state_file{held, identities()}.save(limiter).result == state_file::save_result::saved);
     return read_file(directory / "state.d/state");
 }
 
-snapshot_file::load_outcome load(series_limiter& limiter, const std::string& bytes) {
+state_file::load_outcome load(series_limiter& limiter, const std::string& bytes) {
     const scratch_directory directory;
     const state_directory held{directory / "state.d"};
     write_file(directory / "state.d/state", bytes);
-    return snapshot_file{held, identities()}.load(limiter, saved_at);
+    return state_file{held, identities()}.load(limiter, saved_at);
 }
 
 /// The figures on lines: `team-b hourly 8/10 refused 1, daily ...`.
@@ -224,16 +224,16 @@ TEST_CASE("a state of a format before is refused with its number, and everything
         REQUIRE(name.starts_with("format-"));
         series_limiter limiter{rules(), saved_at, secret};
         const auto outcome = load(limiter, read_file(file.path()));
-        CHECK(outcome.result == snapshot_file::load_result::refused);
+        CHECK(outcome.result == state_file::load_result::refused);
         const std::string reason = "has format " + name.substr(7) + ", this version of seriesgate reads format " +
-                                   std::to_string(snapshot_file::format_version) + " only";
+                                   std::to_string(state_file::format_version) + " only";
         CHECK(outcome.reason.ends_with("/state.d/state: " + reason));
         CHECK(figures_of(limiter).hourly.series_current == 0);
         ++seen;
     }
     CHECK(seen == 2);
     const std::string page = read_file(source_tree() / "docs/operation.md");
-    CHECK(page.find("The format is " + std::to_string(snapshot_file::format_version) + ".") != std::string::npos);
+    CHECK(page.find("The format is " + std::to_string(state_file::format_version) + ".") != std::string::npos);
 }
 
 }  // namespace golden_state_test

@@ -18,7 +18,7 @@ using namespace seriesgate::testing;
 namespace state_file_test {
 namespace {
 
-constexpr snapshot_file::identities identity{.ignored_labels = 7, .secret = 11};
+constexpr state_file::identities identity{.ignored_labels = 7, .secret = 11};
 const time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
 const limit_rules settings{.global = {.hourly = 100, .daily = 1'000}};
 
@@ -46,11 +46,11 @@ bool offer_one(series_limiter& limiter, std::uint64_t number) {
 std::string reason_to_refuse(std::string_view text) {
     const scratch_directory directory;
     const state_directory held{directory / "state.d"};
-    const snapshot_file snapshots{held, identity};
+    const state_file snapshots{held, identity};
     write_file(directory / "state.d/state", text);
     series_limiter limiter{settings, noon};
     const auto loaded = snapshots.load(limiter, noon);
-    if (loaded.result != snapshot_file::load_result::refused) return "loaded";
+    if (loaded.result != state_file::load_result::refused) return "loaded";
     CHECK(figures_of(limiter).hourly.series_current == 0);
     CHECK(offer(limiter, 200) == 100);
     const auto at = loaded.reason.find("state.d/state: ");
@@ -61,10 +61,10 @@ std::string reason_to_refuse(std::string_view text) {
 std::string saved_state() {
     const scratch_directory directory;
     const state_directory held{directory / "state.d"};
-    const snapshot_file snapshots{held, identity};
+    const state_file snapshots{held, identity};
     series_limiter limiter{settings, noon};
     offer(limiter, 60);
-    REQUIRE(snapshots.save(limiter).result == snapshot_file::save_result::saved);
+    REQUIRE(snapshots.save(limiter).result == state_file::save_result::saved);
     return read_file(directory / "state.d/state");
 }
 
@@ -74,19 +74,19 @@ TEST_CASE("what was saved is there after a restart") {
     const scratch_directory directory;
     {
         const state_directory held{directory / "a/b"};
-        const snapshot_file snapshots{held, identity};  // made, with what is above it
+        const state_file snapshots{held, identity};  // made, with what is above it
         series_limiter limiter{settings, noon};
-        CHECK(snapshots.load(limiter, noon).result == snapshot_file::load_result::absent);
+        CHECK(snapshots.load(limiter, noon).result == state_file::load_result::absent);
         CHECK(offer(limiter, 60) == 60);
         const auto saved = snapshots.save(limiter);
-        REQUIRE(saved.result == snapshot_file::save_result::saved);
+        REQUIRE(saved.result == state_file::save_result::saved);
         CHECK(saved.bytes == std::filesystem::file_size(directory / "a/b/state"));
         CHECK_FALSE(std::filesystem::exists(directory / "a/b/state.new"));
     }
     const state_directory held{directory / "a/b"};
-    const snapshot_file snapshots{held, identity};
+    const state_file snapshots{held, identity};
     series_limiter limiter{settings, noon};
-    REQUIRE(snapshots.load(limiter, noon).result == snapshot_file::load_result::loaded);
+    REQUIRE(snapshots.load(limiter, noon).result == state_file::load_result::loaded);
     CHECK(figures_of(limiter).hourly.series_current == 60);
     CHECK(offer(limiter, 200) == 100);  // the 60 known ones and 40 more
 }
@@ -134,16 +134,16 @@ TEST_CASE("foreign files are called what they are") {
 TEST_CASE("a save that fails leaves the file of before") {
     const scratch_directory directory;
     const state_directory held{directory / "state.d"};
-    const snapshot_file snapshots{held, identity};
+    const state_file snapshots{held, identity};
     series_limiter limiter{settings, noon};
     offer(limiter, 60);
-    REQUIRE(snapshots.save(limiter).result == snapshot_file::save_result::saved);
+    REQUIRE(snapshots.save(limiter).result == state_file::save_result::saved);
     const std::string before = read_file(directory / "state.d/state");
 
     std::filesystem::create_directory(directory / "state.d/state.new");  // in the way
     offer(limiter, 80);
     const auto failed = snapshots.save(limiter);
-    CHECK(failed.result == snapshot_file::save_result::failed);
+    CHECK(failed.result == state_file::save_result::failed);
     CHECK(failed.reason == "cannot write " + (directory / "state.d/state.new").string() + ": Is a directory");
     CHECK(read_file(directory / "state.d/state") == before);
 }
@@ -151,18 +151,18 @@ TEST_CASE("a save that fails leaves the file of before") {
 TEST_CASE("a save that is made in pieces holds no lock between them") {
     const scratch_directory directory;
     const state_directory held{directory / "state.d"};
-    const snapshot_file snapshots{held, identity};
+    const state_file snapshots{held, identity};
     series_limiter limiter{limit_rules{}, noon};
     REQUIRE(offer(limiter, 400'000) == 400'000);
     const std::uint64_t before = figures_of(limiter).hourly.series_current;
     std::uint64_t pauses = 0;
     const auto saved = snapshots.save(limiter, [&] { REQUIRE(offer_one(limiter, 1'000'000 + pauses++)); });
-    REQUIRE(saved.result == snapshot_file::save_result::saved);
+    REQUIRE(saved.result == state_file::save_result::saved);
     CHECK(saved.bytes > 1u << 21);
     CHECK(pauses >= saved.bytes >> 20);
 
     series_limiter restarted{limit_rules{}, noon};
-    REQUIRE(snapshots.load(restarted, noon).result == snapshot_file::load_result::loaded);
+    REQUIRE(snapshots.load(restarted, noon).result == state_file::load_result::loaded);
     CHECK(figures_of(restarted).hourly.series_current >= before);
 }
 

@@ -15,7 +15,7 @@
 namespace seriesgate {
 
 /// Joins and stays a member. Its own thread sends the heartbeats, so load from senders cannot delay them.
-class fleet_seat {
+class fleet_runtime {
   public:
     fleet_shared shared;
 
@@ -30,10 +30,10 @@ class fleet_seat {
   public:
     /// Joins through the shared store. Throws std::runtime_error with one readable line if this gate must not join.
     /// @param key of this installation. All arguments outlive this.
-    fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics);
-    fleet_seat(const fleet_seat&) = delete;
-    fleet_seat& operator=(const fleet_seat&) = delete;
-    ~fleet_seat() { stop(); }
+    fleet_runtime(const config& settings, const hash_key& key, fleet_metrics& metrics);
+    fleet_runtime(const fleet_runtime&) = delete;
+    fleet_runtime& operator=(const fleet_runtime&) = delete;
+    ~fleet_runtime() { stop(); }
 
     /// Stays a member until stop(), and gives the fleet's decisions to the limiter.
     /// @param limiter of the scope fleet; outlives that.
@@ -46,14 +46,14 @@ class fleet_seat {
 };
 
 /// Membership for the lifetime of this object.
-class fleet_stay {
-    fleet_seat& seat_;
+class fleet_session {
+    fleet_runtime& seat_;
 
   public:
-    fleet_stay(fleet_seat& seat, series_limiter& limiter) : seat_(seat) { seat.stay(limiter); }
-    fleet_stay(const fleet_stay&) = delete;
-    fleet_stay& operator=(const fleet_stay&) = delete;
-    ~fleet_stay() { seat_.stop(); }
+    fleet_session(fleet_runtime& seat, series_limiter& limiter) : seat_(seat) { seat.stay(limiter); }
+    fleet_session(const fleet_session&) = delete;
+    fleet_session& operator=(const fleet_session&) = delete;
+    ~fleet_session() { seat_.stop(); }
 };
 
 }  // namespace seriesgate

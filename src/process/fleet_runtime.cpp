@@ -1,4 +1,4 @@
-#include "process/fleet_seat.hpp"
+#include "process/fleet_runtime.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ gate_identity identity_of(const config& settings, const hash_key& key) {
 
 }  // namespace
 
-fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metrics& metrics)
+fleet_runtime::fleet_runtime(const config& settings, const hash_key& key, fleet_metrics& metrics)
     : shared(settings.shared, metrics),
       self_(io_, shared, identity_of(settings, key)),
       download_(io_, shared),
@@ -53,19 +53,19 @@ fleet_seat::fleet_seat(const config& settings, const hash_key& key, fleet_metric
         log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
 }
 
-void fleet_seat::stay(series_limiter& limiter) {
+void fleet_runtime::stay(series_limiter& limiter) {
     const auto go_on = [this](auto make, const char* failed) { spawn_lasting(io_.get_executor(), make, failed); };
     go_on([this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
     go_on([this, &limiter] { return download_.run(limiter); }, "reading the fleet's series failed");
     go_on([this, &limiter] { return feed_.resolve_stale(limiter); }, "reading what other gates take failed");
 }
 
-void fleet_seat::stop() {
+void fleet_runtime::stop() {
     io_.stop();
     if (thread_.joinable()) thread_.join();
 }
 
-void fleet_seat::leave() {
+void fleet_runtime::leave() {
     const auto limit = monotonic_clock::now() + fleet_leave_limit;
     net::co_spawn(io_, self_.leave(), net::detached);
     while (shared.keeps_places && monotonic_clock::now() < limit) std::this_thread::sleep_for(fleet_leave_interval);
