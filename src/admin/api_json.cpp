@@ -143,14 +143,14 @@ json::value refused_by_json(const explanation& of, const series_limiter& limiter
 }  // namespace
 
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
-                         const std::optional<explanation>& said) {
+                         const std::optional<explanation>& found) {
     json::object made{{"series", to_text(views_of(series), series_text_bytes_max)}, {"tenant", readable(tenant)}};
-    if (!said) {
+    if (!found) {
         made["decision"] = "rejected";
         made["why"] = "its labels ask too much of the rules: a request with them is answered 400";
         return success_json(std::move(made));
     }
-    const explanation& of = *said;
+    const explanation& of = *found;
     made["decision"] = decision_of(of);
     made["why"] = why(of, limiter);
     made["refusedBy"] = refused_by_json(of, limiter);

@@ -19,9 +19,9 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// @param said nothing if the rules would take too long.
+/// @param found nothing if the rules would take too long.
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
-                         const std::optional<explanation>& said);
+                         const std::optional<explanation>& found);
 
 // --- GET /api/v1/suggestions.
 

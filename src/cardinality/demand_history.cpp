@@ -90,8 +90,8 @@ std::size_t demand_history::place_of(std::int64_t window, std::int64_t& newest, 
     const bool is_older = window <= newest - count;
     const std::int64_t passed = is_older ? count : std::clamp<std::int64_t>(window - newest, 0, count);
     for (std::int64_t i = 0; i < passed; ++i) {
-        const auto place = static_cast<std::size_t>((window - i) % count + count) % static_cast<std::size_t>(count);
-        for (auto& [key, budget] : budgets_) (budget.*ring)[place] = 0;
+        const auto rank = static_cast<std::size_t>((window - i) % count + count) % static_cast<std::size_t>(count);
+        for (auto& [key, budget] : budgets_) (budget.*ring)[rank] = 0;
     }
     if (passed > 0) newest = window;
     return static_cast<std::size_t>(window % count);
@@ -102,16 +102,16 @@ void demand_history::add(std::span<const ended_budget> ended) {
         std::string key = demand_key(each.scope, each.name);
         if (key.size() > key_bytes_max) continue;
         const auto at = budgets_.try_emplace(std::move(key)).first;
-        const auto raise = [](auto& ring, std::size_t place, std::uint64_t series) {
-            ring[place] = std::max(ring[place], series);
+        const auto raise = [](auto& ring, std::size_t rank, std::uint64_t series) {
+            ring[rank] = std::max(ring[rank], series);
         };
         if (each.hour) {
-            const std::size_t place = place_of(hour_number(each.hour->start), newest_hour_, &kept::hours);
-            raise(at->second.hours, place, each.hour->series);
+            const std::size_t rank = place_of(hour_number(each.hour->start), newest_hour_, &kept::hours);
+            raise(at->second.hours, rank, each.hour->series);
         }
         if (each.day) {
-            const std::size_t place = place_of(day_number(each.day->start), newest_day_, &kept::days);
-            raise(at->second.days, place, each.day->series);
+            const std::size_t rank = place_of(day_number(each.day->start), newest_day_, &kept::days);
+            raise(at->second.days, rank, each.day->series);
         }
     }
     trim(true, parts_max);

@@ -37,21 +37,21 @@ space_saving::counted space_saving::add(std::uint64_t key, const entry_name& nam
                                         time_point now) {
     total_ += series;
     const auto known = places_.find(key);
-    std::uint32_t place = 0;
+    std::uint32_t slot = 0;
     if (known != places_.end()) {
-        place = known->second;
+        slot = known->second;
     } else if (entries_.size() < counters_max_) {
-        place = append(key, {.first_seen = now});
-        rename(place, key, name, now);
+        slot = append(key, {.first_seen = now});
+        rename(slot, key, name, now);
     } else {
-        place = heap_.front();
-        places_.erase(keys_[place]);
-        rename(place, key, name, now);
+        slot = heap_.front();
+        places_.erase(keys_[slot]);
+        rename(slot, key, name, now);
     }
-    entries_[place].series += series;
-    entries_[place].last_seen = now;
-    sink(at_[place]);
-    return {.place = place, .is_new = known == places_.end()};
+    entries_[slot].series += series;
+    entries_[slot].last_seen = now;
+    sink(at_[slot]);
+    return {.slot = slot, .is_new = known == places_.end()};
 }
 
 std::uint64_t space_saving::error_max() const noexcept {
@@ -103,9 +103,9 @@ void space_saving::clear() noexcept {
 void space_saving::save(state_encoder& out) const {
     out.count(total_, series_max);
     out.number(static_cast<std::uint64_t>(entries_.size()));
-    for (std::size_t place = 0; place < entries_.size(); ++place) {
-        const top_entry& each = entries_[place];
-        out.number(keys_[place]);
+    for (std::size_t slot = 0; slot < entries_.size(); ++slot) {
+        const top_entry& each = entries_[slot];
+        out.number(keys_[slot]);
         out.text(each.tenant);
         out.text(each.value);
         out.text(each.detail);
@@ -134,14 +134,14 @@ void space_saving::load(state_decoder& in) {
 
 std::uint32_t space_saving::append(std::uint64_t key, top_entry as) {
     make_room();
-    const auto place = static_cast<std::uint32_t>(entries_.size());
+    const auto slot = static_cast<std::uint32_t>(entries_.size());
     entries_.push_back(std::move(as));
     keys_.push_back(key);
-    heap_.push_back(place);
-    at_.push_back(place);
-    places_[key] = place;
-    rise(place);
-    return place;
+    heap_.push_back(slot);
+    at_.push_back(slot);
+    places_[key] = slot;
+    rise(slot);
+    return slot;
 }
 
 /// Grows all containers or none: without memory the counts stay consistent.
@@ -158,15 +158,15 @@ void space_saving::make_room() {
 }
 
 /// Gives the counter to another name. All its series may belong to earlier names, so they become the error.
-void space_saving::rename(std::uint32_t place, std::uint64_t key, const entry_name& name, time_point now) {
-    top_entry& as = entries_[place];
+void space_saving::rename(std::uint32_t slot, std::uint64_t key, const entry_name& name, time_point now) {
+    top_entry& as = entries_[slot];
     as.tenant = shortened(name.tenant);
     as.value = shortened(name.value);
     as.detail = shortened(name.detail);
     as.error = as.series;
     as.first_seen = now;
-    keys_[place] = key;
-    places_[key] = place;
+    keys_[slot] = key;
+    places_[key] = slot;
 }
 
 void space_saving::sink(std::size_t at) noexcept {

@@ -121,10 +121,10 @@ struct top_entry {
 class space_saving {
     std::size_t counters_max_;
     std::uint64_t total_ = 0;
-    std::vector<top_entry> entries_{};   // by place
-    std::vector<std::uint64_t> keys_{};  // by place
-    std::vector<std::uint32_t> heap_{};  // places, fewest series first
-    std::vector<std::uint32_t> at_{};    // by place: position in the heap
+    std::vector<top_entry> entries_{};   // by slot
+    std::vector<std::uint64_t> keys_{};  // by slot
+    std::vector<std::uint32_t> heap_{};  // slots, fewest series first
+    std::vector<std::uint32_t> at_{};    // by slot: position in the heap
     boost::unordered_flat_map<std::uint64_t, std::uint32_t> places_{};
 
   public:
@@ -136,16 +136,16 @@ class space_saving {
     explicit space_saving(std::size_t counters_max);
 
     struct counted {
-        std::size_t place = 0;  ///< below counters_max
-        bool is_new = false;    ///< the name has taken the place of another
+        std::size_t slot = 0;  ///< below counters_max
+        bool is_new = false;   ///< the name has taken the slot of another
     };
     /// @param key keyed hash of the name, see hash_key.
     counted add(std::uint64_t key, const entry_name& name, std::uint64_t series, time_point now);
 
-    /// Unordered; by place.
+    /// Unordered; by slot.
     [[nodiscard]] std::span<const top_entry> all() const noexcept { return entries_; }
-    /// By place, as given to add().
-    [[nodiscard]] std::uint64_t key(std::size_t place) const noexcept { return keys_[place]; }
+    /// By slot, as given to add().
+    [[nodiscard]] std::uint64_t key(std::size_t slot) const noexcept { return keys_[slot]; }
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
     /// Most series of any name without a counter.
     [[nodiscard]] std::uint64_t error_max() const noexcept;
@@ -162,7 +162,7 @@ class space_saving {
   private:
     void make_room();
     std::uint32_t append(std::uint64_t key, top_entry as);
-    void rename(std::uint32_t place, std::uint64_t key, const entry_name& name, time_point now);
+    void rename(std::uint32_t slot, std::uint64_t key, const entry_name& name, time_point now);
     void sink(std::size_t at) noexcept;
     void rise(std::size_t at) noexcept;
     void swap(std::size_t one, std::size_t other) noexcept;

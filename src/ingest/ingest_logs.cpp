@@ -126,28 +126,28 @@ std::string_view value_of(const http::fields& headers, http::field name) {
 }  // namespace
 
 store_words said_by_store(const reply& answer, const store_access& store) {
-    store_words said;
+    store_words words;
     const auto retry_after = value_of(answer.headers, http::field::retry_after);
-    said.retry_after = store.without_secrets(retry_after).substr(0, retry_after_bytes_max);
-    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return said;
+    words.retry_after = store.without_secrets(retry_after).substr(0, retry_after_bytes_max);
+    if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return words;
     const std::string_view text = answer.body;
-    said.text = store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
-    return said;
+    words.text = store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+    return words;
 }
 
 std::string_view senders_then(unsigned status) noexcept {
     return status >= 500 || status == 429 ? "retry" : "drop";
 }
 
-std::array<log::field, 7> describe_store_error(unsigned status, const store_words& said, std::uint64_t requests,
+std::array<log::field, 7> describe_store_error(unsigned status, const store_words& words, std::uint64_t requests,
                                                std::string_view sender, std::string_view tenant) {
     return {{{"requests", requests},
              {"status", status},
              {"senders", senders_then(status)},
-             {"retry_after", said.retry_after},
+             {"retry_after", words.retry_after},
              {"sender", sender},
              {"tenant", shown_tenant(tenant)},
-             {"err", said.text}}};
+             {"err", words.text}}};
 }
 
 refusal_log::due refusal_log::count(std::string_view limit, std::string_view tenant, std::uint64_t samples,
@@ -156,16 +156,16 @@ refusal_log::due refusal_log::count(std::string_view limit, std::string_view ten
     if (now >= interval_end_) begin_interval(now);
     entry& of = entries_.at(limit, tenant);
     of.samples += samples;
-    due said;
+    due words;
     if (now >= of.next_line && lines_ < lines_max) {
         ++lines_;
         of.next_line = now + interval;
-        said.samples = std::exchange(of.samples, 0);
+        words.samples = std::exchange(of.samples, 0);
     } else if (now >= of.next_line) {
         sum_up(of);
     }
-    said.others = take_summary(now);
-    return said;
+    words.others = take_summary(now);
+    return words;
 }
 
 std::optional<refusal_log::summary> refusal_log::rest(clock::time_point now) {

@@ -92,9 +92,9 @@ store_words said_by_store(const reply& answer, const store_access& store);
 std::string_view senders_then(unsigned status) noexcept;
 
 /// Log fields of an error answer, with one request as an example. They point into the arguments.
-/// @param status the store's. @param said from said_by_store().
+/// @param status the store's. @param words from said_by_store().
 /// @param sender its address; may be empty. @param tenant as the sender named it; may be empty.
-std::array<log::field, 7> describe_store_error(unsigned status, const store_words& said, std::uint64_t requests,
+std::array<log::field, 7> describe_store_error(unsigned status, const store_words& words, std::uint64_t requests,
                                                std::string_view sender, std::string_view tenant);
 
 // --- Refusals by limits.

@@ -139,10 +139,10 @@ net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request,
 result<outgoing, reply> ingestor::make(const decided_request& request, request_work& work) {
     auto made = make_outgoing(request, work, shared_.limiter, shared_.settings.upstream);
     if (!made) return overloaded(request.from.memory.use());
-    const refusing_request told{
+    const refusing_request refusing{
         .decided = request.decided, .tenant = request.tenant, .planning = work.planning, .limiter = shared_.limiter};
-    log_refusals(told, shared_.logs);
-    count_refusals(told, shared_.metrics);
+    log_refusals(refusing, shared_.logs);
+    count_refusals(refusing, shared_.metrics);
     count_left_out(request.decided, shared_.metrics);
     log_left_out({.decided = request.decided,
                   .planning = work.planning,
@@ -250,12 +250,12 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
 }
 
 /// Logs 2xx answers that did not confirm all samples.
-void ingestor::tell_lost(confirmation told, std::uint64_t samples, const http_request& request) {
+void ingestor::tell_lost(confirmation confirmed, std::uint64_t samples, const http_request& request) {
     const config& settings = shared_.settings;
-    if (told == confirmation::missing) {
+    if (confirmed == confirmation::missing) {
         shared_.metrics.unconfirmed_requests.add();
         if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, settings.upstream);
-    } else if (told == confirmation::partial) {
+    } else if (confirmed == confirmation::partial) {
         shared_.metrics.partly_written_requests.add();
         const std::string_view tenant = request.tenant;
         if (const auto news = shared_.logs.partly_written.count(samples))

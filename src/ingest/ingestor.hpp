@@ -61,7 +61,7 @@ class ingestor {
     net::awaitable<reply> send(const http_request& request, const outgoing& sent);
     void count(const outgoing& made);
     void complete(const http_request& request, const outgoing& sent, reply& answer);
-    void tell_lost(confirmation told, std::uint64_t samples, const http_request& request);
+    void tell_lost(confirmation confirmed, std::uint64_t samples, const http_request& request);
 };
 
 }  // namespace seriesgate

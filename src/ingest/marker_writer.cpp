@@ -112,11 +112,11 @@ net::awaitable<marker_writer::outcome> marker_writer::send(const marker_request&
                     unanswered_line(error, from_.settings.upstream));
         co_return outcome::away;
     }
-    const reply said = passed_on(std::move(*answer), from_.settings.tenant_header, client_.shared().access);
-    if (is_success(said.status)) co_return outcome::taken;
-    tell_failed(request.samples.size(), request.tenant, std::to_string(said.status),
-                said_by_store(said, client_.shared().access).text);
-    co_return said.status >= 500 ? outcome::away : outcome::rejected;
+    const reply response = passed_on(std::move(*answer), from_.settings.tenant_header, client_.shared().access);
+    if (is_success(response.status)) co_return outcome::taken;
+    tell_failed(request.samples.size(), request.tenant, std::to_string(response.status),
+                said_by_store(response, client_.shared().access).text);
+    co_return response.status >= 500 ? outcome::away : outcome::rejected;
 }
 
 void marker_writer::tell_failed(std::size_t samples, std::string_view tenant, std::string_view reason,

@@ -100,8 +100,8 @@ media media_of(const http::fields& headers, bytes_view body) {
     if (!found.fault.empty()) return found;
     if (!body.empty()) found.coding = begins_as_zstd(body) ? compression::zstd : compression::snappy;
     const std::string_view coding = name_of(found.coding);
-    const std::string_view said = encoding == headers.end() ? "snappy" : std::string_view{encoding->value()};
-    if (said != coding) found.content_encoding = coding;
+    const std::string_view named = encoding == headers.end() ? "snappy" : std::string_view{encoding->value()};
+    if (named != coding) found.content_encoding = coding;
     return found;
 }
 

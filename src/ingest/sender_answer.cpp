@@ -73,17 +73,17 @@ bool is_less(const written_counts& stored, const written_counts& sent) {
 /// store that sent none, since that store may have stored nothing.
 confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
     written_counts written = sent.refused_told.empty() ? written_of(sent.decided.refused) : written_counts{};
-    auto told = confirmation::given;
+    auto made = confirmation::given;
     if (is_known_by_status(sent, rules)) {
         written += written_of(sent_counts(sent));
     } else if (const auto stored = read_written(answer.headers)) {
         written += *stored;
-        if (is_less(*stored, written_of(sent_counts(sent)))) told = confirmation::partial;
+        if (is_less(*stored, written_of(sent_counts(sent)))) made = confirmation::partial;
     } else {
         return confirmation::missing;
     }
     write_written(written, answer.headers);
-    return told;
+    return made;
 }
 
 /// Sets headers for humans. Senders ignore them, since retries do not help a refused series.
@@ -112,10 +112,10 @@ void turn_into_error(unsigned status, std::string_view text, reply& answer) {
 /// Turns a success into an error if the sender should get one. Refused series come first.
 void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer) {
     std::string text;
-    const auto add = [&](const std::string& told, reject_reason reason) {
-        if (told.empty()) return;
+    const auto add = [&](const std::string& sentence, reject_reason reason) {
+        if (sentence.empty()) return;
         if (text.empty()) answer.rejected = reason;
-        text.append(text.empty() ? "" : "\n").append(told);
+        text.append(text.empty() ? "" : "\n").append(sentence);
     };
     add(sent.refused_told, reject_reason::refused);
     add(sent.left_out_told, reject_reason::left_out);

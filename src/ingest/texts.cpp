@@ -35,10 +35,10 @@ std::string refused_summary(const plan_counts& decided) {
 }
 
 std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter) {
-    if (decided.told.empty()) return {};
+    if (decided.quoted.empty()) return {};
     std::string text;
     std::set<std::string> named;
-    for (const refused_entry& refused : decided.told) {
+    for (const refused_entry& refused : decided.quoted) {
         if (refused.limit == unavailable_limit) {
             if (named.insert(std::string{nobody_answered}).second)
                 text.append(text.empty() ? "" : "\n").append(nobody_answered);

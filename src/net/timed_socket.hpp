@@ -87,7 +87,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
   public:
     /// Wraps a pending operation's handler: turns its cancellation into a timeout once the limit has passed.
     template <class Handler, operation Kind>
-    struct told_of_limit {
+    struct limited_handler {
         timed_socket* of;
         Handler handler;
 
@@ -140,7 +140,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
             if (transport* const end = socket_.virtual_end()) [[unlikely]]
                 return end->read_some(stream_socket::first_of<net::mutable_buffer>(into),
                                       counting<operation::read>(std::move(handler)));
-            socket_.async_read_some(into, told<operation::read>(std::move(handler)));
+            socket_.async_read_some(into, with_limit<operation::read>(std::move(handler)));
         });
     }
     template <class Buffers, class Handler>
@@ -149,7 +149,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         begin<operation::write>([&] {
             if (transport* const end = socket_.virtual_end()) [[unlikely]]
                 return end->write_some(stream_socket::whole(from), counting<operation::write>(std::move(handler)));
-            socket_.async_write_some(from, told<operation::write>(std::move(handler)));
+            socket_.async_write_some(from, with_limit<operation::write>(std::move(handler)));
         });
     }
     /// Waits until there is data to read, or the peer's end.
@@ -159,7 +159,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         begin<operation::read>([&] {
             if (transport* const end = socket_.virtual_end()) [[unlikely]]
                 return end->wait_readable(without_count<operation::read>(std::move(handler)));
-            socket_.async_wait(stream_socket::wait_read, told<operation::read>(std::move(handler)));
+            socket_.async_wait(stream_socket::wait_read, with_limit<operation::read>(std::move(handler)));
         });
     }
     template <class Handler>
@@ -168,7 +168,7 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
         begin<operation::write>([&] {
             if (transport* const end = socket_.virtual_end()) [[unlikely]]
                 return end->connect(to, without_count<operation::write>(std::move(handler)));
-            socket_.async_connect(to, told<operation::write>(std::move(handler)));
+            socket_.async_connect(to, with_limit<operation::write>(std::move(handler)));
         });
     }
 
@@ -187,18 +187,18 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
 
   private:
     template <operation Kind, class Handler>
-    told_of_limit<Handler, Kind> told(Handler handler) {
+    limited_handler<Handler, Kind> with_limit(Handler handler) {
         return {this, std::move(handler)};
     }
 
     /// The same for the virtual network of a test.
     template <operation Kind, class Handler>
     erased_handler counting(Handler handler) {
-        return {told<Kind>(std::move(handler)), get_executor()};
+        return {with_limit<Kind>(std::move(handler)), get_executor()};
     }
     template <operation Kind, class Handler>
     erased_handler without_count(Handler handler) {
-        return {told<Kind>(std::move(handler)), get_executor(), erased_handler::no_count{}};
+        return {with_limit<Kind>(std::move(handler)), get_executor(), erased_handler::no_count{}};
     }
 
     template <operation Kind, class Perform>
@@ -254,14 +254,14 @@ class timed_socket : public std::enable_shared_from_this<timed_socket> {
 
 /// Forwards executor, allocator and cancellation slot of the inner handler.
 template <template <class, class> class Associator, class Handler, seriesgate::operation Kind, class Default>
-struct boost::asio::associator<Associator, seriesgate::timed_socket::told_of_limit<Handler, Kind>, Default>
+struct boost::asio::associator<Associator, seriesgate::timed_socket::limited_handler<Handler, Kind>, Default>
     : Associator<Handler, Default> {
-    using told = seriesgate::timed_socket::told_of_limit<Handler, Kind>;
+    using with_limit = seriesgate::timed_socket::limited_handler<Handler, Kind>;
 
-    static typename Associator<Handler, Default>::type get(const told& from) noexcept {
+    static typename Associator<Handler, Default>::type get(const with_limit& from) noexcept {
         return Associator<Handler, Default>::get(from.handler);
     }
-    static decltype(auto) get(const told& from, const Default& otherwise) noexcept {
+    static decltype(auto) get(const with_limit& from, const Default& otherwise) noexcept {
         return Associator<Handler, Default>::get(from.handler, otherwise);
     }
 };

@@ -101,8 +101,8 @@ int write_output(BIO* to, const char* from, int size) {
 }
 
 /// Called for messages in both directions, and for record headers.
-void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* told) {
-    auto& of = *static_cast<state*>(told);
+void count_message(int is_written, int, int type, const void*, std::size_t, SSL*, void* argument) {
+    auto& of = *static_cast<state*>(argument);
     const bool says_nothing = type == SSL3_RT_HANDSHAKE || type == SSL3_RT_ALERT;
     if (of.handshake_done && is_written == 0 && says_nothing) ++of.silent_messages;
 }

@@ -93,8 +93,8 @@ std::vector<label_view> distinguishing_first(planner& decided, std::size_t entry
     comparison strangers{labels};
     bool any_kin = false;
     for (const std::size_t index : neighbours_of(decided, entry)) {
-        const verdict said = decided.verdict_of(index);
-        const bool is_known = said == verdict::known || (said == verdict::admitted && is_refused_itself);
+        const verdict decision = decided.verdict_of(index);
+        const bool is_known = decision == verdict::known || (decision == verdict::admitted && is_refused_itself);
         const auto other = decided.labels(index);
         if (is_giant(other)) continue;
         const bool is_kin = label_value(other, "__name__") == metric;

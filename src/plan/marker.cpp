@@ -191,12 +191,12 @@ void add(std::vector<marker_request>& requests, marker_sample sample) {
 }  // namespace
 
 std::vector<marker_request> marker_book::next(const marker_values& values, time_point now) {
-    std::erase_if(told_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
+    std::erase_if(written_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
     const std::int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
     std::vector<marker_request> requests;
-    auto ending = told_.begin();
+    auto ending = written_.begin();
     const auto end_those_before = [&](const marker_name* name) {
-        for (; ending != told_.end() && (name == nullptr || ending->first < *name); ++ending)
+        for (; ending != written_.end() && (name == nullptr || ending->first < *name); ++ending)
             add(requests, {.name = ending->first,
                            .series_refused = std::nullopt,
                            .timestamp = std::max(now_ms, ending->second.last + 1)});
@@ -204,7 +204,8 @@ std::vector<marker_request> marker_book::next(const marker_values& values, time_
     for (const auto& [name, series_refused] : values) {
         end_those_before(&name);
         std::int64_t timestamp = now_ms;
-        if (ending != told_.end() && ending->first == name) timestamp = std::max(now_ms, (ending++)->second.last + 1);
+        if (ending != written_.end() && ending->first == name)
+            timestamp = std::max(now_ms, (ending++)->second.last + 1);
         add(requests, {.name = name, .series_refused = series_refused, .timestamp = timestamp});
     }
     end_those_before(nullptr);
@@ -217,10 +218,10 @@ std::vector<marker_request> marker_book::next(const marker_values& values, time_
 void marker_book::sent(const marker_request& request, bool is_taken, time_point now) {
     for (const marker_sample& each : request.samples) {
         if (each.series_refused) {
-            told_.insert_or_assign(each.name, told{.last = each.timestamp, .last_value = now});
+            written_.insert_or_assign(each.name, written{.last = each.timestamp, .last_value = now});
         } else if (is_taken) {
-            told_.erase(each.name);
-        } else if (const auto found = told_.find(each.name); found != told_.end()) {
+            written_.erase(each.name);
+        } else if (const auto found = written_.find(each.name); found != written_.end()) {
             found->second.last = each.timestamp;
         }
     }

@@ -105,11 +105,11 @@ class marker_turn {
 /// clock is set back: stores reject others. A marker whose end cannot be delivered is forgotten after five minutes,
 /// when queries have forgotten it too.
 class marker_book {
-    struct told {
+    struct written {
         std::int64_t last;      // milliseconds: the last sample that the store may have
         time_point last_value;  // time of the last value
     };
-    std::map<marker_name, told> told_;
+    std::map<marker_name, written> written_;
     std::optional<std::string> last_tenant_;  // where broke_off() stopped
 
   public:

@@ -104,7 +104,7 @@ struct limit_share {
 };
 
 /// Most refused entries that the answer to the sender names: enough to name the full limits.
-inline constexpr std::size_t told_max = 32;
+inline constexpr std::size_t quoted_max = 32;
 
 /// Borrows from its planner; valid until that takes another request or shrinks. Copy the counts to keep them.
 struct plan : plan_counts {
@@ -114,7 +114,7 @@ struct plan : plan_counts {
     std::span<const limit_share> refused_by;           ///< in the order of their first entries
     std::span<const limit_share> observed_by;          ///< by observing limits: admitted nevertheless
     std::span<const limit_share> beyond;               ///< by maxExemptSeries, maxIgnoredValues: they refuse nothing
-    std::span<const refused_entry> told;               ///< entries to name in the answer, up to told_max
+    std::span<const refused_entry> quoted;             ///< entries to name in the answer, up to quoted_max
     std::span<const std::uint32_t> newly_admitted;     ///< see lookup_result
     std::span<const std::uint32_t> returned;           ///< see lookup_result
     std::span<const std::uint32_t> newly_refused;      ///< see lookup_result

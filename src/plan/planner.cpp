@@ -244,7 +244,7 @@ plan planner::collect() {
     counts.metadata = metadata_;
     counts.empty_entries = empty_entries_;
     removed_.clear();
-    told_.clear();
+    quoted_.clear();
     refused_by_.start();
     observed_by_.start();
     refused_series_.start();
@@ -266,7 +266,7 @@ plan planner::collect() {
             counts.refused_unknown_samples += offered_[i].samples;
         } else {
             if (!refused_by_.add(scratch_.refused_by[i], offered_[i].samples)) begin_refused(i);
-            if (is_told(verdicts_[i]) && told_.size() < told_max) told_.push_back(entry_at(i, refusal_at(i)));
+            if (is_told(verdicts_[i]) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, refusal_at(i)));
         }
     }
     note_observed();
@@ -288,7 +288,7 @@ plan planner::collect() {
     made.refused_by = refused_by_.all();
     made.observed_by = observed_by_.all();
     made.beyond = beyond_;
-    made.told = told_;
+    made.quoted = quoted_;
     made.newly_admitted = scratch_.newly_admitted;
     made.returned = scratch_.returned;
     made.newly_refused = scratch_.newly_refused;

@@ -75,7 +75,7 @@ class planner : public label_source {
     entry_counts left_out_counts_;
     std::vector<verdict> verdicts_;  // once decided: as long as offered_
     std::vector<byte_range> removed_;
-    std::vector<refused_entry> told_;
+    std::vector<refused_entry> quoted_;
     limit_shares refused_by_;
     limit_shares observed_by_;
     std::vector<limit_share> beyond_;

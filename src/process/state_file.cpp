@@ -111,8 +111,8 @@ class file_source : public state_source {
     }
     [[nodiscard]] std::uint64_t left() const override { return left_; }
     bool intact() override {
-        std::uint64_t said = 0;
-        return left_ == 0 && take(reinterpret_cast<char*>(&said), sizeof said) && said == sum_.value();
+        std::uint64_t stored = 0;
+        return left_ == 0 && take(reinterpret_cast<char*>(&stored), sizeof stored) && stored == sum_.value();
     }
 
   private:

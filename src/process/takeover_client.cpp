@@ -26,19 +26,19 @@ std::string in_words(error_code error) {
     return error.message();
 }
 
-std::string refusal_in(const message& said) {
-    return "the running gate: " + said.text.substr(takeover::no.size());
+std::string refusal_in(const message& heard) {
+    return "the running gate: " + heard.text.substr(takeover::no.size());
 }
 
 /// Parses "socket NAME" or "socket NAME file".
-given_socket socket_in(message said) {
-    if (said.sockets.size() != 1 || !said.text.starts_with(takeover::socket))
+given_socket socket_in(message heard) {
+    if (heard.sockets.size() != 1 || !heard.text.starts_with(takeover::socket))
         give_up("the running gate speaks another protocol");
-    std::string name = said.text.substr(takeover::socket.size());
+    std::string name = heard.text.substr(takeover::socket.size());
     const bool has_file = name.ends_with(takeover::with_file);
     if (has_file) name.resize(name.size() - takeover::with_file.size());
     return {.name = std::move(name),
-            .at = {.file = {}, .socket = std::move(said.sockets.front()), .leaves_file = has_file}};
+            .at = {.file = {}, .socket = std::move(heard.sockets.front()), .leaves_file = has_file}};
 }
 
 }  // namespace
@@ -79,20 +79,20 @@ std::vector<given_socket> takeover_client::ask_for_sockets() {
     say(takeover::hello);
     std::vector<given_socket> given;
     for (;;) {
-        message said = hear(takeover::silence_limit);
-        if (said.text == takeover::that_is_all) return given;
-        given.push_back(socket_in(std::move(said)));
+        message heard = hear(takeover::silence_limit);
+        if (heard.text == takeover::that_is_all) return given;
+        given.push_back(socket_in(std::move(heard)));
     }
 }
 
 void takeover_client::take() {
     say(takeover::go);
     for (;;) {
-        const message said = hear(takeover::silence_limit);
-        if (said.text == takeover::yours) return;
-        if (said.text == takeover::wait) continue;
-        // A gate of version 0.1 also sends its idle connections. `said` closes them, and their senders connect again.
-        if (!said.text.starts_with(takeover::connections)) give_up("the running gate speaks another protocol");
+        const message heard = hear(takeover::silence_limit);
+        if (heard.text == takeover::yours) return;
+        if (heard.text == takeover::wait) continue;
+        // A gate of version 0.1 also sends its idle connections. `heard` closes them, and their senders connect again.
+        if (!heard.text.starts_with(takeover::connections)) give_up("the running gate speaks another protocol");
         say(takeover::got);
     }
 }

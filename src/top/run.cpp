@@ -157,10 +157,10 @@ bool wants_colours() {
 }
 
 std::size_t columns_of_report() {
-    winsize said{};
-    if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &said) != 0 || said.ws_col == 0)
+    winsize window{};
+    if (::isatty(STDOUT_FILENO) != 1 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0)
         return report_columns;
-    return std::max<std::size_t>(said.ws_col, report_columns_min);
+    return std::max<std::size_t>(window.ws_col, report_columns_min);
 }
 
 /// Stops the io_context at the end, since pending time limits no longer matter.

@@ -93,11 +93,11 @@ void screen::give_back() noexcept {
 }
 
 screen_size screen::size() const noexcept {
-    winsize said{};
+    winsize window{};
     screen_size size;
-    if (::ioctl(keys_, TIOCGWINSZ, &said) != 0) return size;
-    if (said.ws_row != 0) size.rows = std::min<std::size_t>(said.ws_row, rows_max);
-    if (said.ws_col != 0) size.columns = std::clamp<std::size_t>(said.ws_col, columns_min, columns_max);
+    if (::ioctl(keys_, TIOCGWINSZ, &window) != 0) return size;
+    if (window.ws_row != 0) size.rows = std::min<std::size_t>(window.ws_row, rows_max);
+    if (window.ws_col != 0) size.columns = std::clamp<std::size_t>(window.ws_col, columns_min, columns_max);
     return size;
 }
 

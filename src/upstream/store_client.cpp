@@ -91,7 +91,7 @@ net::awaitable<store_client::outcome> store_client::post(const upstream_request&
 net::awaitable<store_client::outcome> store_client::send(upstream_message message, std::optional<backend_slot> slot,
                                                          clock::time_point limit) {
     tried_backends tried;
-    std::string told;
+    std::string failures;
     std::optional<upstream_error> before;
     for (std::size_t left = backends_.size();; --left) {
         if (!slot) {
@@ -102,7 +102,7 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         readdress(message, slot->backend().at);
         outcome got = co_await send_to(*slot, message, limit, left);
         if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), slot->backend()) : std::move(got);
-        upstream_error error = after(before, got.error(), told);
+        upstream_error error = after(before, got.error(), failures);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
         before = std::move(error);
         tried.resize(backends_.size());

@@ -74,11 +74,11 @@ std::optional<std::uint64_t> upstream_health::failed(upstream_error_reason reaso
     if (!is_failing_.exchange(true)) {
         held->since = now;
         held->requests = 0;
-        held->told = false;
+        held->is_logged = false;
     }
     ++held->requests;
     const auto line = held->lines.count(reason, 1, now);
-    if (line) held->told = true;
+    if (line) held->is_logged = true;
     return line;
 }
 
@@ -87,7 +87,7 @@ void upstream_health::rest(const std::function<void(upstream_error_reason, std::
     const auto held = outage_.lock();
     held->lines.rest(
         [&](upstream_error_reason reason, std::uint64_t requests) {
-            held->told = true;
+            held->is_logged = true;
             tell(reason, requests);
         },
         now);
@@ -98,7 +98,7 @@ std::optional<upstream_health::outage> upstream_health::answered(clock::time_poi
         return std::nullopt;
     const auto held = outage_.lock();
     const bool is_end = is_failing_.exchange(false);
-    if (!is_end || !held->told) return std::nullopt;
+    if (!is_end || !held->is_logged) return std::nullopt;
     return outage{.lasted = since(held->since, now), .requests = held->requests};
 }
 
@@ -108,13 +108,13 @@ std::optional<name_health::news> name_health::looked_up(error_code error, clock:
     const bool was_well = held->fault.empty();
     if (!error) {
         held->fault.clear();
-        if (was_well || !std::exchange(held->told, false)) return std::nullopt;
+        if (was_well || !std::exchange(held->is_logged, false)) return std::nullopt;
         return news{.resolves = true, .lasted = lasted()};
     }
     if (was_well) held->since = now;
     held->fault = error.message();
     if (!held->line.count(1, now)) return std::nullopt;
-    held->told = true;
+    held->is_logged = true;
     return news{.resolves = false, .lasted = lasted()};
 }
 

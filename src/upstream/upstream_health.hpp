@@ -77,7 +77,7 @@ class upstream_health {
     struct outage_state {
         clock::time_point since;
         std::uint64_t requests = 0;
-        bool told = false;
+        bool is_logged = false;
         throttled_logs<upstream_error_reason> lines{};
     };
 
@@ -116,7 +116,7 @@ class name_health {
     struct state {
         std::string fault;  // empty while it resolves
         clock::time_point since;
-        bool told = false;
+        bool is_logged = false;
         throttled_log line{interval};
     };
     guarded<state> state_;

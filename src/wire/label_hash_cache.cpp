@@ -23,15 +23,15 @@ label_hash_cache::label_hash_cache(std::size_t most_bytes)
 
 bool label_hash_cache::learn(std::uint64_t key, std::uint64_t labels_hash, bool displaces) noexcept {
     assert(key != 0);
-    slot* place = free_slot(bucket_of(key), key);
-    if (place == nullptr) place = free_slot(neighbour_of(key), key);
-    const bool has_room = place != nullptr;
+    slot* slot = free_slot(bucket_of(key), key);
+    if (slot == nullptr) slot = free_slot(neighbour_of(key), key);
+    const bool has_room = slot != nullptr;
     if (!has_room) {
         if (!displaces) return false;
-        place = &bucket_of(key).slots[key >> 62];  // bits that no bucket is chosen by
+        slot = &bucket_of(key).slots[key >> 62];  // bits that no bucket is chosen by
     }
-    std::atomic_ref{place->sum}.store(labels_hash, std::memory_order_relaxed);
-    std::atomic_ref{place->check}.store(key ^ labels_hash, std::memory_order_relaxed);
+    std::atomic_ref{slot->sum}.store(labels_hash, std::memory_order_relaxed);
+    std::atomic_ref{slot->check}.store(key ^ labels_hash, std::memory_order_relaxed);
     return has_room;
 }
 
