@@ -84,14 +84,14 @@ std::uint64_t demand_history::kept::peak() const noexcept {
 /// Slot of a window in a ring. A newer window drops the oldest. So does one older than all kept ones: the clock was
 /// wrong then.
 template <class Ring>
-std::size_t demand_history::place_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring) {
+std::size_t demand_history::slot_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring) {
     constexpr auto count = static_cast<std::int64_t>(std::tuple_size_v<Ring>);
     assert(window >= 0);
     const bool is_older = window <= newest - count;
     const std::int64_t passed = is_older ? count : std::clamp<std::int64_t>(window - newest, 0, count);
     for (std::int64_t i = 0; i < passed; ++i) {
-        const auto rank = static_cast<std::size_t>((window - i) % count + count) % static_cast<std::size_t>(count);
-        for (auto& [key, budget] : budgets_) (budget.*ring)[rank] = 0;
+        const auto slot = static_cast<std::size_t>((window - i) % count + count) % static_cast<std::size_t>(count);
+        for (auto& [key, budget] : budgets_) (budget.*ring)[slot] = 0;
     }
     if (passed > 0) newest = window;
     return static_cast<std::size_t>(window % count);
@@ -102,16 +102,16 @@ void demand_history::add(std::span<const ended_budget> ended) {
         std::string key = demand_key(each.scope, each.name);
         if (key.size() > key_bytes_max) continue;
         const auto at = budgets_.try_emplace(std::move(key)).first;
-        const auto raise = [](auto& ring, std::size_t rank, std::uint64_t series) {
-            ring[rank] = std::max(ring[rank], series);
+        const auto raise = [](auto& ring, std::size_t slot, std::uint64_t series) {
+            ring[slot] = std::max(ring[slot], series);
         };
         if (each.hour) {
-            const std::size_t rank = place_of(hour_number(each.hour->start), newest_hour_, &kept::hours);
-            raise(at->second.hours, rank, each.hour->series);
+            const std::size_t slot = slot_of(hour_number(each.hour->start), newest_hour_, &kept::hours);
+            raise(at->second.hours, slot, each.hour->series);
         }
         if (each.day) {
-            const std::size_t rank = place_of(day_number(each.day->start), newest_day_, &kept::days);
-            raise(at->second.days, rank, each.day->series);
+            const std::size_t slot = slot_of(day_number(each.day->start), newest_day_, &kept::days);
+            raise(at->second.days, slot, each.day->series);
         }
     }
     trim(true, parts_max);
@@ -119,8 +119,8 @@ void demand_history::add(std::span<const ended_budget> ended) {
 }
 
 void demand_history::advance(std::chrono::sys_seconds hour, std::chrono::sys_seconds day) {
-    place_of(std::max<std::int64_t>(hour_number(hour) - 1, 0), newest_hour_, &kept::hours);
-    place_of(std::max<std::int64_t>(day_number(day) - 1, 0), newest_day_, &kept::days);
+    slot_of(std::max<std::int64_t>(hour_number(hour) - 1, 0), newest_hour_, &kept::hours);
+    slot_of(std::max<std::int64_t>(day_number(day) - 1, 0), newest_day_, &kept::days);
 }
 
 /// Drops budgets without demand, then those with the lowest peaks beyond count_max.

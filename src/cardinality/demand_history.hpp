@@ -87,7 +87,7 @@ class demand_history {
     };
 
     template <class Ring>
-    std::size_t place_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring);
+    std::size_t slot_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring);
     void trim(bool parts, std::size_t count_max);
 
     std::map<std::string, kept, std::less<>> budgets_;
