@@ -125,7 +125,7 @@ class marker_book {
     void broke_off(const marker_request& at) { last_tenant_ = at.tenant; }
 
     /// Markers that the store may have.
-    [[nodiscard]] std::size_t size() const noexcept { return told_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return written_.size(); }
 };
 
 }  // namespace seriesgate
