@@ -90,7 +90,7 @@ void planner::note_ignored(const series_view& series) {
     ignored_part& made = ignored_.emplace_back();
     if (series.ignored_hash == 0) return;
     made.value = ignored_value_of(series.ignored_hash, tenant_);
-    made.series_with_it = fingerprint_of(series.labels_hash + series.ignored_hash, tenant_);
+    made.other_fingerprint = fingerprint_of(series.labels_hash + series.ignored_hash, tenant_);
 }
 
 /// Finds the distinct values, in order of first appearance.
@@ -123,7 +123,7 @@ void planner::find_values() {
 
 /// Ignored values have a limit. Beyond it, all labels of a series count; otherwise a sender could hide any number of
 /// series behind one.
-void planner::tell_values_apart(series_limiter& limiter, time_point now, std::string_view tenant) {
+void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now, std::string_view tenant) {
     beyond_values_ = {};
     if (!hasher_.ignores_any() || !limiter.rules()->ignores_labels) return;
     assert(ignored_.size() == offered_.size());
@@ -135,9 +135,12 @@ void planner::tell_values_apart(series_limiter& limiter, time_point now, std::st
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
         const auto found = std::ranges::lower_bound(value_places_, ignored_[i].value, {}, &value_place::value);
-        if (is_decided && is_accepted(value_verdicts_[found->at])) continue;
-        offered_[i].fingerprint = ignored_[i].series_with_it;
-        if (is_decided && offered_[i].admits) beyond_values_.add(i, offered_[i].samples);
+        const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[found->at]);
+        if (counts_apart != ignored_[i].is_apart) {  // asked again in another hour, the answer may be another
+            std::swap(offered_[i].fingerprint, ignored_[i].other_fingerprint);
+            ignored_[i].is_apart = counts_apart;
+        }
+        if (counts_apart && is_decided && offered_[i].admits) beyond_values_.add(i, offered_[i].samples);
     }
 }
 
@@ -152,7 +155,7 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     assert(is_read_);  // and not decided yet
     is_read_ = false;
     verdicts_.resize(offered_.size());
-    tell_values_apart(limiter, now, tenant);
+    apply_ignored_values_limit(limiter, now, tenant);
     const request_origin origin{.tenant = tenant, .labels = this};
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }
@@ -161,7 +164,7 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
                         untold_series* at_once, untold& aside, const known_counts& counted) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
-    tell_values_apart(limiter, now, tenant);
+    apply_ignored_values_limit(limiter, now, tenant);
     limiter.lookup(offered_, now, verdicts_, scratch_);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};

@@ -56,8 +56,10 @@ class planner : public label_source {
     std::vector<entry> entries_;  // as long as offered_
     /// Ignored labels of an entry.
     struct ignored_part {
-        std::uint64_t value = 0;           ///< fingerprint of the ignored labels' values; 0: none
-        std::uint64_t series_with_it = 0;  ///< fingerprint of the series with these labels
+        std::uint64_t value = 0;  ///< fingerprint of the ignored labels' values; 0: none
+        /// Fingerprint of the series with these labels; without them if is_apart, for then offered_ has that with them.
+        std::uint64_t other_fingerprint = 0;
+        bool is_apart = false;
     };
     /// A value and a run of entries that have it; then its entry in values_.
     struct value_place {
@@ -161,7 +163,7 @@ class planner : public label_source {
     void leave_out(byte_range record, const left_out_series& series);
     void note_ignored(const series_view& series);
     void find_values();
-    void tell_values_apart(series_limiter& limiter, time_point now, std::string_view tenant);
+    void apply_ignored_values_limit(series_limiter& limiter, time_point now, std::string_view tenant);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>

@@ -1,9 +1,12 @@
 #include "plan/planner.hpp"
 
 #include <bit>
+#include <chrono>
 
+#include "claim/questions.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "limit/untold.hpp"
 #include "plan/requests.hpp"
 #include "series/label.hpp"
 #include "support/catch.hpp"
@@ -11,6 +14,7 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
+using namespace std::chrono_literals;
 
 namespace plan_test {
 namespace {
@@ -412,6 +416,38 @@ TEST_CASE("a series that breaks a rule is left out alone, and takes no place in 
         CHECK(of_alone->forward == body_action::nothing);
         CHECK(of_alone->refused_series == 0);
     }
+}
+
+TEST_CASE("a value that has no room in one day and has it in the next does not count apart there") {
+    const std::vector<std::string> ignored{"replica"};
+    limit_rules rules = limited_to(100);
+    rules.incumbent_grace = {};
+    rules.ignores_labels = true;
+    rules.ignored_values_max = 1;
+    const time_point midnight = noon + 12h;
+    series_limiter limiter{rules, midnight - 10min};
+    const auto body_of = [](const std::string& replica) {
+        prometheus::WriteRequest request;
+        auto& series = add_series(request, "a");
+        if (replica.empty()) return request.SerializeAsString();
+        series.add_labels()->set_name("replica");
+        series.mutable_labels(series.labels_size() - 1)->set_value(replica);
+        return request.SerializeAsString();
+    };
+    planner planning{hash_key::known_to_all(), ignored};
+    REQUIRE(planning(body_of("one"), limiter, midnight - 2min).has_value());  // takes the only room for a value
+
+    const std::string plain = body_of("");
+    REQUIRE(planning.read(plain, {}, protocol::v1).code == wire_errc::none);
+    const std::uint64_t without_label = planning.fingerprint_at(0);
+    const std::string body = body_of("two");
+    REQUIRE(planning.read(body, {}, protocol::v1).code == wire_errc::none);
+    questions to_ask{hash_key::known_to_all()};
+    untold aside;
+    REQUIRE(planning.ask(limiter, midnight - 1min, {}, to_ask, nullptr, aside).code == wire_errc::none);
+    CHECK(planning.fingerprint_at(0) != without_label);
+    REQUIRE(planning.ask(limiter, midnight, {}, to_ask, nullptr, aside).code == wire_errc::none);
+    CHECK(planning.fingerprint_at(0) == without_label);
 }
 
 }  // namespace plan_test
