@@ -45,8 +45,8 @@ class forwarder {
     /// @return the agreed answer; where a store gave none, the gate's own answer stands in.
     net::awaitable<reply> send(const http_request& from, const outgoing& sent);
 
-    /// Forwards an older vmagent's question whether zstd is understood. The gate does not recompress, so the store
-    /// decides.
+    /// Forwards an older vmagent's question whether zstd is understood. The gate never changes the compression format,
+    /// so the store decides.
     net::awaitable<reply> ask_for_zstd(const http_request& from);
 
   private:

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "config/units.hpp"
 #include "core/path_tenant.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/refusals.hpp"
@@ -28,11 +29,20 @@ constexpr std::size_t tenant_bytes_max = group_key_bytes_max;
 constexpr auto maintenance_interval = std::chrono::seconds{1};
 
 /// Larger decoded bodies are giants: a worker reads one of them at a time.
-constexpr std::size_t giant_bytes = 1u << 20;
+constexpr std::size_t large_body_bytes = 1u << 20;
 constexpr std::size_t giants_waiting_max = 1'024;
 
 /// The hour may end while a request asks the shared store. After this many tries the gate decides without an answer.
 constexpr int hours_asked_max = 3;
+
+/// Large bodies take turns, and too many of them wait.
+reply no_turn(std::chrono::milliseconds patience) {
+    return come_again(
+        rejection(reject_reason::queue_delay, 503,
+                  fmt::format("large requests take turns, and there was none within upstream.timeout ({}); "
+                              "try again",
+                              format_duration(patience))));
+}
 
 }  // namespace
 
@@ -41,21 +51,21 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
       shared_(shared),
       pool_(shared.settings, shared.key, shared.labels),
       forwarder_(io, shared),
-      giants_(io, 1, giants_waiting_max) {
+      large_body_turns_(io, 1, giants_waiting_max) {
     const upstream_config& upstream = shared.settings.upstream;
-    note_marks(upstream.store);
-    for (const replica_config& each : upstream.replicas) note_marks(each.store);
+    find_tenant_placeholders(upstream.store);
+    for (const replica_config& each : upstream.replicas) find_tenant_placeholders(each.store);
     if (shared.fleet == nullptr) return;
     claimer_.emplace(io, *shared.fleet);
     teller_.emplace(io, *shared.fleet, *claimer_, shared.limiter, shared.key);
 }
 
-void ingestor::note_marks(const store_config& store) {
+void ingestor::find_tenant_placeholders(const store_config& store) {
     for (const store_backend& each : store.backends) {
         const std::string& target = each.target.reveal();
         const auto mark = find_tenant_mark(std::string_view{target}.substr(0, target.find('?')));
-        stands_in_path_ = stands_in_path_ || mark.has_value();
-        is_account_ = is_account_ || (mark && mark->is_account);
+        store_url_has_tenant_ = store_url_has_tenant_ || mark.has_value();
+        tenant_must_be_account_ = tenant_must_be_account_ || (mark && mark->is_account);
     }
 }
 
@@ -76,7 +86,7 @@ net::awaitable<void> ingestor::tell_untold() {
 
 net::awaitable<reply> ingestor::answer(http_request& request) {
     shared_.metrics.received_bytes.add(request.body.size());
-    if (goes_in_circles(request.headers)) co_return looped();
+    if (is_request_loop(request.headers)) co_return looped();
     if (auto wrong = tenant_fault(request.tenant)) co_return std::move(*wrong);
     if (asks_for_zstd(request)) co_return co_await forwarder_.ask_for_zstd(request);
     const media kind = media_of(request.headers, request.body);
@@ -98,12 +108,13 @@ std::optional<reply> ingestor::tenant_fault(std::string_view tenant) const {
     if (tenant.size() > tenant_bytes_max)
         return rejection(reject_reason::too_large, 400,
                          fmt::format("tenant name of more than {} bytes: {}", tenant_bytes_max, tenant.size()));
-    const bool fits = (!stands_in_path_ || fits_path(tenant, false)) && (!is_account_ || fits_path(tenant, true));
+    const bool fits =
+        (!store_url_has_tenant_ || fits_path(tenant, false)) && (!tenant_must_be_account_ || fits_path(tenant, true));
     if (fits) return std::nullopt;
     return rejection(
         reject_reason::invalid_http, 400,
         fmt::format("the tenant \"{}\" cannot stand in the URL of the store: it is {}", shown_in_answer(tenant),
-                    is_account_ ? "an account, 7 or 7:1" : "letters, digits, -, ., _, ~ and :"));
+                    tenant_must_be_account_ ? "an account, 7 or 7:1" : "letters, digits, -, ., _, ~ and :"));
 }
 
 /// Catches bad_alloc, so that samples already counted as received are counted as failed.
@@ -153,7 +164,8 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
     return std::move(*made);
 }
 
-/// Decodes a body and reads its series in steps, so that the worker serves others in between. Giants take turns.
+/// Decodes a body at once, then parses it in steps of about a millisecond, so that the worker serves others in between.
+/// Large bodies take turns.
 /// @return the decoded body, or the answer that rejects the request.
 net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& request, const media& kind,
                                                          request_work& work) {
@@ -161,10 +173,10 @@ net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& req
     const auto size = body_codec::decoded_size(kind.coding, request.body, decoded_max);
     if (!size) co_return undecodable(size.error(), decoded_max);
     std::optional<fair_queue::turn> turn;
-    if (*size > giant_bytes) {
+    if (*size > large_body_bytes) {
         const auto patience = shared_.settings.upstream.timeout;
-        turn.emplace(co_await giants_.take(request.sender, fair_queue::clock::now() + patience));
-        if (!*turn) co_return too_busy(patience, shared_.settings.server.queue_delay_max);
+        turn.emplace(co_await large_body_turns_.take(request.sender, fair_queue::clock::now() + patience));
+        if (!*turn) co_return no_turn(patience);
     }
     const auto decoded = decode(request, kind, *size, work);
     if (!decoded) co_return decoded.error();
@@ -246,11 +258,11 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
     assert(stored <= accepted);
     shared_.metrics.samples_stored.add(stored);
     shared_.metrics.samples_failed.add(accepted - stored);
-    tell_lost(tell_sender(sent, rules, answer), accepted - stored, request);
+    log_unconfirmed(tell_sender(sent, rules, answer), accepted - stored, request);
 }
 
 /// Logs 2xx answers that did not confirm all samples.
-void ingestor::tell_lost(confirmation confirmed, std::uint64_t samples, const http_request& request) {
+void ingestor::log_unconfirmed(confirmation confirmed, std::uint64_t samples, const http_request& request) {
     const config& settings = shared_.settings;
     if (confirmed == confirmation::missing) {
         shared_.metrics.unconfirmed_requests.add();

@@ -23,11 +23,11 @@ class ingestor {
     ingest_shared& shared_;
     work_pool pool_;
     forwarder forwarder_;
-    fair_queue giants_;               // turns by sender address for large bodies
+    fair_queue large_body_turns_;     // turns by sender address for large bodies
     std::optional<claimer> claimer_;  // only in a fleet
     std::optional<teller> teller_;
-    bool stands_in_path_ = false;  // a store's URL contains the tenant, see core/path_tenant.hpp
-    bool is_account_ = false;      // the tenant in the URL must be an account
+    bool store_url_has_tenant_ = false;    // a store's URL contains the tenant, see core/path_tenant.hpp
+    bool tenant_must_be_account_ = false;  // the tenant in the URL must be an account
 
   public:
     ingestor(net::io_context& io, ingest_shared& shared);
@@ -49,7 +49,7 @@ class ingestor {
     net::awaitable<reply> answer(http_request& request);
 
   private:
-    void note_marks(const store_config& store);
+    void find_tenant_placeholders(const store_config& store);
     [[nodiscard]] std::optional<reply> tenant_fault(std::string_view tenant) const;
     net::awaitable<result<outgoing, reply>> prepare(http_request& request, const media& kind);
     result<outgoing, reply> make(const decided_request& request, request_work& work);
@@ -61,7 +61,7 @@ class ingestor {
     net::awaitable<reply> send(const http_request& request, const outgoing& sent);
     void count(const outgoing& made);
     void complete(const http_request& request, const outgoing& sent, reply& answer);
-    void tell_lost(confirmation confirmed, std::uint64_t samples, const http_request& request);
+    void log_unconfirmed(confirmation confirmed, std::uint64_t samples, const http_request& request);
 };
 
 }  // namespace seriesgate

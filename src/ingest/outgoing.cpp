@@ -58,7 +58,7 @@ std::optional<std::string> make_spliced(const decided_request& request, request_
 std::optional<std::string> make_translated(const decided_request& request, request_work& work, outgoing& made) {
     made.lost = work.translate(request.decoded, request.decided.removed, work.rewritten);
     made.untranslated = counts_of(made.lost);
-    made.untranslated_told = untranslated_text(made.lost);
+    made.untranslated_text = untranslated_text(made.lost);
     // The size with all symbols filled in is known only now.
     if (!take_room(work, work.rewritten.size())) return std::nullopt;
     std::string body;
@@ -105,8 +105,8 @@ std::optional<outgoing> make_outgoing(const decided_request& request, request_wo
     const bool goes_on = decided.forward != body_action::nothing;
     if (goes_on && is_for_translation(request, upstream)) made.forward = body_action::translated;
     if (!make_body(request, work, made)) return std::nullopt;
-    made.refused_told = refused_text(decided, request.tenant, work.planning, limiter);
-    if (is_left_out_told(request, limiter)) made.left_out_told = left_out_text(decided, work.planning);
+    made.refused_text = refused_text(decided, request.tenant, work.planning, limiter);
+    if (is_left_out_told(request, limiter)) made.left_out_text = left_out_text(decided, work.planning);
 
     assert((made.body == nullptr) == (made.forward == body_action::nothing));
     assert(made.body == nullptr || !made.body->empty());

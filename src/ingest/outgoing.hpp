@@ -32,9 +32,9 @@ struct outgoing {
     plan_counts decided{};
     translation_loss lost{};  ///< accepted, but not expressible in remote write 1
     entry_counts untranslated{};
-    std::string untranslated_told{};  ///< text for the sender about `lost`; empty: none
-    std::string refused_told{};
-    std::string left_out_told{};
+    std::string untranslated_text{};  ///< text for the sender about `lost`; empty: none
+    std::string refused_text{};
+    std::string left_out_text{};
 };
 
 struct decided_request {

@@ -72,7 +72,7 @@ bool is_less(const written_counts& stored, const written_counts& sent) {
 /// So samples refused on purpose count as written, unless the answer is an error. The gate never invents counts for a
 /// store that sent none, since that store may have stored nothing.
 confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
-    written_counts written = sent.refused_told.empty() ? written_of(sent.decided.refused) : written_counts{};
+    written_counts written = sent.refused_text.empty() ? written_of(sent.decided.refused) : written_counts{};
     auto made = confirmation::given;
     if (is_known_by_status(sent, rules)) {
         written += written_of(sent_counts(sent));
@@ -117,17 +117,17 @@ void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer)
         if (text.empty()) answer.rejected = reason;
         text.append(text.empty() ? "" : "\n").append(sentence);
     };
-    add(sent.refused_told, reject_reason::refused);
-    add(sent.left_out_told, reject_reason::left_out);
-    add(sent.untranslated_told, reject_reason::untranslated);
-    if (!text.empty()) turn_into_error(sent.refused_told.empty() ? 400 : rules.reject_status, text, answer);
+    add(sent.refused_text, reject_reason::refused);
+    add(sent.left_out_text, reject_reason::left_out);
+    add(sent.untranslated_text, reject_reason::untranslated);
+    if (!text.empty()) turn_into_error(sent.refused_text.empty() ? 400 : rules.reject_status, text, answer);
 }
 
 }  // namespace
 
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer) {
-    assert(sent.refused_told.empty() || sent.decided.refused_series != 0);
-    assert(sent.left_out_told.empty() || sent.decided.left_out_series != 0);
+    assert(sent.refused_text.empty() || sent.decided.refused_series != 0);
+    assert(sent.left_out_text.empty() || sent.decided.left_out_series != 0);
     assert((sent.body == nullptr) == (sent.forward == body_action::nothing));
     if (sent.decided.refused_series != 0) {
         tell_refused(sent.decided, answer);

@@ -117,7 +117,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
         return decision{.how = refused.how, .by = refused.by};
     }
     if (begins) state_.refused.insert(family.fingerprint, refused);
-    note_cut(refusing, one);
+    count_incomplete_histogram(refusing, one);
     return refuse(series, refused);
 }
 
@@ -217,7 +217,7 @@ admission::completion admission::completing(const spent_windows& spent, const ca
 }
 
 /// Counts a series refused although its histogram has begun: the margin or histogram_series_max is used up.
-void admission::note_cut(in_windows refusing, const candidate& of) {
+void admission::count_incomplete_histogram(in_windows refusing, const candidate& of) {
     if (refusing.hour && of.begun.hour) held_.hourly.cut_series.insert(of.series.fingerprint);
     if (refusing.day && of.begun.day) held_.daily.cut_series.insert(of.series.fingerprint);
 }

@@ -154,7 +154,7 @@ class admission {
         limit_number refusing = unknown_limit;            ///< the first limit that refuses
     };
     demand note_demand(in_windows refusing, const candidate& of);
-    void note_cut(in_windows refusing, const candidate& of);
+    void count_incomplete_histogram(in_windows refusing, const candidate& of);
     decision refuse(const offered_series& series, refusal said);
     bool take(const candidate& of, const completion& over_limit);
     void hear(const candidate& of);

@@ -94,7 +94,7 @@ class late_keys {
 /// guarded).
 struct commit_state {
     budget_table budgets;
-    std::vector<limit_number> limit_numbers{};  ///< of the limits in book.rules(), in their order
+    std::vector<limit_number> limit_numbers{};  ///< of the limits in budgets.rules(), in their order
     window_tally hourly;
     window_tally daily;
     /// The sets in force, for writing; window_sets has the same for reading. The day's set contains the hour's.
@@ -126,7 +126,7 @@ struct commit_state {
 void catch_up(guarded<commit_state>& counts);
 
 /// Budgets per piece: each takes up to a microsecond.
-inline constexpr std::size_t told_per_piece = 64;
+inline constexpr std::size_t budgets_per_piece = 64;
 
 /// The clock may be set back by this much without ending the running window.
 inline constexpr std::chrono::seconds step_back_max = std::chrono::hours{1};

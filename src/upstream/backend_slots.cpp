@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t share_steps = 10;
 
-enum class rank : std::uint8_t { trial, healthy, starting, overloaded, ejected, none };
+enum class rank : std::uint8_t { trial, healthy, slow_start_or_full, overloaded, ejected, none };
 
 /// A recovering backend with a share of n tenths takes part in n of ten rounds. In the others it stands in when the
 /// healthy backends are full. No request waits for a backend whose trial request is in flight.
@@ -22,7 +22,7 @@ rank rank_of(const backend_view& backend, std::uint64_t round) noexcept {
     switch (backend.state) {
         case backend_state::healthy: {
             const bool takes_part = static_cast<double>(round % share_steps) < backend.share * share_steps;
-            return takes_part && backend.has_room ? rank::healthy : rank::starting;
+            return takes_part && backend.has_room ? rank::healthy : rank::slow_start_or_full;
         }
         case backend_state::overloaded:
             return rank::overloaded;

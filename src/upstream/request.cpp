@@ -76,7 +76,7 @@ std::string_view own_via() {
     return text;
 }
 
-bool goes_in_circles(const http::fields& headers) {
+bool is_request_loop(const http::fields& headers) {
     const std::string_view own_name = received_by(own_via());
     std::size_t gates = 0;
     bool been_here = false;
@@ -165,7 +165,7 @@ upstream_message make_message(const upstream_config& settings, const store_backe
                           .to = &backend,
                           .query = std::string{request.query},
                           .tenant = std::string{request.path_tenant},
-                          .shows_us = request.for_replica,
+                          .uses_gate_credentials = request.for_replica,
                           .keeps_host = keeps_host};
     auto& message = made.http;
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{backend.authority});

@@ -75,7 +75,7 @@ inline constexpr std::size_t gates_max = 4;
 std::string_view own_via();
 
 /// Whether the request has passed this process before, or gates_max gates. Linear in the bytes of its Via headers.
-bool goes_in_circles(const http::fields& headers);
+bool is_request_loop(const http::fields& headers);
 
 // --- Forwarded headers.
 
@@ -99,10 +99,10 @@ struct upstream_message {
     http::request<http::span_body<const char>> http;
     std::shared_ptr<const void> body_owner;
     const store_backend* to;
-    std::string query;      ///< forwarded part of the sender's
-    std::string tenant{};   ///< for backends with the tenant in their path
-    bool shows_us = false;  ///< authenticates the gate, not the sender
-    bool keeps_host;        ///< the sender's Host, see upstream_config::host_header
+    std::string query;                   ///< forwarded part of the sender's
+    std::string tenant{};                ///< for backends with the tenant in their path
+    bool uses_gate_credentials = false;  ///< authenticates the gate, not the sender
+    bool keeps_host;                     ///< the sender's Host, see upstream_config::host_header
 
     [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };

@@ -82,7 +82,7 @@ net::awaitable<store_client::outcome> store_client::post(const upstream_request&
     auto slot = slots_->take({}, limit);
     const store_backend& first = slot ? slot->backend().at : shared_.settings.backends.front();
     upstream_message message = make_message(shared_.upstream, first, request);
-    if (shared_.access.put_into(message.http)) message.shows_us = true;
+    if (shared_.access.put_into(message.http)) message.uses_gate_credentials = true;
     // We could not remove our secrets from a compressed answer.
     if (shared_.access.has_secrets()) message.http.erase(http::field::accept_encoding);
     return send(std::move(message), std::move(slot), limit);
@@ -101,7 +101,9 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         }
         readdress(message, slot->backend().at);
         outcome got = co_await send_to(*slot, message, limit, left);
-        if (got) co_return message.shows_us ? unless_unauthorized(*std::move(got), slot->backend()) : std::move(got);
+        if (got)
+            co_return message.uses_gate_credentials ? unless_unauthorized(*std::move(got), slot->backend())
+                                                    : std::move(got);
         upstream_error error = after(before, got.error(), failures);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
         before = std::move(error);

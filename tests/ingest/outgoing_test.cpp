@@ -62,8 +62,8 @@ TEST_CASE("a request of which nothing is refused goes on as the bytes that came,
     CHECK(made->body->data() == bytes);
     CHECK(*made->body == copy);
     CHECK(made->decided.received.samples == 3);
-    CHECK(made->refused_told.empty());
-    CHECK(made->untranslated_told.empty());
+    CHECK(made->refused_text.empty());
+    CHECK(made->untranslated_text.empty());
     CHECK(at.held.value() == static_cast<std::int64_t>(copy.size()));
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("a store of remote write 1 gets remote write 2 translated") {
         CHECK(made.body == nullptr);
         CHECK(made.lost.histograms == 1);
         CHECK(made.untranslated == entry_counts{.samples = 1, .histograms = 1, .exemplars = 0});
-        CHECK(made.untranslated_told == "left out 1 native histogram with custom buckets: remote write 1 has none");
+        CHECK(made.untranslated_text == "left out 1 native histogram with custom buckets: remote write 1 has none");
     }
     SECTION("an empty request stays one") {
         const auto made = at.of("", snappy_v2);
@@ -160,12 +160,12 @@ TEST_CASE("the sender is told of refused series where the limit says so") {
     limit_rules rules{.global = {.hourly = 1}};
     SECTION("it is not") {
         scene at{rules};
-        CHECK(at.of(body_v1({"a", "b"}), snappy_v1).refused_told.empty());
+        CHECK(at.of(body_v1({"a", "b"}), snappy_v1).refused_text.empty());
     }
     SECTION("it is") {
         rules.tenants.answer = limit_answer::reject;
         scene at{rules};
-        CHECK(at.of(body_v1({"a", "b"}), snappy_v1).refused_told ==
+        CHECK(at.of(body_v1({"a", "b"}), snappy_v1).refused_text ==
               "refused 1 new series (1 sample): maxHourlySeries 1 is spent (1 series admitted), for example "
               "up{job=\"b\"}");
     }

@@ -34,7 +34,7 @@ outgoing sent_as(body_action forward, protocol version) {
 }
 
 outgoing told_of(outgoing of) {
-    of.refused_told = refused_line;
+    of.refused_text = refused_line;
     return of;
 }
 
@@ -42,7 +42,7 @@ outgoing translated_with_loss() {
     outgoing made = sent_as(body_action::translated, protocol::v2);
     made.lost.histograms = 1;
     made.untranslated = {.samples = 1, .histograms = 1, .exemplars = 0};
-    made.untranslated_told = untranslated_line;
+    made.untranslated_text = untranslated_line;
     return made;
 }
 
@@ -52,7 +52,7 @@ const std::string left_out_line = "left out 1 series (2 samples): 1 with a label
 outgoing with_left_out(outgoing made, bool is_told) {
     made.decided.left_out = {.samples = 2, .histograms = 0, .exemplars = 0};
     made.decided.left_out_series = 1;
-    if (is_told) made.left_out_told = left_out_line;
+    if (is_told) made.left_out_text = left_out_line;
     return made;
 }
 

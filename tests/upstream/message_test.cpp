@@ -147,6 +147,6 @@ TEST_CASE("what shows the sender to the first store is not for its replicas") {
         CHECK(made.http.count(http::field::authorization) == (for_replica ? 0 : 1));
         CHECK(made.http.count(http::field::cookie) == (for_replica ? 0 : 2));
         CHECK(made.http["Digest"] == "sha-256=x");
-        CHECK(made.shows_us == for_replica);
+        CHECK(made.uses_gate_credentials == for_replica);
     }
 }

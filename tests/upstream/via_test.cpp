@@ -12,7 +12,7 @@ namespace {
 bool circles(std::initializer_list<std::string> via) {
     http::fields headers;
     for (const std::string& line : via) headers.insert(http::field::via, line);
-    return goes_in_circles(headers);
+    return is_request_loop(headers);
 }
 
 }  // namespace
