@@ -70,7 +70,7 @@ class Reader:
     """The lines of a page, taken block by block."""
 
     def __init__(self, text):
-        self.lines = text.splitlines()
+        self.lines = [line for line in text.splitlines() if not line.startswith("<!--")]
         self.at = 0
 
     def peek(self):

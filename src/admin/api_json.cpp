@@ -15,7 +15,7 @@
 
 #include "admin/text_format.hpp"
 #include "cardinality/remedy.hpp"
-#include "config/suggested_yaml.hpp"
+#include "config/effective.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "series/label.hpp"

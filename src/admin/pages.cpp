@@ -21,7 +21,7 @@
 #include "base/metrics.hpp"
 #include "base/process_metrics.hpp"
 #include "cardinality/suggestions.hpp"
-#include "config/suggested_yaml.hpp"
+#include "config/effective.hpp"
 #include "config/version.hpp"
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"

@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/decimals.hpp"
-#include "config/habits.hpp"
 #include "config/keys.hpp"
+#include "config/units.hpp"
 #include "config/version.hpp"
 #include "config/wording.hpp"
 
@@ -23,24 +22,25 @@ constexpr std::string_view footer =
     "Every key of the file: docs/configuration.md.\n"
     "seriesgate top shows the figures of a gate that runs, live in a terminal: seriesgate top --help.";
 
-bool is_key(std::string_view name) noexcept {
+bool is_key(std::string_view name) {
     return std::ranges::any_of(config_keys(), [&](const config_key& key) {
-        return key.name == name || (key.name.starts_with(name) && key.name[name.size()] == '.');
+        const std::string& known = key.about.name;
+        return known == name || (known.starts_with(name) && known[name.size()] == '.');
     });
 }
 
-// The flag or the key of the file that was probably meant, and where it is one.
+/// The flag or the key of the file that was probably meant.
 std::string hint_for(const CLI::App& app, std::string_view flag) {
     const auto name = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
-    if (const auto refusal = refusal_of_habit(name); !refusal.empty()) return std::string{": "}.append(refusal);
-    const auto known = key_for_habit(name);
-    const std::string ours{known.empty() ? name : known};
     std::vector<std::string> names;
-    for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
-    if (std::ranges::count(names, "--" + ours) != 0) return ", did you mean --" + ours + "?";
-    if (!ours.empty() && is_key(ours)) return ", " + in_quotes(ours) + " is a key of the file only";
-    const std::vector<std::string_view> candidates{names.begin(), names.end()};
-    const auto meant = closest(flag, candidates);
+    for (const CLI::Option* option : app.get_options())
+        if (!option->get_group().empty()) names.push_back(option->get_name());
+    const std::string with_dashes = "--" + std::string{name};
+    if (std::ranges::count(names, with_dashes) == 0 && !name.empty() && is_key(name))
+        return ", " + in_quotes(name) + " is a key of the file only";
+    for (const std::string& longer : names)
+        if (longer.starts_with(with_dashes + ".")) return ", did you mean " + longer + "?";
+    const auto meant = closest(with_dashes, std::vector<std::string_view>{names.begin(), names.end()});
     return meant.empty() ? ", see --help" : ", did you mean " + std::string{meant} + "?";
 }
 
@@ -91,20 +91,32 @@ void add_valued(CLI::App& app, valued_option& target, std::string_view value_nam
     target.option->type_name(std::string{value_name})->expected(0, 1);
 }
 
-void add_options(CLI::App& app, std::vector<valued_option>& options, valued_option& health, command_line& into) {
+/// A sentence of the reference as --help has it: in small letters, without marks of code and without the stop.
+std::string plain(std::string text) {
+    std::erase(text, '`');
+    if (text.ends_with('.')) text.pop_back();
+    if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z') text[0] = in_lower_case(text.substr(0, 1))[0];
+    return text;
+}
+
+void add_options(CLI::App& app, std::vector<valued_option>& options, valued_option& health, valued_option& reference,
+                 command_line& into) {
     options.push_back({.name = "config.file"});
     for (const config_key& key : config_keys()) {
-        if (!key.flag.value.empty()) options.push_back({.name = std::string{key.name}});
+        if (!key.flag.empty()) options.push_back({.name = key.about.name});
     }
     add_valued(app, options.front(), "FILE", "the configuration, YAML");
     for (valued_option& option : options) {
-        const auto key = std::ranges::find(config_keys(), option.name, &config_key::name);
-        if (key != config_keys().end()) add_valued(app, option, key->flag.value, key->flag.help);
+        const auto key =
+            std::ranges::find(config_keys(), option.name, [](const config_key& each) { return each.about.name; });
+        if (key != config_keys().end()) add_valued(app, option, key->flag, plain(key->about.help));
     }
     app.add_flag("--takeover", into.takes_over,
                  "take the place of the gate that runs: no request is refused, counts go on");
     app.add_flag("--check-config", into.check_config, "check the configuration, print every error, and exit");
     add_valued(app, health, "[URL]", "ask a gate that runs whether it is healthy (default: port 9201 here), and exit");
+    add_valued(app, reference, "FORM", "print what is made of the keys: markdown, yaml or json-schema");
+    reference.option->group("");  // for those who build the gate: not in --help
     app.set_version_flag("--version", "seriesgate " + std::string{version()}, "print the version and exit");
     app.set_help_flag("--help,-h", "print this and exit");
 }
@@ -140,9 +152,17 @@ command_line parse(CLI::App& app, int argc, const char* const* argv) {
     command_line result;
     std::vector<valued_option> options;  // CLI11 keeps pointers into it
     valued_option health{.name = "health-check"};
-    add_options(app, options, health, result);
+    valued_option reference{.name = "print-reference"};
+    add_options(app, options, health, reference, result);
     result.error = parse_flags(app, argc, argv);
     if (result.error.empty()) result.error = missing_value(options);
+    if (*reference.option) {
+        result.print = print_reference(reference.value);
+        if (result.print.empty() && result.error.empty())
+            result.error =
+                "--print-reference: " + in_quotes(reference.value) + " is none of markdown, yaml and json-schema";
+        return result;
+    }
     if (*health.option) {
         if (result.error.empty()) result.error = company_of_health(options, result);
         result.health_check = health.value;

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "config/shared_config.hpp"
-#include "config/store_tls_config.hpp"
+#include "config/redis_config.hpp"
 #include "config/web_config.hpp"
 #include "core/secret_text.hpp"
 #include "limit/rules.hpp"
@@ -139,6 +138,31 @@ struct log_config {
     bool operator==(const log_config&) const = default;
 };
 
+/// What series get that the gate does not know while the store of counts cannot be asked.
+enum class unavailable_answer : std::uint8_t {
+    local,   ///< a share that the store has held back beforehand: see claim/reserve.hpp
+    refuse,  ///< only what is known passes
+    admit,   ///< they pass, and no shared budget counts them
+};
+
+struct shared_config {
+    std::string url;     ///< as written; it holds no credentials. Empty: none, or sentinels know where the store is
+    redis_config store;  ///< what is read from the URL, and all else that is said of the store
+    std::string name_space = "default";  ///< of keys in the store: gates with one of them share
+    unavailable_answer on_unavailable = unavailable_answer::local;
+    percentage reserve{500};  ///< of each limit, held back for shares
+
+    /// Whether there is a fleet at all. If not, this gate counts alone, and nothing else here is used.
+    [[nodiscard]] bool has_store() const noexcept { return !url.empty() || !store.sentinel_master.empty(); }
+
+    /// What claims leave of each maximum, in ten-thousandths. Who takes no share holds none back.
+    [[nodiscard]] std::uint32_t left_to_shares() const noexcept {
+        return on_unavailable == unavailable_answer::local ? reserve.hundredths : 0;
+    }
+
+    bool operator==(const shared_config&) const = default;
+};
+
 struct config {
     listen_address listen;
     admin_config admin;
@@ -161,6 +185,19 @@ struct config {
 
     bool operator==(const config&) const = default;
 };
+
+/// When another value of a key takes effect.
+enum class key_effect : std::uint8_t {
+    at_reload,
+    at_restart,  ///< what was made of it at the start cannot be changed while running
+};
+
+/// Values as a file has them, for people.
+std::string shown(const listen_address& value);
+std::string shown(limit_mode value);
+std::string shown(upstream_protocol value);
+/// Where the first store is, without secrets: upstream.url, or all of upstream.urls with commas.
+std::string shown_url(const upstream_config& value);
 
 /// The rules with what the limiter has to know besides.
 inline limit_rules limiter_rules(const config& of) {

@@ -1,29 +1,35 @@
-/// The configuration as it is in force, for people.
+/// Configuration as a file would have it, for people. Secrets are left out of all of it. Threads: any.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/config.hpp"
-#include "config/keys.hpp"
+#include "limit/budget.hpp"
+#include "limit/rules.hpp"
 
-/// Secrets are left out of all of it. Threads: any.
 namespace seriesgate {
 
 /// Every key with its value, defaults included, as a file of YAML. Loaded again, it gives the same configuration, but
 /// for the secrets.
 std::string effective_yaml(const config& settings);
 
-/// What differs between two configurations in the keys of this kind, a short text each, in the order of the table:
-///
-///     maxHourlySeries 1000000 -> 2000000
-///     tenants.overrides[team-a].maxDailySeries 5 -> 6
-///     upstream.tls.caFile unset -> /etc/seriesgate/ca.pem
-///     limits[per-namespace] added
-///     exempt: 'up' removed
-///
-/// A value is shown up to 100 bytes. Of what looks the same and is not, secrets for example, the key has
-/// "changed".
+/// The keys of this kind in which two configurations differ, in the order of the table: `maxHourlySeries 1000 -> 2000`
+/// for single values, and the name of the key for lists, maps, secrets and long values.
 std::vector<std::string> changes(const config& before, const config& after, key_effect of);
+
+/// The part of the configuration that gives a budget these maxima, with the keys that it stands below:
+///
+///     tenants:
+///       overrides: {shop: {maxHourlySeries: 12000, maxDailySeries: 0}}
+///
+/// An entry of `limits` is there whole, as it should read from then on; but for its other overrides when they are more
+/// than 20: a comment stands for those.
+/// @param name of one that is in the figures; `scope` says which.
+/// @return nothing if no file can say it: of a budget that the rest shares, of a limit that is not there any more, and
+/// of a name that is no UTF-8.
+std::optional<std::string> suggested_yaml(const limit_rules& rules, demand_scope scope, const budget_name& name,
+                                          const series_maxima& maxima);
 
 }  // namespace seriesgate

@@ -118,6 +118,120 @@ std::string parse_unix_path(std::string_view path, listen_address& target) {
     return "";
 }
 
+constexpr std::string_view redis_form = "a URL such as redis://127.0.0.1:6379/0";
+constexpr std::uint16_t redis_port = 6379;
+constexpr std::uint16_t sentinel_port = 26379;
+
+/// What stands before and behind the first of these characters; nothing behind it if there is none.
+struct parted {
+    std::string_view before;
+    std::optional<std::string_view> behind;
+};
+
+parted part_at(char separator, std::string_view text) {
+    const auto at = text.find(separator);
+    if (at == std::string_view::npos) return {text, std::nullopt};
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::optional<unsigned> number_in(std::string_view text) {
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size() && number <= 0x7fffffff;
+    return is_number ? std::optional{number} : std::nullopt;
+}
+
+bool has_port(std::string_view authority) {
+    return authority.find(':', authority.starts_with('[') ? authority.find(']') : 0) != std::string_view::npos;
+}
+
+/// @return what is wrong: with the port in words, with anything else as `otherwise`.
+std::string parse_host_port(std::string_view text, std::uint16_t default_port, const std::string& otherwise,
+                            host_port& target) {
+    std::string whole{text};
+    if (!has_port(text)) whole.append(":").append(std::to_string(default_port));
+    listen_address read;
+    if (text.empty() || text.starts_with(':') || text.starts_with("unix:")) return otherwise;
+    const std::string wrong = parse_listen(whole, read);
+    if (wrong.starts_with("port ") || (wrong.empty() && read.port == 0))
+        return "port " + in_quotes(whole.substr(whole.rfind(':') + 1)) + " is not between 1 and 65535";
+    if (!wrong.empty()) return otherwise;
+    target = {.host = std::move(read.host), .port = read.port};
+    return "";
+}
+
+std::string bad_database(std::string_view text) {
+    return "has " + in_quotes(text) + " where the number of a database is expected";
+}
+
+std::string parse_unix_url(std::string_view text, redis_config& target) {
+    const parted url = part_at('?', text);
+    listen_address read;
+    if (const std::string wrong = parse_listen("unix:" + std::string{url.before}, read); !wrong.empty())
+        return wrong.starts_with("the path") ? wrong : "has no path of a unix socket, as unix:///run/redis.sock has";
+    std::optional<unsigned> database = 0;
+    if (url.behind) {
+        const parted argument = part_at('=', *url.behind);
+        if (argument.before != "db" || !argument.behind) return "takes db=0 behind the question mark, nothing else";
+        database = number_in(*argument.behind);
+        if (!database) return bad_database(*argument.behind);
+    }
+    target.host.clear();
+    target.port = redis_port;
+    target.unix_path = std::move(read.unix_path);
+    target.tls = false;
+    target.database = *database;
+    return "";
+}
+
+std::string parse_tcp_url(std::string_view text, bool has_tls, redis_config& target) {
+    const parted url = part_at('/', text);
+    // The messages do not repeat the URL: it may hold credentials.
+    if (text.find('@') != std::string_view::npos)
+        return "must not hold credentials; username and passwordFile have them";
+    if (text.find('?') != std::string_view::npos) return "must not hold a query ('?...')";
+    if (text.find('#') != std::string_view::npos) return "must not hold a fragment ('#...')";
+    host_port server;
+    const std::string no_host = "has no valid host; expected " + std::string{redis_form};
+    if (std::string wrong = parse_host_port(url.before, redis_port, no_host, server); !wrong.empty()) return wrong;
+    const std::string_view path = url.behind.value_or("");
+    const std::optional<unsigned> database = path.empty() ? 0 : number_in(path);
+    if (!database) return bad_database(path);
+    target.host = std::move(server.host);
+    target.port = server.port;
+    target.unix_path.clear();
+    target.tls = has_tls;
+    target.database = *database;
+    return "";
+}
+
+/// What of this machine a host stands for.
+struct local_host {
+    bool v4 = false;
+    bool v6 = false;          ///< neither: another machine, or a name that says nothing
+    bool everywhere = false;  ///< 0.0.0.0 or ::
+    std::string v4_address{};
+};
+
+local_host local_host_of(const std::string& host) {
+    constexpr std::string_view first = "127.0.0.1";
+    const std::string name = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
+    const bool is_loopback = name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string::npos;
+    if (name == "0.0.0.0") return {.v4 = true, .everywhere = true, .v4_address = std::string{first}};
+    if (is_loopback) return {.v4 = true, .v4_address = name};
+    if (name == "::" || name == "::1" || name == "ip6-localhost") return {.v6 = true, .everywhere = name == "::"};
+    const bool is_name = name == "localhost" || name.ends_with(".localhost");
+    return {.v4 = is_name, .v6 = is_name, .v4_address = std::string{is_name ? first : ""}};
+}
+
+/// Connecting to :: ends at ::1, to 0.0.0.0 at 127.0.0.1; listening there takes all of the family. Linux gives a
+/// listener on :: the connections of both families.
+bool is_same_socket(const local_host& ours, const local_host& theirs) {
+    if (ours.everywhere && ours.v6) return true;
+    if (ours.v6 && theirs.v6) return true;
+    return ours.v4 && theirs.v4 && (ours.everywhere || ours.v4_address == theirs.v4_address);
+}
+
 }  // namespace
 
 std::string parse_listen(std::string_view text, listen_address& target) {
@@ -202,6 +316,70 @@ std::string parse_upstream_url(std::string_view text, upstream_config& target) {
     target.discard = discard;
     target.store.backends.clear();
     if (!discard) target.store.backends.push_back(std::move(backend));
+    return "";
+}
+
+std::string shown(const listen_address& value) {
+    if (!value.unix_path.empty()) return "unix:" + value.unix_path;
+    const bool is_ipv6 = value.host.find(':') != std::string::npos;
+    return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
+}
+
+std::string shown(limit_mode value) {
+    return value == limit_mode::observe ? "observe" : "enforce";
+}
+
+std::string shown(upstream_protocol value) {
+    return value == upstream_protocol::v1 ? "v1" : "passthrough";
+}
+
+std::string shown_url(const upstream_config& value) {
+    if (value.discard) return "discard:";
+    std::string urls;
+    for (const store_backend& backend : value.store.backends)
+        urls.append(urls.empty() ? "" : ", ").append(without_secrets(backend.url.reveal()));
+    return urls;
+}
+
+std::string parse_redis_url(std::string_view text, redis_config& target) {
+    const auto behind = [text](std::string_view scheme) { return text.substr(scheme.size()); };
+    constexpr std::string_view plain = "redis://", secured = "rediss://", local = "unix://";
+    if (text.starts_with(plain)) return parse_tcp_url(behind(plain), false, target);
+    if (text.starts_with(secured)) return parse_tcp_url(behind(secured), true, target);
+    if (text.starts_with(local)) return parse_unix_url(behind(local), target);
+    return "is not " + std::string{redis_form} + "; redis://, rediss:// and unix:// are supported";
+}
+
+std::string parse_sentinel_address(std::string_view text, host_port& target) {
+    const std::string otherwise = in_quotes(text) + " is not an address such as sentinel-0:26379 or [::1]:26379";
+    return parse_host_port(text, sentinel_port, otherwise, target);
+}
+
+own_address find_own_address(const listen_address& listen, const store_backend& upstream) {
+    if (!listen.unix_path.empty() || listen.port == 0 || listen.port != upstream.port) return own_address::no;
+    const std::string our_host = in_lower_case(listen.host);
+    const std::string their_host = in_lower_case(upstream.host);
+    const local_host ours = local_host_of(our_host);
+    const local_host theirs = local_host_of(their_host);
+    if (our_host == their_host) return own_address::yes;
+    if ((!ours.v4 && !ours.v6) || (!theirs.v4 && !theirs.v6)) return own_address::no;
+    if (is_same_socket(ours, theirs)) return own_address::yes;
+    // Whoever writes 127.0.0.1 and 127.0.0.2 means two.
+    const bool are_two = our_host.starts_with("127.") && their_host.starts_with("127.");
+    return are_two ? own_address::no : own_address::maybe;
+}
+
+std::string in_words(own_address found, std::string_view key) {
+    switch (found) {
+        case own_address::yes:
+            return "is the address of " + in_quotes(key) +
+                   ": the gate would send to itself; the store listens elsewhere";
+        case own_address::maybe:
+            return "is another address of this machine with the port of " + in_quotes(key) +
+                   ": if no store listens there, it is wrong";
+        case own_address::no:
+            break;
+    }
     return "";
 }
 

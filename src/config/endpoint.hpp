@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,5 +28,33 @@ std::string parse_server_name(std::string_view text, std::string& target);
 
 /// The same as the one backend of the upstream, or `discard:`. Leaves all else alone.
 std::string parse_upstream_url(std::string_view text, upstream_config& target);
+
+/// `redis://host[:port][/database]`, the same with `rediss://` for TLS, or `unix:///path[?db=n]`. Leaves what no URL
+/// says alone.
+/// @return what is wrong, or an empty string; then, and only then, the target has been written.
+std::string parse_redis_url(std::string_view text, redis_config& target);
+
+/// A sentinel: `host[:port]` or `[ipv6][:port]`; the default port is 26379. Returns as parse_redis_url.
+std::string parse_sentinel_address(std::string_view text, host_port& target);
+
+enum class own_address : std::uint8_t {
+    no,
+    maybe,  ///< this machine and the port, and yet another program may listen there
+    yes,
+};
+
+/// Whether a gate that listens there sends to itself: to its own port, at the host it listens on, or at this machine
+/// (`localhost`, a loopback address, 0.0.0.0) where it listens on that or on everything. Names are not resolved. Two
+/// addresses of this machine, such as 127.0.0.1 and ::1, are two sockets, and two programs may have them.
+own_address find_own_address(const listen_address& listen, const store_backend& upstream);
+
+/// One of the gate's listeners, by its key.
+struct own_listener {
+    std::string_view key;
+    const listen_address& where;
+};
+
+/// What is told of a URL: an error if it is, a warning if it may be. @param key of the listener
+std::string in_words(own_address found, std::string_view key);
 
 }  // namespace seriesgate

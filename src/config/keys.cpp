@@ -1,103 +1,64 @@
 #include "config/keys.hpp"
 
+#include <algorithm>
+#include <cassert>
+#include <set>
+
 #include "config/endpoint.hpp"
-#include "config/member_path.hpp"
-#include "config/rule_keys.hpp"
 #include "config/scalars.hpp"
-#include "config/shared_keys.hpp"
-#include "config/shown.hpp"
-#include "config/store_keys.hpp"
-#include "config/yaml_text.hpp"
+#include "core/path_tenant.hpp"
 
 namespace seriesgate {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr range<unsigned> thread_counts{0, 1024};
-constexpr range<std::uint64_t> connection_counts{1, 1'000'000};
-constexpr range<std::uint64_t> connection_counts_per_peer{0, 1'000'000};
-constexpr range<std::uint64_t> histogram_counts{1, 1'000};
-constexpr range<double> rates{1e-9, 0.5};
-/// Of a limit; what is not held back has the other half.
-constexpr percentage half{5'000};
-constexpr range<std::chrono::milliseconds> graces{0ms, 1h};
-constexpr range<std::chrono::milliseconds> timeouts{1ms, 1h};
-constexpr range<std::chrono::milliseconds> idle_timeouts{1ms, 24h};
-constexpr range<std::chrono::milliseconds> queue_delays{10ms, 1h};
-constexpr range<std::chrono::milliseconds> snapshot_intervals{100ms, 1h};
-constexpr range<std::chrono::milliseconds> claim_timeouts{1ms, 10s};
-// Below 2 GiB, the most a protobuf message may have.
-constexpr range<std::uint64_t> body_sizes{1, 1ull << 30};
-constexpr range<std::uint64_t> inflight_sizes{1, 1ull << 40};
-// As much as fits into the buffer that headers are read into.
-constexpr range<std::uint64_t> header_sizes{1 << 10, 64 << 10};
-
 using key_effect::at_reload;
 using key_effect::at_restart;
 
+constexpr range<std::uint64_t> connection_counts{1, 1'000'000};
+constexpr range<std::chrono::milliseconds> timeouts{1ms, 1h};
+// Below 2 GiB, the most a protobuf message may have.
+constexpr range<std::uint64_t> body_sizes{1, 1ull << 30};
+/// Of a limit; what is not held back has the other half.
+constexpr percentage half{5'000};
+
 // The way to most members.
 constexpr auto upstream = &config::upstream;
+constexpr auto store = &upstream_config::store;
 constexpr auto rules = &config::rules;
 constexpr auto global = &limit_rules::global;
 constexpr auto tenants = &limit_rules::tenants;
 constexpr auto fallback = &tenant_limits::fallback;
-constexpr auto hourly = &series_maxima::hourly;
-constexpr auto daily = &series_maxima::daily;
 constexpr auto shared = &config::shared;
 constexpr auto shared_store = &shared_config::store;
 constexpr auto state = &config::state;
 constexpr auto server = &config::server;
 constexpr auto logging = &config::log;
 
-template <auto... path>
-bool same(const config& one, const config& other) {
-    return member<path...>(one) == member<path...>(other);
+template <typename Path, typename T>
+config_key key(std::string name, key_effect effect, Path path, const value_type<T>& type, std::string help,
+               std::string example = "", std::string flag = "") {
+    config_key made{.about = {std::move(name), std::move(help), std::move(example), type.about, false},
+                    .effect = effect,
+                    .flag = std::move(flag)};
+    made.read = [path, type](const config_node& at, config& target) { type.read(at, path(target)); };
+    if (type.assign)
+        made.assign = [path, type](std::string_view text, config& target) { return type.assign(text, path(target)); };
+    made.show = [path, type](const config& from) { return type.show(path(from)); };
+    made.same = [path](const config& one, const config& other) { return path(one) == path(other); };
+    return made;
 }
 
-template <auto... path>
-yaml_value show(const config& from) {
-    return yaml_scalar(shown(member<path...>(from)));
+value_type<listen_address> addresses() {
+    return scalar_type<listen_address>(described("address", "port 0 to 65535, or `unix:/path`", R"("type":"string")"),
+                                       parse_listen, [](const listen_address& value) { return shown(value); });
 }
 
-template <auto... path>
-yaml_value show_size(const config& from) {
-    return yaml_scalar(shown_size(member<path...>(from)));
-}
-
-/// One value, which `assign` reads into the member at the end of `path`.
-template <auto assign, auto... path>
-constexpr key_access one{
-    .same = same<path...>, .show = show<path...>, .assign = [](std::string_view text, config& target) {
-        return assign(text, member<path...>(target));
-    }};
-
-/// The same with bounds.
-template <auto assign, const auto& bounds, auto... path>
-constexpr key_access within{
-    .same = same<path...>, .show = show<path...>, .assign = [](std::string_view text, config& target) {
-        return assign(text, bounds, member<path...>(target));
-    }};
-
-template <const auto& bounds, auto... path>
-constexpr key_access size{
-    .same = same<path...>, .show = show_size<path...>, .assign = within<assign_size, bounds, path...>.assign};
-
-/// Lists and maps, which `read_into` knows where to put, and `shown_from` where from. @param path of a member that
-/// holds them all.
-template <auto read_into, auto shown_from, auto... path>
-constexpr key_access many{.same = same<path...>, .show = shown_from, .read = read_into};
-
-template <const auto& bounds, auto... path>
-constexpr key_access number = within<assign_count<std::uint64_t>, bounds, path...>;
-
-template <auto... path>
-constexpr key_access series = one<assign_series_count, path...>;
-
-bool same_tenant_overrides(const config& one, const config& other) {
-    const tenant_limits& first = one.rules.tenants;
-    const tenant_limits& second = other.rules.tenants;
-    return first.overrides == second.overrides && first.answers == second.answers;
+value_type<std::optional<listen_address>> optional_addresses() {
+    return scalar_type<std::optional<listen_address>>(
+        described("address", "the same; empty: that of `listen`", R"("type":"string")"), parse_admin_listen,
+        [](const std::optional<listen_address>& value) { return value ? shown(*value) : std::string{}; });
 }
 
 /// That upstream.url says where the store is, and not upstream.urls.
@@ -105,170 +66,392 @@ bool has_url(const config& from) {
     return from.upstream.discard || from.upstream.store.backends.size() == 1;
 }
 
-bool same_backends(const config& one, const config& other) {
+bool same_stores(const config& one, const config& other) {
     return one.upstream.discard == other.upstream.discard &&
            one.upstream.store.backends == other.upstream.store.backends;
 }
 
-bool same_url(const config& one, const config& other) {
-    return has_url(one) == has_url(other) && (!has_url(one) || same_backends(one, other));
+config_key upstream_url() {
+    const auto type = scalar_type<upstream_config>(
+        described("URL", "`http[s]://host[:port]/path[?query]` or `discard:`; required unless there are `urls`",
+                  R"j("type":"string","pattern":"^(https?://|discard:$)")j"),
+        parse_upstream_url, shown_url);
+    config_key made = key("upstream.url", at_restart, in<upstream>{}, type,
+                          "Where accepted samples go; `discard:` counts and forwards nothing.",
+                          "\"http://127.0.0.1:8428/api/v1/write\"", "URL");
+    made.show = [](const config& from) { return has_url(from) ? YAML::Node(shown_url(from.upstream)) : YAML::Node{}; };
+    made.same = [](const config& one, const config& other) {
+        return has_url(one) == has_url(other) && (!has_url(one) || same_stores(one, other));
+    };
+    return made;
 }
 
-bool same_urls(const config& one, const config& other) {
-    return has_url(one) == has_url(other) && (has_url(one) || same_backends(one, other));
+config_key upstream_urls() {
+    const auto type = store_urls();
+    config_key made = key("upstream.urls", at_restart, in<upstream, store, &store_config::backends>{}, type,
+                          "Several equal backends of one store, in place of `url`.",
+                          "[\"http://store-1:8428/api/v1/write\", \"http://store-2:8428/api/v1/write\"]");
+    made.about.type.bounds += ", not with `url`";
+    made.read = [type](const config_node& at, config& target) {
+        const bool has_url = target.upstream.discard || !target.upstream.store.backends.empty();
+        std::vector<store_backend> backends;
+        type.read(at, backends);
+        if (has_url && !backends.empty())
+            at.fail_key("stands beside 'url': one of the two says where the store is");
+        else if (!has_url)
+            target.upstream.store.backends = std::move(backends);
+    };
+    made.show = [type](const config& from) {
+        return type.show(has_url(from) ? std::vector<store_backend>{} : from.upstream.store.backends);
+    };
+    made.same = [](const config& one, const config& other) {
+        return has_url(one) == has_url(other) && (has_url(one) || same_stores(one, other));
+    };
+    return made;
 }
 
-yaml_value show_url(const config& from) {
-    return has_url(from) ? yaml_scalar(shown_url(from.upstream)) : yaml_value{};
+value_type<std::string> tenant_paths() {
+    return texts("path", "with one `{tenant}` or `{account}`", [](std::string_view text) -> std::string {
+        constexpr std::string_view characters =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/{}";
+        const auto pattern = find_tenant_mark(text);
+        const bool is_path = text.starts_with('/') && !text.ends_with('/') &&
+                             text.find("//") == std::string_view::npos &&
+                             text.find_first_not_of(characters) == std::string_view::npos;
+        const auto has_brace = [](std::string_view part) { return part.find_first_of("{}") != std::string_view::npos; };
+        if (text.empty() || (is_path && pattern && !has_brace(pattern->before) && !has_brace(pattern->behind)))
+            return "";
+        return in_quotes(text) +
+               " is not a path with {tenant} or {account} in the place of one segment, such as "
+               "/insert/{account}/prometheus/api/v1/write";
+    });
 }
 
-yaml_value show_urls(const config& from) {
-    return has_url(from) ? yaml_list({}) : show_backends(from.upstream.store.backends);
+value_type<std::string> query_arguments() {
+    return texts("query argument", "", [](std::string_view text) -> std::string {
+        if (text.empty()) return "is empty, expected the name of a query argument";
+        return text.find_first_of("&=") != std::string_view::npos ? in_quotes(text) + " is more than a name" : "";
+    });
 }
 
-yaml_value show_text(const std::string& text) {
-    return yaml_scalar(text);
+value_type<std::string> hosts() {
+    auto type = texts("host", "", [](std::string_view text) -> std::string {
+        constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]";
+        const bool is_host = !text.empty() && text.size() <= 300 &&
+                             in_lower_case(text).find_first_not_of(characters) == std::string::npos;
+        return is_host ? "" : in_quotes(text) + " is no host as browsers write it: a name, or name:port";
+    });
+    type.read = [assign = type.assign](const config_node& at, std::string& target) {
+        const bool good = read_scalar(at, [&](std::string_view text) { return assign(text, target); });
+        target = in_lower_case(target);
+        return good;
+    };
+    return type;
 }
 
-/// What is said of the first store, read by `read_into` and shown by `shown_from`.
-template <auto read_into, auto shown_from, auto part>
-constexpr key_access of_store{
-    .same = same<upstream, &upstream_config::store, part>,
-    .show = [](const config& from) { return shown_from(from.upstream.store.*part); },
-    .read = [](const placed_value& at, config& target) { read_into(at, target.upstream.store); }};
+value_type<std::string> namespaces() {
+    constexpr std::size_t bytes_max = 64;
+    return texts("text", "1 to 64 letters, digits, `_`, `.` and `-`", [](std::string_view text) -> std::string {
+        constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+        if (text.empty()) return "is empty, expected a name such as default";
+        if (text.size() > bytes_max)
+            return "has " + std::to_string(text.size()) + " characters, at most " + std::to_string(bytes_max) +
+                   " are possible";
+        if (text.find_first_not_of(characters) == std::string_view::npos) return "";
+        return in_quotes(text) + " has other characters than letters, digits, '_', '.' and '-'";
+    });
+}
 
-constexpr config_key keys[]{
-    {"listen",
-     at_restart,
-     one<parse_listen, &config::listen>,
-     {"ADDR", "address to serve on, such as 0.0.0.0:9201 or :9201"}},
-    {"admin.listen",
-     at_restart,
-     one<parse_admin_listen, &config::admin, &admin_config::listen>,
-     {"ADDR", "another address for all that is not ingestion: health, metrics, stats, reload"}},
-    {"web.config.file",
-     at_restart,
-     one<assign_path, &config::web_config_file>,
-     {"FILE", "TLS and authentication of the listener, in the form of Prometheus' web configuration file"}},
-    // What else is made of the URL follows from its text.
-    {"upstream.url",
-     at_restart,
-     {.same = same_url,
-      .show = show_url,
-      .assign = [](std::string_view text, config& target) { return parse_upstream_url(text, target.upstream); }},
-     {"URL", "where accepted samples go: http[s]://host:port/path, or discard: to only count"}},
-    {"upstream.urls", at_restart, {.same = same_urls, .show = show_urls, .read = read_upstream_backends}},
-    {"upstream.timeout", at_restart, within<assign_duration, timeouts, upstream, &upstream_config::timeout>},
-    {"upstream.connectTimeout", at_restart,
-     within<assign_duration, timeouts, upstream, &upstream_config::connect_timeout>},
-    {"upstream.protocol", at_restart, one<assign_protocol, upstream, &upstream_config::protocol>},
-    {"upstream.hostHeader", at_restart, one<assign_host_header, upstream, &upstream_config::host_header>},
-    {"upstream.forwardQuery", at_restart,
-     many<read_forward_query, show_forward_query, upstream, &upstream_config::forward_query>},
-    {"upstream.tls", at_restart, of_store<read_store_tls, show_store_tls, &store_config::tls>},
-    {"upstream.basicAuth", at_restart, of_store<read_basic_auth, show_basic_auth, &store_config::basic_auth>},
-    {"upstream.bearerTokenFile", at_restart,
-     of_store<read_bearer_token_file, show_text, &store_config::bearer_token_file>},
-    {"upstream.headers", at_restart, of_store<read_store_headers, show_store_headers, &store_config::headers>},
-    {"upstream.maxConnections", at_restart, number<connection_counts, upstream, &upstream_config::connections_max>},
-    {"upstream.replicateTo",
-     at_restart,
-     {.same = same<upstream, &upstream_config::replicas>,
-      .show = [](const config& from) { return show_replicas(from.upstream.replicas); },
-      .read = read_replicas}},
-    {"maxHourlySeries",
-     at_reload,
-     series<rules, global, hourly>,
-     {"N", "new series admitted in one hour (UTC); 0: no limit"}},
-    {"maxDailySeries",
-     at_reload,
-     series<rules, global, daily>,
-     {"N", "new series admitted in one day (UTC); 0: no limit"}},
-    {"falsePositiveRate", at_reload, within<assign_rate, rates, rules, &limit_rules::false_positive_rate>},
-    {"ignoreLabels", at_restart, many<read_ignore_labels, show_ignore_labels, &config::ignore_labels>},
-    {"maxIgnoredValues", at_reload, number<series_counts, rules, &limit_rules::ignored_values_max>},
-    {"topLabels", at_restart, many<read_top_labels, show_top_labels, &config::top_labels>},
-    {"fingerprint.secretFile", at_restart, one<assign_path, &config::secret_file>},
-    {"incumbentGrace", at_reload, within<assign_seconds, graces, rules, &limit_rules::incumbent_grace>},
-    {"mode", at_reload, one<assign_mode, rules, &limit_rules::mode>},
-    // Unless tenants.onLimit, which comes later, says something else.
-    {"onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>},
-    {"rejectStatus", at_restart, one<assign_reject_status, &config::reject_status>},
-    {"tenants.header", at_restart, one<assign_tenant_header, &config::tenant_header>},
-    {"tenants.path", at_restart, one<assign_tenant_path, &config::tenant_path>},
-    {"tenants.mode", at_reload, one<assign_mode, rules, tenants, &tenant_limits::mode>},
-    {"tenants.onLimit", at_reload, one<assign_answer, rules, tenants, &tenant_limits::answer>, {}, "onLimit"},
-    {"tenants.default.maxHourlySeries", at_reload, series<rules, tenants, fallback, hourly>},
-    {"tenants.default.maxDailySeries", at_reload, series<rules, tenants, fallback, daily>},
-    {"tenants.overrides",
-     at_reload,
-     {.same = same_tenant_overrides, .show = show_tenant_overrides, .read = read_tenant_overrides}},
-    {"tenants.maxTenants", at_reload, number<budget_counts, rules, tenants, &tenant_limits::tenants_max>},
-    {"limits", at_reload, many<read_limits, show_limits, rules, &limit_rules::limits>},
-    {"exempt", at_reload, many<read_exempt, show_exempt, rules, &limit_rules::exempt>},
-    {"maxExemptSeries", at_reload, number<series_counts, rules, &limit_rules::exempt_series_max>},
-    {"wholeHistograms", at_reload, one<assign_flag, rules, &limit_rules::whole_histograms>},
-    {"maxHistogramSeries", at_reload, number<histogram_counts, rules, &limit_rules::histogram_series_max>},
-    {"histogramMargin", at_reload, within<assign_percentage, half, rules, &limit_rules::histogram_margin>},
-    {"marker", at_restart, one<assign_flag, &config::marker>},
-    // What else is made of the URL follows from its text.
-    {"shared.url",
-     at_restart,
-     {.same = same<shared, &shared_config::url>,
-      .show = show<shared, &shared_config::url>,
-      .assign = [](std::string_view text, config& target) { return assign_shared_url(text, target.shared); }},
-     {"URL", "the Valkey or Redis that gates share their limits through: redis[s]://host:port/db"}},
-    {"shared.namespace", at_restart, one<assign_namespace, shared, &shared_config::name_space>},
-    {"shared.username", at_restart, one<assign_store_user, shared, shared_store, &redis_config::username>},
-    {"shared.passwordFile", at_restart, one<assign_path, shared, shared_store, &redis_config::password_file>},
-    {"shared.sentinel.master", at_restart,
-     one<assign_sentinel_master, shared, shared_store, &redis_config::sentinel_master>},
-    {"shared.sentinel.addresses", at_restart,
-     many<read_sentinel_addresses, show_sentinel_addresses, shared, shared_store, &redis_config::sentinel_addresses>},
-    {"shared.cluster", at_restart, one<assign_flag, shared, shared_store, &redis_config::cluster>},
-    {"shared.tls", at_restart, many<read_shared_tls, show_shared_tls, shared, shared_store, &redis_config::tls_files>},
-    {"shared.timeout", at_restart,
-     within<assign_duration, claim_timeouts, shared, shared_store, &redis_config::timeout>},
-    {"shared.onUnavailable", at_restart, one<assign_unavailable, shared, &shared_config::on_unavailable>},
-    {"shared.reserve", at_restart, within<assign_percentage, half, shared, &shared_config::reserve>},
-    {"state.dir", at_restart, one<assign_path, state, &state_config::dir>},
-    {"state.interval", at_restart, within<assign_duration, snapshot_intervals, state, &state_config::interval>},
-    {"log.format", at_reload, one<assign_log_format, logging, &log_config::format>},
-    {"log.level", at_reload, one<assign_log_level, logging, &log_config::level>},
-    {"server.maxRequestBytes", at_restart, size<body_sizes, server, &server_config::body_bytes_max>},
-    {"server.maxDecodedBytes", at_restart, size<body_sizes, server, &server_config::decoded_bytes_max>},
-    {"server.maxInflightBytes", at_restart, size<inflight_sizes, server, &server_config::inflight_bytes_max>},
-    {"server.maxHeaderBytes", at_restart, size<header_sizes, server, &server_config::header_bytes_max>},
-    {"server.maxConnections", at_restart, number<connection_counts, server, &server_config::connections_max>},
-    {"server.maxConnectionsPerPeer", at_restart,
-     number<connection_counts_per_peer, server, &server_config::connections_per_peer_max>},
-    {"server.maxHandshakes", at_restart, number<connection_counts, server, &server_config::handshakes_max>},
-    {"server.threads", at_restart, within<assign_count<unsigned>, thread_counts, server, &server_config::threads>},
-    {"server.maxQueueDelay", at_restart,
-     within<assign_duration, queue_delays, server, &server_config::queue_delay_max>},
-    {"server.handshakeTimeout", at_restart,
-     within<assign_duration, timeouts, server, &server_config::handshake_timeout>},
-    {"server.headerTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::header_timeout>},
-    {"server.readTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::read_timeout>},
-    {"server.writeTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::write_timeout>},
-    {"server.idleTimeout", at_restart, within<assign_duration, idle_timeouts, server, &server_config::idle_timeout>},
-    {"server.drainTimeout", at_restart, within<assign_duration, timeouts, server, &server_config::drain_timeout>},
-    {"server.hosts", at_restart, many<read_hosts, show_hosts, server, &server_config::hosts>},
-    {"server.takeoverSocket", at_restart, one<assign_path, server, &server_config::takeover_socket>},
+value_type<host_port> sentinel_addresses() {
+    return scalar_type<host_port>(
+        described("`host[:port]`", "", R"("type":"string")"), parse_sentinel_address,
+        [](const host_port& value) { return shown({.host = value.host, .port = value.port, .unix_path = {}}); });
+}
+
+value_type<std::vector<std::string>> label_lists(std::size_t count_max) {
+    return list_type<std::vector<std::string>>("list of label names", label_names(), count_max);
+}
+
+config_key shared_url() {
+    const auto type = scalar_type<shared_config>(
+        described("URL", "`redis[s]://host[:port][/database]` or `unix:///path[?db=n]`; needs `fingerprint.secretFile`",
+                  R"j("type":"string","pattern":"^($|rediss?://|unix://)")j"),
+        assign_shared_url, [](const shared_config& value) { return value.url; });
+    config_key made = key("shared.url", at_restart, in<shared>{}, type,
+                          "The Valkey or Redis that gates share their limits through; empty: this gate counts alone.",
+                          "\"redis://valkey:6379/0\"", "URL");
+    made.same = [](const config& one, const config& other) { return one.shared.url == other.shared.url; };
+    return made;
+}
+
+config_key tenant_answer() {
+    config_key made = key("tenants.onLimit", at_reload, in<rules, tenants, &tenant_limits::answer>{}, answers(),
+                          "What senders of tenants without an answer of their own are told; absent: as `onLimit`.");
+    made.same_as = "onLimit";
+    made.differs_when_absent = true;
+    return made;
+}
+
+/// Whoever sets 400 is not warned of what vmagents make of it.
+config_key reject_status() {
+    config_key made =
+        key("rejectStatus", at_restart, in<&config::reject_status>{},
+            one_of<unsigned>("status", {{"400", 400}, {"409", 409}, {"429", 429}}),
+            "The status of that error; on 400 a vmagent changes from zstd to snappy, on 409 it does not.");
+    made.differs_when_absent = true;
+    return made;
+}
+
+config_key overrides_of_tenants() {
+    config_key made = key("tenants.overrides", at_reload, in<rules, tenants>{}, tenant_overrides(),
+                          "What single tenants may have; a key that is left out is as in `tenants.default`.",
+                          "{team-a: {maxHourlySeries: 500000}}");
+    made.same = [](const config& one, const config& other) {
+        return one.rules.tenants.overrides == other.rules.tenants.overrides &&
+               one.rules.tenants.answers == other.rules.tenants.answers;
+    };
+    return made;
+}
+
+std::vector<config_key> make_keys() {
+    constexpr auto hourly = &series_maxima::hourly;
+    constexpr auto daily = &series_maxima::daily;
+    std::vector<config_key> keys{
+        key("listen", at_restart, in<&config::listen>{}, addresses(),
+            "Address to serve on, such as `0.0.0.0:9201`, `:9201` or `unix:/path`.", "0.0.0.0:9201", "ADDR"),
+        key("admin.listen", at_restart, in<&config::admin, &admin_config::listen>{}, optional_addresses(),
+            "Another address for all that is not ingestion: health, metrics, stats, reload.", "127.0.0.1:9202", "ADDR"),
+        key("web.config.file", at_restart, in<&config::web_config_file>{}, paths(),
+            "TLS and authentication of the listener, in the form of Prometheus' web configuration file.",
+            "/etc/seriesgate/web.yml", "FILE"),
+        upstream_url(),
+        upstream_urls(),
+        key("upstream.timeout", at_restart, in<upstream, &upstream_config::timeout>{}, durations(timeouts),
+            "How long the store may take to answer; keep it below the senders' timeout (Prometheus: 30s)."),
+        key("upstream.connectTimeout", at_restart, in<upstream, &upstream_config::connect_timeout>{},
+            durations(timeouts), "How long one of its addresses may take to accept a connection, within that."),
+        key("upstream.protocol", at_restart, in<upstream, &upstream_config::protocol>{},
+            one_of<upstream_protocol>("protocol",
+                                      {{"passthrough", upstream_protocol::passthrough}, {"v1", upstream_protocol::v1}}),
+            "`v1` translates version 2 of remote write for stores such as VictoriaMetrics, which know only version 1."),
+        key("upstream.hostHeader", at_restart, in<upstream, &upstream_config::host_header>{},
+            one_of<upstream_host>("host policy", {{"url", upstream_host::url}, {"sender", upstream_host::sender}}),
+            "The Host header that the store gets: that of the URL, or the one that the sender asked for."),
+        key("upstream.forwardQuery", at_restart, in<upstream, &upstream_config::forward_query>{},
+            list_type<std::set<std::string, std::less<>>>("list of query arguments", query_arguments(), 64),
+            "Names of the arguments of a sender's query string that go on to the store.", "[extra_label]"),
+        key("upstream.tls", at_restart, in<upstream, store, &store_config::tls>{}, store_tls(),
+            "TLS towards `https://` URLs; PEM files are read again when they change.",
+            "{caFile: /etc/seriesgate/ca.pem}"),
+        key("upstream.basicAuth", at_restart, in<upstream, store, &store_config::basic_auth>{}, basic_auth(),
+            "The gate's credentials at the store, in place of what senders bring.",
+            "{username: gate, passwordFile: /etc/seriesgate/password}"),
+        key("upstream.bearerTokenFile", at_restart, in<upstream, store, &store_config::bearer_token_file>{}, paths(),
+            "The same with a token: `Authorization: Bearer` and what the file holds.", "/etc/seriesgate/token"),
+        key("upstream.headers", at_restart, in<upstream, store, &store_config::headers>{}, store_headers(),
+            "Headers of every request, in place of the sender's of the same name; their values are secret.",
+            "{X-Store: metrics}"),
+        key("upstream.maxConnections", at_restart, in<upstream, &upstream_config::connections_max>{},
+            counts(connection_counts), "Connections to all backends of all stores together."),
+        key("upstream.replicateTo", at_restart, in<upstream, &upstream_config::replicas>{}, replica_lists(),
+            "Further stores that get the same.", "[{url: \"http://other:8428/api/v1/write\", bestEffort: true}]"),
+        key("maxHourlySeries", at_reload, in<rules, global, hourly>{}, series_counts(),
+            "New series admitted in one hour (UTC); 0: counted, not limited.", "1000000", "N"),
+        key("maxDailySeries", at_reload, in<rules, global, daily>{}, series_counts(),
+            "New series admitted in one day (UTC); 0: counted, not limited.", "5000000", "N"),
+        key("falsePositiveRate", at_reload, in<rules, &limit_rules::false_positive_rate>{}, rates({1e-9, 0.5}),
+            "Share of refused series that may slip through for the rest of their window."),
+        key("ignoreLabels", at_restart, in<&config::ignore_labels>{}, label_lists(64),
+            "Labels that do not make another series, such as the one that tells two equal Prometheus apart.",
+            "[prometheus_replica]"),
+        key("maxIgnoredValues", at_reload, in<rules, &limit_rules::ignored_values_max>{}, series_counts(),
+            "Different values of these labels that a tenant may send; further ones make another series."),
+        key("topLabels", at_restart, in<&config::top_labels>{}, label_lists(8),
+            "Labels whose values `/api/v1/top` counts by new and refused series.", "[job, namespace, instance]"),
+        key("fingerprint.secretFile", at_restart, in<&config::secret_file>{}, paths(),
+            "File with 32 bytes to 64 KiB that gates of a fleet have in common; empty: a secret of this gate's own.",
+            "/etc/seriesgate/secret"),
+        key("incumbentGrace", at_reload, in<rules, &limit_rules::incumbent_grace>{}, whole_seconds({0ms, 1h}),
+            "How long after the hour's start room is kept for series of the hour before; 0: not at all.", "10m"),
+        key("mode", at_reload, in<rules, &limit_rules::mode>{}, modes(),
+            "`observe` counts what limits would refuse, and refuses nothing."),
+        key("onLimit", at_reload, in<rules, tenants, &tenant_limits::answer>{}, answers(),
+            "What senders of refused series are told: `drop` nothing, `reject` an error."),
+        reject_status(),
+        key("tenants.header", at_restart, in<&config::tenant_header>{},
+            texts("header name", "none that a proxy keeps to itself", wrong_with_tenant_header),
+            "The header that names the tenant."),
+        key("tenants.path", at_restart, in<&config::tenant_path>{}, tenant_paths(),
+            "A path that names the tenant, such as `/insert/{account}/prometheus/api/v1/write`."),
+        key("tenants.mode", at_reload, in<rules, tenants, &tenant_limits::mode>{}, modes(),
+            "`observe` refuses nothing by the limits of tenants."),
+        tenant_answer(),
+        key("tenants.default.maxHourlySeries", at_reload, in<rules, tenants, fallback, hourly>{}, series_counts(),
+            "New series of each tenant in one hour; 0: counted, not limited.", "100000"),
+        key("tenants.default.maxDailySeries", at_reload, in<rules, tenants, fallback, daily>{}, series_counts(),
+            "New series of each tenant in one day; 0: counted, not limited."),
+        overrides_of_tenants(),
+        key("tenants.maxTenants", at_reload, in<rules, tenants, &tenant_limits::tenants_max>{}, budget_counts(),
+            "Tenants without an override beyond these share one budget, `__overflow__`."),
+        key("limits", at_reload, in<rules, &limit_rules::limits>{}, limit_lists(),
+            "Budgets for what a selector matches; a new series needs room in all that match it.",
+            "[{name: per-job, each: [job], maxHourlySeries: 20000}]"),
+        key("exempt", at_reload, in<rules, &limit_rules::exempt>{},
+            list_type<std::vector<selector>>("list of selectors", selectors(), 64, nullptr),
+            "Series that are admitted whatever else is spent, and counted apart.", "['{__name__=~\"up|ALERTS.*\"}']"),
+        key("maxExemptSeries", at_reload, in<rules, &limit_rules::exempt_series_max>{}, series_counts(),
+            "Exempt series of each tenant in an hour and in a day; further ones need room like others."),
+        key("wholeHistograms", at_reload, in<rules, &limit_rules::whole_histograms>{}, flags(),
+            "`true`: a classic histogram that has begun is completed, and one that was refused is refused whole."),
+        key("maxHistogramSeries", at_reload, in<rules, &limit_rules::histogram_series_max>{}, counts({1, 1'000}),
+            "With it: series of one histogram that are admitted over a limit in one window."),
+        key("histogramMargin", at_reload, in<rules, &limit_rules::histogram_margin>{}, percentages(half),
+            "With it: how far all histograms together may exceed a limit."),
+        key("marker", at_restart, in<&config::marker>{}, flags(),
+            "`true`: the stores get a series that says where a limit withholds data."),
+        shared_url(),
+        key("shared.namespace", at_restart, in<shared, &shared_config::name_space>{}, namespaces(),
+            "Gates of one namespace count together."),
+        key("shared.username", at_restart, in<shared, shared_store, &redis_config::username>{}, words(),
+            "The gate's name at that store; needs `shared.passwordFile`; empty: the default user."),
+        key("shared.passwordFile", at_restart, in<shared, shared_store, &redis_config::password_file>{}, paths(),
+            "File with the password in one line."),
+        key("shared.sentinel.master", at_restart, in<shared, shared_store, &redis_config::sentinel_master>{}, words(),
+            "The name by which sentinels know the master; needs `shared.sentinel.addresses`.", "mymaster"),
+        key("shared.sentinel.addresses", at_restart, in<shared, shared_store, &redis_config::sentinel_addresses>{},
+            list_type<std::vector<host_port>>("list of `host[:port]`", sentinel_addresses(), 16),
+            "Sentinels that know the master, in place of the host in `shared.url`.",
+            "[sentinel-1, sentinel-2, sentinel-3]"),
+        key("shared.cluster", at_restart, in<shared, shared_store, &redis_config::cluster>{}, flags(),
+            "`true`: the store is a cluster, and the URL names one of its nodes."),
+        key("shared.tls", at_restart, in<shared, shared_store, &redis_config::tls_files>{}, store_tls(),
+            "TLS towards `rediss://` URLs, as `upstream.tls`.", "{caFile: /etc/seriesgate/ca.pem}"),
+        key("shared.timeout", at_restart, in<shared, shared_store, &redis_config::timeout>{}, durations({1ms, 10s}),
+            "How long a request waits for that store at most."),
+        key("shared.onUnavailable", at_restart, in<shared, &shared_config::on_unavailable>{},
+            one_of<unavailable_answer>("word", {{"local", unavailable_answer::local},
+                                                {"refuse", unavailable_answer::refuse},
+                                                {"admit", unavailable_answer::admit}}),
+            "What new series get without the store: `local` a reserve of each limit, `refuse` nothing, `admit` all."),
+        key("shared.reserve", at_restart, in<shared, &shared_config::reserve>{}, percentages(half),
+            "With `local`: how much of each limit is held back for that."),
+        key("state.dir", at_restart, in<state, &state_config::dir>{}, paths(),
+            "Where counts and known series are kept over a restart; empty: nowhere.", "/var/lib/seriesgate"),
+        key("state.interval", at_restart, in<state, &state_config::interval>{}, durations({100ms, 1h}),
+            "How often they are written; a crash forgets at most this much, SIGTERM nothing."),
+        key("log.format", at_reload, in<logging, &log_config::format>{},
+            one_of<log::format>("log format", {{"logfmt", log::format::logfmt}, {"json", log::format::json}}),
+            "How events are written on stderr, one a line.", "json"),
+        key("log.level", at_reload, in<logging, &log_config::level>{},
+            one_of<log::level>("log level", {{"debug", log::level::debug},
+                                             {"info", log::level::info},
+                                             {"warn", log::level::warn},
+                                             {"error", log::level::error}}),
+            "Nothing below this level is written."),
+        key("server.maxRequestBytes", at_restart, in<server, &server_config::body_bytes_max>{}, sizes(body_sizes),
+            "One request body as sent; at most `server.maxDecodedBytes`."),
+        key("server.maxDecodedBytes", at_restart, in<server, &server_config::decoded_bytes_max>{}, sizes(body_sizes),
+            "One request body, decompressed."),
+        key("server.maxInflightBytes", at_restart, in<server, &server_config::inflight_bytes_max>{},
+            sizes({1, 1ull << 40}),
+            "All requests in flight together, at least the two above; beyond it senders get 503 and try again."),
+        // As much as fits into the buffer that headers are read into.
+        key("server.maxHeaderBytes", at_restart, in<server, &server_config::header_bytes_max>{},
+            sizes({1 << 10, 64 << 10}), "The header of one request."),
+        key("server.maxConnections", at_restart, in<server, &server_config::connections_max>{},
+            counts(connection_counts), "Open connections from senders; beyond it idle ones make room."),
+        key("server.maxConnectionsPerPeer", at_restart, in<server, &server_config::connections_per_peer_max>{},
+            counts({0, 1'000'000}), "Open connections from one address; 0: no bound of its own."),
+        key("server.maxHandshakes", at_restart, in<server, &server_config::handshakes_max>{}, counts(connection_counts),
+            "TLS handshakes in progress; beyond it the oldest makes room."),
+        key("server.threads", at_restart, in<server, &server_config::threads>{}, small_counts({0, 1024}),
+            "Worker threads; 0: one per core.", "4"),
+        key("server.maxQueueDelay", at_restart, in<server, &server_config::queue_delay_max>{}, durations({10ms, 1h}),
+            "How late a worker may be with received requests before it turns new ones away (503)."),
+        key("server.handshakeTimeout", at_restart, in<server, &server_config::handshake_timeout>{}, durations(timeouts),
+            "For a TLS handshake, from the connection's arrival."),
+        key("server.headerTimeout", at_restart, in<server, &server_config::header_timeout>{}, durations(timeouts),
+            "From the first byte of a request to the end of its header."),
+        key("server.readTimeout", at_restart, in<server, &server_config::read_timeout>{}, durations(timeouts),
+            "From the first byte of a request to its last."),
+        key("server.writeTimeout", at_restart, in<server, &server_config::write_timeout>{}, durations(timeouts),
+            "For the sender to read its answer."),
+        key("server.idleTimeout", at_restart, in<server, &server_config::idle_timeout>{}, durations({1ms, 24h}),
+            "For a connection between two requests."),
+        key("server.drainTimeout", at_restart, in<server, &server_config::drain_timeout>{}, durations(timeouts),
+            "From SIGTERM to the exit, at most."),
+        key("server.hosts", at_restart, in<server, &server_config::hosts>{},
+            list_type<std::vector<std::string>>("list of hosts, `name` or `name:port`", hosts(), 64),
+            "Names by which browsers may ask, such as that of a proxy; with any, they may use no other.",
+            "[gate.example.org]"),
+        key("server.takeoverSocket", at_restart, in<server, &server_config::takeover_socket>{}, paths(),
+            "Where a gate that is started with `--takeover` asks this one; empty: `takeover` in `state.dir`."),
+    };
+    return keys;
+}
+
+struct named_example {
+    std::string key;  ///< without the numbers of items; `*` is a name of the user's own
+    std::string text;
 };
 
-constexpr bool names_differ(std::span<const config_key> all) {
-    for (std::size_t i = 0; i < all.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (all[j].name == all[i].name) return false;
-    return true;
+/// `{a: b}` as `a: b`, `[x, y]` as `x, y`.
+std::string inside(const std::string& example) {
+    return example.substr(1, example.size() - 2);
 }
-static_assert(names_differ(keys));
+
+void add_examples(std::vector<named_example>& to, const std::string& key, const key_description& about) {
+    const std::string name = about.name.substr(about.name.rfind('.') + 1);
+    if (!about.example.empty()) to.push_back({key, name + ": " + about.example});
+    const type_description& type = about.type;
+    for (const key_description& each : type.keys) add_examples(to, key + "." + each.name, each);
+    if (type.items.empty() || about.example.empty()) return;
+    const bool is_list = type.form == value_form::list;
+    const std::string below = key + (is_list ? "[]" : ".*");
+    if (type.items.front().form == value_form::fields)
+        to.push_back({below, (is_list ? "- " : "") + inside(about.example)});
+    for (const key_description& each : type.items.front().keys) add_examples(to, below + "." + each.name, each);
+}
+
+/// The first key in a section that has an example is that of the section.
+std::vector<named_example> make_examples() {
+    std::vector<named_example> all;
+    for (const config_key& key : config_keys()) {
+        const std::string& name = key.about.name;
+        if (!key.about.example.empty()) {
+            std::string text = name.substr(name.rfind('.') + 1) + ": " + key.about.example;
+            for (auto dot = name.rfind('.'); dot != std::string::npos; dot = name.rfind('.', dot - 1)) {
+                const std::string section = name.substr(0, dot);
+                text = section.substr(section.rfind('.') + 1) + ": {" + text + "}";
+                if (std::ranges::find(all, section, &named_example::key) == all.end()) all.push_back({section, text});
+            }
+        }
+        add_examples(all, name, key.about);
+    }
+    return all;
+}
+
+/// `limits[2].overrides[0]` as `limits[].overrides[]`.
+std::string without_numbers(std::string_view key) {
+    std::string pattern;
+    for (const char c : key)
+        if (c < '0' || c > '9' || !pattern.ends_with('[')) pattern += c;
+    return pattern;
+}
 
 }  // namespace
 
-std::span<const config_key> config_keys() noexcept {
+std::span<const config_key> config_keys() {
+    static const std::vector<config_key> keys = make_keys();
     return keys;
+}
+
+std::string example_of(std::string_view key) {
+    static const std::vector<named_example> examples = make_examples();
+    constexpr std::string_view of_tenant = "tenants.overrides.";
+    const std::string pattern = key.starts_with(of_tenant) ? std::string{of_tenant} + "*" : without_numbers(key);
+    const auto found = std::ranges::find(examples, pattern, &named_example::key);
+    return found == examples.end() ? std::string{} : found->text;
 }
 
 }  // namespace seriesgate

@@ -1,58 +1,63 @@
-/// The table of keys.
+/// The keys of the configuration, each declared once.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/config.hpp"
-#include "config/placed_value.hpp"
+#include "config/value_type.hpp"
 
 namespace seriesgate {
 
-/// When another value of a key takes effect.
-enum class key_effect : std::uint8_t {
-    at_reload,
-    at_restart,  ///< what was made of it at the start cannot be changed while running
-};
-
-/// How a key is given on the command line, as `--name`.
-struct key_flag {
-    std::string_view value;  ///< what --help calls the value; empty: there is no flag
-    std::string_view help;   ///< one line for --help
-};
-
-/// How a key gets at its part of the configuration.
-struct key_access {
-    /// Whether two configurations have the same there.
-    bool (*same)(const config& one, const config& other);
-
-    /// What would have to stand in a file for the configuration to have what it has there; secrets are left out.
-    /// Nothing where another key says it.
-    yaml_value (*show)(const config& from);
-
-    /// For a key of one value: checks the text and writes it into the configuration.
-    /// @return what is wrong, or an empty string.
-    std::string (*assign)(std::string_view text, config& target) = nullptr;
-
-    /// For a key of lists and maps: reads what stands there and tells what is wrong.
-    void (*read)(const placed_value& at, config& target) = nullptr;
-};
-
-/// One key of the configuration.
+/// One key of the configuration. Its default is what a config has that nobody has touched.
 struct config_key {
-    std::string_view name;  ///< dotted
+    key_description about;  ///< the name is dotted; the help is that of --help, too
     key_effect effect;
-    key_access access;
-    key_flag flag{};
-    std::string_view same_as{};  ///< a key before it that sets the same: a change is told as that one's
+    std::string flag{};                ///< what --help calls the value of `--name`; empty: there is no flag
+    bool differs_when_absent = false;  ///< a file with its default means something else than one without it
+    std::string same_as{};             ///< a key before it that sets the same: a change is told as that one's
+
+    std::function<void(const config_node& at, config& target)> read{};
+    /// Of a scalar: from the text of a flag. @return what is wrong, or an empty string.
+    std::function<std::string(std::string_view text, config& target)> assign{};
+    /// What would have to stand in a file; secrets are left out. Null where another key says it.
+    std::function<YAML::Node(const config& from)> show{};
+    /// Whether two configurations have the same there.
+    std::function<bool(const config& one, const config& other)> same{};
 };
 
-/// Every key there is, in the order of config/seriesgate.yaml, which is also the order in which they are read. The
-/// loader, the command line, the reload and the tests of the documentation go by this table: a new key is a line here,
-/// one in the example file and one in docs/configuration.md. Keys within `limits` and the like: see rule_keys.hpp.
-std::span<const config_key> config_keys() noexcept;
+/// Every key there is, in the order of config/seriesgate.yaml, which is also the order in which they are read. A new
+/// key is an entry there; then write the files that are made of it anew: see print_reference.
+std::span<const config_key> config_keys();
+
+/// An example of a section, a list, a map or a part of one, in one line of YAML: `server: {threads: 4}`.
+/// @param key as errors call it, such as `limits[2].overrides[0].group`. @return empty if there is none for it.
+std::string example_of(std::string_view key);
+
+/// A file that is made of the keys: `markdown` is the table in docs/configuration.md, `yaml` is config/seriesgate.yaml,
+/// `json-schema` is docs/seriesgate.schema.json. @return empty for another form.
+std::string print_reference(std::string_view form);
+
+/// The types of keys that are lists and maps, each with a grammar of its own: limit_keys.cpp, store_keys.cpp.
+value_type<std::vector<label_limit>> limit_lists();
+value_type<tenant_limits> tenant_overrides();
+const fields<label_limit>& limit_fields();
+/// Maxima as a file has them, and those of a tenant with what its senders are told, if it says.
+YAML::Node show_maxima(const series_maxima& maxima);
+YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer);
+
+value_type<std::vector<store_backend>> store_urls();
+value_type<store_tls_config> store_tls();
+value_type<basic_auth_config> basic_auth();
+value_type<std::map<std::string, secret_text, std::less<>>> store_headers();
+value_type<std::vector<replica_config>> replica_lists();
+/// Whether a request to one backend would be the same as to the other.
+bool are_same(const store_backend& one, const store_backend& other);
+/// `shared.url`, which may be empty: then it says nothing.
+std::string assign_shared_url(std::string_view text, shared_config& target);
 
 }  // namespace seriesgate

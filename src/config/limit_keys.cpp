@@ -1,111 +1,72 @@
-// `limits`: budgets over what a selector matches.
+// `limits` and `tenants.overrides`: budgets over what a selector matches, and of single tenants.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
-#include "config/ignored_labels.hpp"
-#include "config/known_keys.hpp"
-#include "config/rule_keys.hpp"
-#include "config/rule_values.hpp"
+#include "config/keys.hpp"
 #include "config/scalars.hpp"
-#include "config/wording.hpp"
 #include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {
 
-constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+/// Bounds on what has to be looked at for a new series.
+constexpr std::size_t limits_max = 64;
+constexpr std::size_t each_max = 16;
+constexpr std::size_t many = 1'000'000;  // overrides; the file's size is their bound
 
-// A limit as it is read.
-struct limit_draft {
-    std::span<const label_limit> before;   // the limits above it
-    std::span<const std::string> ignored;  // ignoreLabels
-    label_limit made;
-    bool each_is_known = true;  // false: it has errors, so nothing can be said of what hangs on it
-};
-
-struct override_draft {
-    std::span<const std::string> each;  // empty: not known, so nothing can be said of the group
-    group_override made;
-    bool group_is_known = false;
-};
-
-std::string assign_name(std::string_view text, std::span<const label_limit> before, std::string& target) {
-    if (text.empty() || text.find_first_not_of(name_characters) != std::string_view::npos) {
-        return in_quotes(text) + " is not a name made of letters, digits, '_', '.' and '-'";
-    }
-    if (text.size() > limit_name_bytes_max) {
-        return in_quotes(text) + " is too long, at most " + std::to_string(limit_name_bytes_max) + " characters";
-    }
-    if (std::ranges::count(own_limit_names, text) != 0)
-        return in_quotes(text) + " is what metrics and log lines call something else: choose another name";
-    target = text;
-    const auto same = std::ranges::find(before, text, &label_limit::name);
-    if (same == before.end()) return "";
-    return in_quotes(text) + " is the name of limits[" + std::to_string(same - before.begin()) + "] already";
+value_type<std::string> names() {
+    return texts("name", "letters, digits, `_`, `.` and `-`", [](std::string_view text) -> std::string {
+        constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+        if (text.empty() || text.find_first_not_of(characters) != std::string_view::npos)
+            return in_quotes(text) + " is not a name made of letters, digits, '_', '.' and '-'";
+        if (text.size() > limit_name_bytes_max)
+            return in_quotes(text) + " is too long, at most " + std::to_string(limit_name_bytes_max) + " characters";
+        if (std::ranges::count(own_limit_names, text) != 0)
+            return in_quotes(text) + " is what metrics and log lines call something else: choose another name";
+        return "";
+    });
 }
 
-void read_name(const placed_value& at, limit_draft& to) {
-    read_scalar(at, [&](std::string_view text) { return assign_name(text, to.before, to.made.name); });
+value_type<std::optional<selector>> optional_selectors() {
+    const auto any = selectors();
+    return {any.about,
+            [any](const config_node& at, std::optional<selector>& target) {
+                selector read;
+                if (!any.read(at, read)) return false;
+                target = std::move(read);
+                return true;
+            },
+            [any](const std::optional<selector>& value) { return value ? any.show(*value) : YAML::Node{}; }};
 }
 
-void read_match(const placed_value& at, limit_draft& to) {
-    if (selector match; read_selector(at, to.ignored, match)) to.made.match = std::move(match);
+/// Labels by name, in the order of the file; check_groups puts them into that of `each`.
+value_type<group_labels> groups() {
+    const auto read = [](const config_node& at, group_labels& target) {
+        for (const auto& [label, value] : at.members()) target.emplace_back(label, value.text().value_or(""));
+        return true;
+    };
+    const auto show = [](const group_labels& group) {
+        YAML::Node map{YAML::NodeType::Map};
+        for (const auto& [label, value] : group) map.force_insert(label, value);
+        return map;
+    };
+    return {description_of_many(value_form::names, "map of labels", "a value for every label of `each`",
+                                texts("text", "", nullptr).about),
+            read, show};
 }
 
-void read_each(const placed_value& at, limit_draft& to) {
-    to.each_is_known = read_label_names(at, each_max, to.made.each);
-    if (!to.each_is_known) return;
-    const auto items = at.items();
-    for (std::size_t i = 0; i < items.size(); ++i)
-        if (auto wrong = ignored_label(to.made.each[i], to.ignored); !wrong.empty()) items[i].fail(std::move(wrong));
-}
-
-// Whether a key that speaks of groups has some to speak of. Told if not.
-bool has_groups(const placed_value& at, const limit_draft& limit) {
-    const bool missing = limit.each_is_known && limit.made.each.empty();
-    if (missing) at.fail("needs 'each': without it all series of the limit share one budget");
-    return !missing;
-}
-
-void read_groups_max(const placed_value& at, limit_draft& to) {
-    if (!has_groups(at, to)) return;
-    read_scalar(at, [&](std::string_view text) { return assign_count(text, budget_counts, to.made.groups_max); });
-}
-
-// A label that is no part of the group's name.
-std::string unknown_label(std::string_view name, std::span<const std::string> each) {
-    const std::vector<std::string_view> candidates{each.begin(), each.end()};
-    const auto meant = closest(name, candidates);
-    return "is not one of the limit's labels" + (meant.empty() ? "" : ", did you mean " + in_quotes(meant) + "?");
-}
-
-// The group's labels by name; one that has been told to be wrong is there all the same.
-std::map<std::string, std::string, std::less<>> read_labels(const placed_value& at, override_draft& to) {
-    std::map<std::string, std::string, std::less<>> values;
-    for (const auto& [label, value] : at.members()) {
-        const bool belongs = std::ranges::count(to.each, label) != 0;
-        const auto text = belongs ? value.text() : std::nullopt;
-        if (!belongs) value.fail_key(unknown_label(label, to.each));
-        if (!text) to.group_is_known = false;
-        values.emplace(label, text.value_or(""));
-    }
-    return values;
-}
-
-void read_group(const placed_value& at, override_draft& to) {
-    if (to.each.empty()) return;
-    if (at.value().kind == yaml_kind::text || at.value().kind == yaml_kind::list) return at.fail_shape("keys below it");
-    to.group_is_known = true;
-    const auto values = read_labels(at, to);
-    for (const std::string& label : to.each) {
-        const auto found = values.find(label);
-        if (found != values.end()) {
-            to.made.group.emplace_back(label, found->second);
-        } else {
-            at.fail_below(label, "is required: a group has a value for every label of 'each'");
-            to.group_is_known = false;
-        }
-    }
+const fields<group_override>& override_fields() {
+    static const fields<group_override> table{
+        {"group", in<&group_override::group>{}, groups(), "The group: a value for every label of `each`.",
+         "{job: node}", true},
+        {"maxHourlySeries", in<&group_override::maxima, &series_maxima::hourly>{}, series_counts(),
+         "New series in one hour; absent: as for the other groups."},
+        {"maxDailySeries", in<&group_override::maxima, &series_maxima::daily>{}, series_counts(),
+         "New series in one day; absent: as for the other groups."},
+    };
+    return table;
 }
 
 std::size_t key_bytes(const group_labels& group) {
@@ -114,63 +75,170 @@ std::size_t key_bytes(const group_labels& group) {
     return bytes;
 }
 
-constexpr std::array override_fields{
-    field<override_draft>{"group", read_group, presence::required},
-    field<override_draft>{
-        "maxHourlySeries",
-        into<read_series_count, &override_draft::made, &group_override::maxima, &series_maxima::hourly>},
-    field<override_draft>{
-        "maxDailySeries",
-        into<read_series_count, &override_draft::made, &group_override::maxima, &series_maxima::daily>},
-};
+/// A label that is no part of the group's name.
+std::string unknown_label(std::string_view name, const std::vector<std::string>& each) {
+    const auto meant = closest(name, std::vector<std::string_view>{each.begin(), each.end()});
+    return "is not one of the limit's labels" + (meant.empty() ? "" : ", did you mean " + in_quotes(meant) + "?");
+}
 
-void read_overrides(const placed_value& at, limit_draft& to) {
-    const auto items = at.items();
-    if (items.empty()) return;
-    const bool each_is_known = has_groups(at, to) && to.each_is_known;
-    const auto each = each_is_known ? std::span<const std::string>{to.made.each} : std::span<const std::string>{};
+/// Puts a group's labels into the order of `each`. @return whether it has just these, each once; told if not.
+bool sort_group(const config_node& at, const std::vector<std::string>& each, group_labels& group) {
+    const std::string key = key_below(at.key(), "group");
+    const config_report& report = at.report();
+    group_labels sorted;
+    for (const auto& [label, value] : group)
+        if (const std::string below = key_below(key, label); std::ranges::count(each, label) == 0)
+            at.report().add(report.line_of(below), below, unknown_label(label, each));
+    for (const std::string& label : each) {
+        const auto found = std::ranges::find(group, label, &group_labels::value_type::first);
+        if (found != group.end())
+            sorted.push_back(*found);
+        else if (report.is_set(key))
+            at.report().add(report.line_of(key), key_below(key, label),
+                            "is required: a group has a value for every label of 'each'");
+    }
+    group = std::move(sorted);
+    return !report.has_errors(key);
+}
+
+/// Whether a key that speaks of groups has some to speak of. Told if not.
+bool has_groups(const config_node& at, const label_limit& limit) {
+    const bool each_has_errors = at.report().has_errors(at.key().substr(0, at.key().rfind('.')) + ".each");
+    if (limit.each.empty() && !each_has_errors)
+        at.fail("needs 'each': without it all series of the limit share one budget");
+    return !limit.each.empty() && !each_has_errors;
+}
+
+void read_groups_max(const config_node& at, label_limit& to) {
+    if (has_groups(at, to)) budget_counts().read(at, to.groups_max);
+}
+
+void read_overrides(const config_node& at, label_limit& to) {
+    const auto items = at.items(many);
+    const bool each_is_known = items.empty() || has_groups(at, to);
     std::map<group_labels, std::string> seen;  // and where
-    for (const placed_value& item : items) {
-        override_draft draft{each, {{}, to.made.maxima}};  // what it leaves out is as for the other groups
-        read_fields(item, override_fields, draft);
-        if (!draft.group_is_known) continue;
-        if (key_bytes(draft.made.group) > group_key_bytes_max) {
+    for (const config_node& item : items) {
+        group_override made{{}, to.maxima};  // what it leaves out is as for the other groups
+        read_fields(item, override_fields(), made);
+        const bool has_no_group = made.group.empty() && item.report().has_errors(key_below(item.key(), "group"));
+        if (!each_is_known || has_no_group || !sort_group(item, to.each, made.group)) continue;
+        const auto [first, fresh] = seen.emplace(made.group, item.key());
+        if (key_bytes(made.group) > group_key_bytes_max)
             item.fail("has values of more than " + std::to_string(group_key_bytes_max) +
                       " bytes together: such groups have no budget of their own");
-            continue;
-        }
-        if (const auto [first, fresh] = seen.emplace(draft.made.group, item.key()); fresh) {
-            to.made.overrides.push_back(std::move(draft.made));
-        } else {
+        else if (!fresh)
             item.fail("has the same group as " + first->second);
-        }
+        else
+            to.overrides.push_back(std::move(made));
     }
 }
 
-constexpr auto made = &limit_draft::made;
-constexpr auto maxima = &label_limit::maxima;
+}  // namespace
 
-constexpr std::array limit_fields{
-    field<limit_draft>{"name", read_name, presence::required},
-    field<limit_draft>{"match", read_match},
-    field<limit_draft>{"each", read_each},
-    field<limit_draft>{"maxGroups", read_groups_max},
-    field<limit_draft>{"maxHourlySeries", into<read_series_count, made, maxima, &series_maxima::hourly>},
-    field<limit_draft>{"maxDailySeries", into<read_series_count, made, maxima, &series_maxima::daily>},
-    field<limit_draft>{"mode", into<read_mode, made, &label_limit::mode>},
-    field<limit_draft>{"onLimit", into<read_answer, made, &label_limit::answer>},
-    field<limit_draft>{"perTenant", into<read_flag, made, &label_limit::per_tenant>},
-    field<limit_draft>{"overrides", read_overrides},
+const fields<label_limit>& limit_fields() {
+    static const value_type<std::uint64_t> group_counts = budget_counts();
+    static const value_type<group_override> group_overrides = map_type(override_fields());
+    static const fields<label_limit> table{
+        {"name", in<&label_limit::name>{}, names(), "What metrics and logs call it.", "per-job", true},
+        {"match", in<&label_limit::match>{}, optional_selectors(), "Which series count; absent: all."},
+        {"each", in<&label_limit::each>{},
+         list_type<std::vector<std::string>>("list of label names", label_names(), each_max),
+         "A budget for every combination of values of these labels; absent: one budget for all.", "[job]"},
+        {"maxGroups", group_counts, read_groups_max,
+         [](const label_limit& from) { return from.each.empty() ? YAML::Node{} : group_counts.show(from.groups_max); },
+         "Groups without an override beyond these share one budget, `__overflow__`; 10000 by default."},
+        {"maxHourlySeries", in<&label_limit::maxima, &series_maxima::hourly>{}, series_counts(),
+         "New series of each budget in one hour; 0 or absent: counted, not limited."},
+        {"maxDailySeries", in<&label_limit::maxima, &series_maxima::daily>{}, series_counts(),
+         "New series of each budget in one day; 0 or absent: counted, not limited."},
+        {"mode", in<&label_limit::mode>{}, modes(), "`observe` refuses nothing; `enforce` by default."},
+        {"onLimit", in<&label_limit::answer>{}, optional_answers(),
+         "What senders are told whose series it refuses; absent: as for the tenant."},
+        {"perTenant", in<&label_limit::per_tenant>{}, flags(), "`true`: budgets of their own for every tenant."},
+        {"overrides",
+         value_type<std::vector<group_override>>{
+             description_of_many(value_form::list, "list of overrides", "", group_overrides.about), nullptr, nullptr},
+         read_overrides, [](const label_limit& from) { return show_list(from.overrides, group_overrides.show); },
+         "Other maxima for single groups.", "[{group: {job: node}, maxHourlySeries: 200000}]"},
+    };
+    return table;
+}
+
+value_type<std::vector<label_limit>> limit_lists() {
+    const auto read = [](const config_node& at, std::vector<label_limit>& target) {
+        std::map<std::string, std::string> seen;  // and where
+        for (const config_node& item : at.items(limits_max)) {
+            label_limit& made = target.emplace_back();
+            read_fields(item, limit_fields(), made);
+            const std::string name_key = key_below(item.key(), "name");
+            const auto [first, fresh] = seen.emplace(made.name, item.key());
+            if (fresh || made.name.empty()) continue;
+            const bool is_shown = !item.report().has_variables(name_key);
+            item.report().add(
+                item.report().line_of(name_key), name_key,
+                (is_shown ? in_quotes(made.name) + " is" : "is") + " the name of " + first->second + " already");
+        }
+        return true;
+    };
+    return {description_of_many(value_form::list, "list of limits", "up to " + std::to_string(limits_max),
+                                description_of(limit_fields())),
+            read, [](const std::vector<label_limit>& limits) {
+                return show_list(limits, [](const label_limit& each) { return show_fields(limit_fields(), each); });
+            }};
+}
+
+namespace {
+
+struct tenant_override {
+    series_maxima maxima;
+    std::optional<limit_answer> answer;
 };
+
+const fields<tenant_override>& tenant_fields() {
+    static const fields<tenant_override> table{
+        {"maxHourlySeries", in<&tenant_override::maxima, &series_maxima::hourly>{}, series_counts(),
+         "New series of the tenant in one hour; absent: as in `tenants.default`."},
+        {"maxDailySeries", in<&tenant_override::maxima, &series_maxima::daily>{}, series_counts(),
+         "New series of the tenant in one day; absent: as in `tenants.default`."},
+        {"onLimit", in<&tenant_override::answer>{}, optional_answers(),
+         "What the tenant's senders are told; absent: as in `tenants.onLimit`."},
+    };
+    return table;
+}
 
 }  // namespace
 
-void read_limits(const placed_value& at, config& target) {
-    for (const placed_value& item : read_items(at, limits_max)) {
-        limit_draft draft{target.rules.limits, target.ignore_labels, {}};
-        read_fields(item, limit_fields, draft);
-        target.rules.limits.push_back(std::move(draft.made));
-    }
+YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer) {
+    return show_fields(tenant_fields(), {maxima, answer});
+}
+
+YAML::Node show_maxima(const series_maxima& maxima) {
+    return show_tenant(maxima, std::nullopt);
+}
+
+value_type<tenant_limits> tenant_overrides() {
+    const auto read = [](const config_node& at, tenant_limits& target) {
+        for (const auto& [tenant, value] : at.members()) {
+            tenant_override made{target.fallback, {}};  // what an override leaves out is as for the others
+            read_fields(value, tenant_fields(), made);
+            if (tenant.size() > group_key_bytes_max)
+                value.fail("is a name of more than " + std::to_string(group_key_bytes_max) +
+                           " bytes: requests of such tenants are rejected");
+            target.overrides.emplace(tenant, made.maxima);
+            if (made.answer) target.answers.emplace(tenant, *made.answer);
+        }
+        return true;
+    };
+    const auto show = [](const tenant_limits& from) {
+        YAML::Node map{YAML::NodeType::Map};
+        for (const auto& [tenant, maxima] : from.overrides) {
+            const auto own = from.answers.find(tenant);
+            map.force_insert(
+                tenant, show_tenant(maxima, own == from.answers.end() ? std::nullopt : std::optional{own->second}));
+        }
+        return map;
+    };
+    return {description_of_many(value_form::names, "map of tenants", "", description_of(tenant_fields())), read, show};
 }
 
 }  // namespace seriesgate

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <span>
 
-#include "config/config_file.hpp"
-#include "config/decimals.hpp"
-#include "config/known_keys.hpp"
-#include "config/rule_values.hpp"
 #include "config/scalars.hpp"
 #include "config/units.hpp"
-#include "config/web_checks.hpp"
-#include "config/web_tls_keys.hpp"
-#include "config/wording.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -23,10 +15,30 @@ namespace {
 
 constexpr std::size_t users_max = 10'000;
 constexpr std::size_t paths_max = 64;
+constexpr std::size_t names_max = 1000;
 constexpr std::size_t user_name_bytes_max = 256;
 constexpr std::size_t tenant_bytes_max = 1024;
+constexpr std::size_t token_bytes_max = 4096;
 /// 2^16 rounds are four to eight seconds of a processor for each password that is tried.
 constexpr int bcrypt_cost_max = 16;
+
+/// Source: Go's crypto/tls, CipherSuites(): those that are not insecure.
+const std::vector<std::string> cipher_suites{
+    "TLS_AES_128_GCM_SHA256",
+    "TLS_AES_256_GCM_SHA384",
+    "TLS_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+    "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+};
+const std::vector<std::string> curve_names{"CurveP256", "CurveP384", "CurveP521", "X25519"};
 
 /// The file as it is read.
 struct web_draft {
@@ -36,22 +48,147 @@ struct web_draft {
     std::vector<std::string> refused{};
 };
 
-bool has_control_character(std::string_view text) {
-    return std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+/// One key of a map of the file, and what reads it.
+struct web_key {
+    std::string name;
+    std::function<void(const config_node&)> read;
+    bool is_required = false;
+};
+
+void read_map(const config_node& map, const std::vector<web_key>& table) {
+    std::vector<std::string> names;
+    for (const web_key& each : table) names.push_back(each.name);
+    const auto known = map.known(names);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (known[i])
+            table[i].read(*known[i]);
+        else if (table[i].is_required && (map.is_map() || map.is_null()))
+            map.fail_below(table[i].name, "is required");
+    }
 }
 
-// A name of basic authentication ends at the colon.
-std::string assign_user(std::string_view text, std::string& target) {
+template <typename Value>
+auto into(const value_type<Value>& type, Value& target) {
+    return [type, &target](const config_node& at) { type.read(at, target); };
+}
+
+auto refuse(std::string why) {
+    return [why = "is not offered: " + why](const config_node& at) { at.fail_key(why); };
+}
+
+/// A name of basic authentication ends at the colon.
+std::string wrong_with_user(std::string_view text) {
     if (text.empty()) return "is empty, expected the name of a user";
     if (text.size() > user_name_bytes_max)
         return "is too long, at most " + std::to_string(user_name_bytes_max) + " bytes";
     if (text.find(':') != std::string_view::npos) return in_quotes(text) + " has a colon: no user can be called that";
-    if (has_control_character(text) || !is_utf8(text)) return in_quotes(text) + " is not readable text";
-    target = text;
-    return "";
+    return has_control_character(text) || !is_utf8(text) ? in_quotes(text) + " is not readable text" : "";
 }
 
-// What is wrong is told without a word of the text: it may be the password itself.
+value_type<std::string> users() {
+    return texts("user", "", wrong_with_user);
+}
+
+/// Relative paths begin where the file stands.
+value_type<std::string> files(const std::filesystem::path& folder) {
+    auto type = texts("path", "", [](std::string_view text) -> std::string {
+        if (text.empty()) return "is empty, expected a path";
+        return text.find('\0') != std::string_view::npos ? in_quotes(text) + " is not a path" : "";
+    });
+    type.read = [assign = type.assign, folder](const config_node& at, std::string& target) {
+        const bool good = read_scalar(at, [&](std::string_view text) { return assign(text, target); });
+        if (good) target = (folder / target).string();
+        return good;
+    };
+    return type;
+}
+
+/// Names of a list each of which has to be known.
+value_type<std::string> known_names(const std::vector<std::string>& among) {
+    return texts("name", "", [among](std::string_view text) -> std::string {
+        if (std::ranges::count(among, text) != 0) return "";
+        const auto meant = closest(text, std::vector<std::string_view>{among.begin(), among.end()});
+        if (meant.empty()) return in_quotes(text) + none_of(among);
+        return in_quotes(text) + " is not known, did you mean " + in_quotes(meant) + "?";
+    });
+}
+
+/// Of maps and lists that may hold what nobody may see: `alice hunter2` is one value and not keys and values.
+bool is_map(const config_node& at, std::string_view expected) {
+    if (!at.is_map() && !at.is_null()) at.fail_key("expected " + std::string{expected} + " below it");
+    return at.is_map();
+}
+
+// --- TLS
+
+void check_tls(const config_node& at, const web_tls_config& made) {
+    const auto is_set = [&](std::string_view name) { return at.report().is_set(key_below(at.key(), name)); };
+    const bool has_ca = is_set("client_ca_file");
+    if (made.verifies_clients() && !has_ca)
+        at.fail_below("client_ca_file", "is required: client_auth_type asks for certificates that can be verified");
+    if (has_ca && !made.verifies_clients())
+        at.fail_below("client_ca_file",
+                      "would verify nobody: client_auth_type has to be RequireAndVerifyClientCert (or "
+                      "VerifyClientCertIfGiven)");
+    const bool required = made.client_auth == client_certificates::require_any ||
+                          made.client_auth == client_certificates::require_and_verify;
+    if (is_set("client_allowed_sans") && !required)
+        at.fail_below("client_allowed_sans", "needs client_auth_type to be RequireAndVerifyClientCert");
+}
+
+void read_tls_version(const config_node& at, tls_version& target) {
+    static const auto versions =
+        one_of<tls_version>("version", {{"TLS12", tls_version::v1_2}, {"TLS13", tls_version::v1_3}});
+    if (const auto text = at.text(); text == "TLS10" || text == "TLS11")
+        return at.fail(in_quotes(*text) + " is not offered: nothing older than TLS12 is safe");
+    versions.read(at, target);
+}
+
+void read_tls(const config_node& at, const std::filesystem::path& folder, web_tls_config& made) {
+    static const auto client_auth_types = one_of<client_certificates>(
+        "type", {{"NoClientCert", client_certificates::none},
+                 {"RequestClientCert", client_certificates::request},
+                 {"RequireAnyClientCert", client_certificates::require_any},
+                 {"RequireClientCert", client_certificates::require_any},  // as it was called once
+                 {"VerifyClientCertIfGiven", client_certificates::verify_if_given},
+                 {"RequireAndVerifyClientCert", client_certificates::require_and_verify}});
+    static const auto sans = texts("name", "", [](std::string_view text) -> std::string {
+        return text.empty() ? "is empty, expected a name, an address or a URI" : "";
+    });
+    using names = std::vector<std::string>;
+    // Keys and certificates within the file: it would have to be as secret as they are, and written anew with them.
+    const auto refuse_text = [](const std::string& key) {
+        return refuse("write the PEM text to a file of its own, and its path as " + in_quotes(key + "_file"));
+    };
+    read_map(
+        at,
+        {
+            {"cert", refuse_text("cert")},
+            {"key", refuse_text("key")},
+            {"client_ca", refuse_text("client_ca")},
+            {"cert_file", into(files(folder), made.cert_file), true},
+            {"key_file", into(files(folder), made.key_file), true},
+            {"client_auth_type", into(client_auth_types, made.client_auth)},
+            {"client_ca_file", into(files(folder), made.client_ca_file)},
+            {"client_allowed_sans", into(list_type<names>("list", sans, names_max, nullptr), made.client_allowed_sans)},
+            {"min_version", [&](const config_node& value) { read_tls_version(value, made.version_min); }},
+            {"max_version",
+             [&](const config_node& value) {
+                 read_tls_version(value, made.version_max);
+                 if (made.version_max < made.version_min) value.fail("is below min_version");
+             }},
+            {"cipher_suites",
+             into(list_type<names>("list", known_names(cipher_suites), names_max, nullptr), made.cipher_suites)},
+            {"prefer_server_cipher_suites", into(flags(), made.server_preference)},
+            {"curve_preferences",
+             into(list_type<names>("list", known_names(curve_names), names_max, nullptr), made.curves)},
+        });
+    if (at.is_map()) check_tls(at, made);
+}
+
+// --- users
+
+/// What is wrong is told without a word of the text: it may be the password itself.
 std::string assign_bcrypt_hash(std::string_view text, secret_text& target) {
     constexpr std::string_view alphabet = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     constexpr std::string_view kinds = "aby";
@@ -69,36 +206,21 @@ std::string assign_bcrypt_hash(std::string_view text, secret_text& target) {
     return "";
 }
 
-// Of the two that may hold what is not to be seen: `alice hunter2` is one value and not keys and values.
-bool is_map(const placed_value& at, std::string_view expected) {
-    if (at.value().kind == yaml_kind::map) return true;
-    if (at.value().kind != yaml_kind::nothing) at.fail_key("expected " + std::string{expected} + " below it");
-    return false;
-}
-
-void read_basic_auth_users(const placed_value& at, web_draft& to) {
+void read_basic_auth_users(const config_node& at, web_draft& to) {
     if (!is_map(at, "names with bcrypt hashes")) return;
     for (const auto& [name, value] : at.members()) {
-        std::string user;
-        if (std::string wrong = assign_user(name, user); !wrong.empty()) {
+        if (std::string wrong = wrong_with_user(name); !wrong.empty()) {
             value.fail_key(std::move(wrong));
-        } else if (value.value().kind != yaml_kind::text) {
+        } else if (!value.is_scalar()) {
             value.fail_key("has no bcrypt hash");
         } else if (to.made.basic_auth_users.size() == users_max) {
             return value.fail_key("is one too many, at most " + std::to_string(users_max));
         } else {
-            secret_text& hash = to.made.basic_auth_users[user];
+            secret_text& hash = to.made.basic_auth_users[name];
             read_scalar(value, [&](std::string_view text) { return assign_bcrypt_hash(text, hash); });
         }
     }
 }
-
-struct token_draft {
-    web_draft& of;
-    bearer_token made;
-};
-
-constexpr std::size_t token_bytes_max = 4096;
 
 /// A token as it stands in its file, which may end a line.
 /// @return what is wrong, without a word of it.
@@ -113,72 +235,44 @@ std::string assign_token(std::string_view token, secret_text& target) {
     return "";
 }
 
-// What cannot be read for another reason than that it is gone may be good.
-std::string read_token(const std::string& path, token_draft& to) {
-    const auto text = read_lasting_file(path);
+/// A file that cannot be read for another reason than that it is gone may be good.
+std::string read_token(const std::string& path, secret_text& target, web_draft& to) {
+    const auto text = read_config_file(path, file_kind::regular);
     if (!text && !text.error().is_gone) return text.error().message;
-    std::string wrong = text ? assign_token(*text, to.made.token) : text.error().message;
-    if (wrong.empty() || to.of.tokens != bad_tokens::are_refused) return wrong;
-    to.of.refused.push_back("token_file " + printable(path, std::string_view::npos) + " " + wrong);
+    std::string wrong = text ? assign_token(*text, target) : text.error().message;
+    if (wrong.empty() || to.tokens != bad_tokens::are_refused) return wrong;
+    to.refused.push_back("token_file " + printable(path, std::string_view::npos) + " " + wrong);
     return "";
 }
 
-void read_token_name(const placed_value& at, token_draft& to) {
-    read_scalar(at, [&](std::string_view text) { return assign_user(text, to.made.name); });
-}
-
-void read_token_file(const placed_value& at, token_draft& to) {
-    read_scalar(at, [&](std::string_view text) -> std::string {
-        if (text.empty()) return "is empty, expected a path";
-        std::string path;
-        if (std::string wrong = assign_path(text, path); !wrong.empty()) return wrong;
-        to.made.token_file = (to.of.folder / path).string();
-        return to.of.tokens ? read_token(to.made.token_file, to) : "";
-    });
-}
-
-void refuse_token(const placed_value& at, token_draft&) {
-    at.fail_key("is not offered: write the token to a file of its own, and its path as 'token_file'");
-}
-
-constexpr std::array<field<token_draft>, 3> token_fields{{
-    {"token", refuse_token},
-    {"name", read_token_name, presence::required},
-    {"token_file", read_token_file, presence::required},
-}};
-
-void read_bearer_tokens(const placed_value& at, web_draft& to) {
-    if (at.value().kind == yaml_kind::text) return at.fail_key("expected a list of name and token_file");
-    for (const placed_value& item : read_items(at, users_max)) {
+void read_bearer_tokens(const config_node& at, web_draft& to) {
+    if (at.is_scalar()) return at.fail_key("expected a list of name and token_file");
+    const auto token_files = files(to.folder);
+    for (const config_node& item : at.items(users_max)) {
         if (!is_map(item, "name and token_file")) continue;
-        token_draft draft{.of = to, .made = {}};
-        read_fields(item, token_fields, draft);
-        to.made.bearer_tokens.push_back(std::move(draft.made));
+        bearer_token made;
+        read_map(item, {{"token", refuse("write the token to a file of its own, and its path as 'token_file'")},
+                        {"name", into(users(), made.name), true},
+                        {"token_file",
+                         [&](const config_node& value) {
+                             if (!token_files.read(value, made.token_file) || !to.tokens) return;
+                             const std::string wrong = read_token(made.token_file, made.token, to);
+                             if (!wrong.empty()) value.fail(wrong);
+                         },
+                         true}});
+        to.made.bearer_tokens.push_back(std::move(made));
     }
 }
 
-// No key, or nothing behind it: everyone. An empty list: nobody.
-void read_names(const placed_value& at, std::optional<user_names>& target) {
-    if (at.value().kind == yaml_kind::nothing) return;
-    user_names& names = target.emplace();
-    for (const placed_value& item : read_items(at, users_max))
-        read_scalar(item, [&](std::string_view text) {
-            std::string name;
-            std::string wrong = assign_user(text, name);
-            if (wrong.empty()) names.insert(std::move(name));
-            return wrong;
-        });
+/// No key, or nothing behind it: everyone. An empty list: nobody.
+auto into_names(std::optional<user_names>& target) {
+    return [&target](const config_node& at) {
+        if (!at.is_null())
+            list_type<user_names>("list of users", users(), users_max, nullptr).read(at, target.emplace());
+    };
 }
 
-void read_ingestion_users(const placed_value& at, web_draft& to) {
-    read_names(at, to.made.ingestion_users);
-}
-
-void read_admin_users(const placed_value& at, web_draft& to) {
-    read_names(at, to.made.admin_users);
-}
-
-// As it goes into a header.
+/// As it goes into a header.
 std::string assign_tenant(std::string_view text, std::string& target) {
     if (text.empty()) return "is empty, expected a tenant";
     if (text.size() > tenant_bytes_max) return "is too long, at most " + std::to_string(tenant_bytes_max) + " bytes";
@@ -188,129 +282,114 @@ std::string assign_tenant(std::string_view text, std::string& target) {
     return "";
 }
 
-void read_tenants(const placed_value& at, web_draft& to) {
+void read_tenants(const config_node& at, web_draft& to) {
     for (const auto& [name, value] : at.members()) {
-        std::string user;
-        if (std::string wrong = assign_user(name, user); !wrong.empty())
+        if (std::string wrong = wrong_with_user(name); !wrong.empty())
             value.fail_key(std::move(wrong));
         else
-            read_scalar(value, [&](std::string_view text) { return assign_tenant(text, to.made.tenants[user]); });
+            read_scalar(value, [&](std::string_view text) { return assign_tenant(text, to.made.tenants[name]); });
     }
 }
 
-void read_excluded_paths(const placed_value& at, web_draft& to) {
-    for (const placed_value& item : read_items(at, paths_max))
-        read_scalar(item, [&](std::string_view text) -> std::string {
-            if (!text.starts_with('/') || text.find_first_of("?#*") != std::string_view::npos)
-                return in_quotes(text) + " is not a path, such as /-/healthy";
-            to.made.auth_excluded_paths.emplace(text);
-            return "";
-        });
-}
-
-template <std::size_t count>
-std::string one_of(std::string_view text, const std::array<std::string_view, count>& allowed) {
-    if (std::ranges::count(allowed, in_lower_case(text)) != 0) return "";
-    std::string all;
-    for (const std::string_view each : allowed) all.append(all.empty() ? "" : " or ").append(each);
-    return in_quotes(text) + " is not " + all;
-}
-
-std::string wrong_header(std::string_view name, std::string_view value) {
-    constexpr std::array<std::string_view, 2> frame_options{"deny", "sameorigin"};
-    constexpr std::array<std::string_view, 1> type_options{"nosniff"};
-    if (has_control_character(value)) return in_quotes(value) + " cannot stand in a header";
-    if (name == "X-Frame-Options") return one_of(value, frame_options);
-    if (name == "X-Content-Type-Options") return one_of(value, type_options);
-    return "";
-}
-
-struct headers_draft {
-    std::vector<std::pair<std::string, std::string>> made;
-};
-
-template <const auto& name>
-void read_header(const placed_value& at, headers_draft& to) {
-    read_scalar(at, [&](std::string_view text) -> std::string {
-        if (text.empty()) return "";  // as if it were not there
-        std::string wrong = wrong_header(name, text);
-        if (wrong.empty()) to.made.emplace_back(name, text);
-        return wrong;
+value_type<std::string> excluded_paths() {
+    return texts("path", "", [](std::string_view text) {
+        const bool is_path = text.starts_with('/') && text.find_first_of("?#*") == std::string_view::npos;
+        return is_path ? "" : in_quotes(text) + " is not a path, such as /-/healthy";
     });
 }
 
-constexpr std::string_view transport_security = "Strict-Transport-Security";
-constexpr std::string_view frame_options = "X-Frame-Options";
-constexpr std::string_view type_options = "X-Content-Type-Options";
-constexpr std::string_view xss_protection = "X-XSS-Protection";
-constexpr std::string_view security_policy = "Content-Security-Policy";
-
-constexpr std::array<field<headers_draft>, 5> header_fields{{
-    {transport_security, read_header<transport_security>},
-    {frame_options, read_header<frame_options>},
-    {type_options, read_header<type_options>},
-    {xss_protection, read_header<xss_protection>},
-    {security_policy, read_header<security_policy>},
-}};
-
-void read_headers(const placed_value& at, web_draft& to) {
-    headers_draft draft;
-    read_fields(at, header_fields, draft);
-    to.made.answer_headers = std::move(draft.made);
+/// VerifyClientCertIfGiven: a sender without a certificate is nobody, and nobody has a tenant.
+void check_tenants_bind(config_report& report, const web_config& read) {
+    if (read.tls->client_auth == client_certificates::verify_if_given && !read.tenants.empty() && !read.ingestion_users)
+        report.add(0, "tenants",
+                   "bind nobody: with VerifyClientCertIfGiven a sender without a certificate may name any tenant; "
+                   "ingestion_users has to say who may write, or client_auth_type to be RequireAndVerifyClientCert");
 }
 
-// HTTP/2 is not spoken, whatever it says; Prometheus' default is true.
-void read_http2(const placed_value& at, web_draft&) {
-    bool ignored = false;
-    read_flag(at, ignored);
+/// All users there can be stand in the file, unless they are names of certificates.
+void check_users(config_report& report, const web_config& read) {
+    const bool verifies = read.tls && read.tls->verifies_clients();
+    if (verifies && !read.has_users()) return check_tenants_bind(report, read);
+    const std::string why = verifies ? "where there are users, the name in a client's certificate is none"
+                                     : "no client's certificate is verified";
+    const auto check = [&](const std::string& key, const std::string& name) {
+        if (!read.basic_auth_users.contains(name) &&
+            std::ranges::count(read.bearer_tokens, name, &bearer_token::name) == 0)
+            report.add(0, key_below(key, name),
+                       "is no user: neither of basic_auth_users nor of bearer_tokens, and " + why);
+    };
+    for (const auto& [name, tenant] : read.tenants) check("tenants", name);
+    for (const std::string& name : read.ingestion_users.value_or(user_names{})) check("ingestion_users", name);
+    for (const std::string& name : read.admin_users.value_or(user_names{})) check("admin_users", name);
 }
 
-constexpr std::array<field<web_draft>, 2> http_fields{{{"http2", read_http2}, {"headers", read_headers}}};
+// --- HTTP
 
-void read_http_server(const placed_value& at, web_draft& to) {
-    read_fields(at, http_fields, to);
+std::string one_of_values(std::string_view text, const std::vector<std::string>& allowed) {
+    if (allowed.empty() || std::ranges::count(allowed, in_lower_case(text)) != 0) return "";
+    std::string all;
+    for (const std::string& each : allowed) all += (all.empty() ? "" : " or ") + each;
+    return in_quotes(text) + " is not " + all;
 }
 
-void read_tls_server(const placed_value& at, web_draft& to) {
-    if (at.value().kind == yaml_kind::nothing) return;
-    read_web_tls(at, to.folder, to.made.tls.emplace());
+void read_headers(const config_node& at, web_draft& to) {
+    const auto header = [&](const std::string& name, const std::vector<std::string>& allowed = {}) {
+        return web_key{name, [&to, name, allowed](const config_node& value) {
+                           read_scalar(value, [&](std::string_view text) -> std::string {
+                               if (text.empty()) return "";  // as if it were not there
+                               std::string wrong = has_control_character(text)
+                                                       ? in_quotes(text) + " cannot stand in a header"
+                                                       : one_of_values(text, allowed);
+                               if (wrong.empty()) to.made.answer_headers.emplace_back(name, text);
+                               return wrong;
+                           });
+                       }};
+    };
+    read_map(at, {header("Strict-Transport-Security"), header("X-Frame-Options", {"deny", "sameorigin"}),
+                  header("X-Content-Type-Options", {"nosniff"}), header("X-XSS-Protection"),
+                  header("Content-Security-Policy")});
 }
 
-void refuse_rate_limit(const placed_value& at, web_draft&) {
-    at.fail_key(
-        "is not offered: a sender that is told to wait holds back more; server.maxConnections, "
-        "server.maxConnectionsPerPeer and server.maxInflightBytes are the bounds here");
+void read_http_server(const config_node& at, web_draft& to) {
+    bool ignored = false;  // HTTP/2 is not spoken, whatever it says; Prometheus' default is true
+    read_map(at, {{"http2", into(flags(), ignored)},
+                  {"headers", [&to](const config_node& value) { read_headers(value, to); }}});
 }
 
-constexpr std::array<field<web_draft>, 9> fields{{
-    {"tls_server_config", read_tls_server},
-    {"http_server_config", read_http_server},
-    {"basic_auth_users", read_basic_auth_users},
-    {"bearer_tokens", read_bearer_tokens},
-    {"ingestion_users", read_ingestion_users},
-    {"admin_users", read_admin_users},
-    {"tenants", read_tenants},
-    {"auth_excluded_paths", read_excluded_paths},
-    {"rate_limit", refuse_rate_limit},
-}};
-
-void read_text(std::string_view text, web_draft& draft, error_report& report) {
-    if (text.size() > config_file_bytes_max)
-        return report.add(0, "", "is larger than " + format_size(config_file_bytes_max));
-    const yaml_tree yaml = read_yaml(text);
-    for (const yaml_fault& fault : yaml.faults) report.add(fault.line, "", printable(fault.message, 200));
-    // Who writes a file begins with an empty one, and a gate that starts then must not be open to all.
-    if (yaml.faults.empty() && yaml.root.kind == yaml_kind::nothing)
-        return report.add(0, "", "is empty: {} would say that nothing is asked of anyone");
-    read_fields(placed_value{yaml.root, report, "", 0}, fields, draft);
-    report.sort_by_line();
-    if (!report.has_errors()) check_web_users(report, draft.made);
+void read_web(const config_node& root, web_draft& to) {
+    web_config& made = to.made;
+    const auto with = [&to](void (*read)(const config_node&, web_draft&)) {
+        return [&to, read](const config_node& at) { read(at, to); };
+    };
+    read_map(root,
+             {{"tls_server_config",
+               [&to](const config_node& at) {
+                   if (!at.is_null()) read_tls(at, to.folder, to.made.tls.emplace());
+               }},
+              {"http_server_config", with(read_http_server)},
+              {"basic_auth_users", with(read_basic_auth_users)},
+              {"bearer_tokens", with(read_bearer_tokens)},
+              {"ingestion_users", into_names(made.ingestion_users)},
+              {"admin_users", into_names(made.admin_users)},
+              {"tenants", with(read_tenants)},
+              {"auth_excluded_paths", into(list_type<std::set<std::string, std::less<>>>(
+                                               "list of paths", excluded_paths(), paths_max, nullptr),
+                                           made.auth_excluded_paths)},
+              {"rate_limit", refuse("a sender that is told to wait holds back more; server.maxConnections, "
+                                    "server.maxConnectionsPerPeer and server.maxInflightBytes are the bounds here")}});
 }
 
 web_outcome load_text(std::string_view text, const std::string& name, std::optional<bad_tokens> tokens) {
-    error_report report{printable(name, std::string_view::npos)};
+    config_report report{printable(name, std::string_view::npos)};
     web_draft draft{.folder = std::filesystem::path{name}.parent_path(), .tokens = tokens};
-    read_text(text, draft, report);
+    config_reading reading{.report = report};
+    const auto root = read_root(text, report);
+    if (root && root->IsNull())  // whoever writes a file begins with an empty one, and that must not open the gate
+        report.add(0, "", "is empty: {} would say that nothing is asked of anyone");
+    else if (root)
+        read_web({*root, reading, "", 0}, draft);
+    report.sort_by_line();
+    if (!report.has_errors()) check_users(report, draft.made);
     return {std::move(draft.made), report.take_errors(), std::move(draft.refused)};
 }
 
@@ -321,9 +400,9 @@ web_outcome load_web_config_text(std::string_view text, const std::string& name)
 }
 
 web_outcome load_web_config(const std::string& file, bad_tokens bad) {
-    const auto text = read_lasting_file(file);
+    const auto text = read_config_file(file, file_kind::regular);
     if (text) return load_text(*text, file, bad);
-    error_report report{printable(file, std::string_view::npos)};
+    config_report report{printable(file, std::string_view::npos)};
     report.add(0, "", text.error().message);
     return {{}, report.take_errors(), {}};
 }

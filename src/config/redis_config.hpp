@@ -5,10 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "config/store_tls_config.hpp"
-
 /// Where the Valkey or Redis is that gates share their budgets through, and how one gets in.
 namespace seriesgate {
+
+/// How a store proves who it is, and we to it. Paths of PEM files.
+struct store_tls_config {
+    std::string ca_file;      ///< empty: the system's authorities
+    std::string cert_file;    ///< ours; empty: none
+    std::string key_file;     ///< belongs to cert_file
+    std::string server_name;  ///< that the certificate has to have; empty: the URL's host
+
+    bool operator==(const store_tls_config&) const = default;
+};
 
 struct host_port {
     std::string host;        ///< IPv4 or IPv6 address (without brackets) or a name

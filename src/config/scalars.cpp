@@ -1,5 +1,4 @@
 #include "config/scalars.hpp"
-#include "core/path_tenant.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,11 +6,6 @@
 #include <charconv>
 #include <span>
 
-#include "config/decimals.hpp"
-#include "config/shown.hpp"
-#include "config/units.hpp"
-#include "config/units_meant.hpp"
-#include "config/wording.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -34,174 +28,246 @@ constexpr std::array<std::string_view, 3> headers_of_ours{"via", "accept-encodin
                                                           "x-prometheus-remote-write-version"};
 constexpr std::string_view headers_of_the_body = "content-";
 
-constexpr std::array<std::string_view, 9> words_for_no_limit{"unlimited", "infinity", "inf",   ".inf", "none",
-                                                             "no",        "off",      "false", "max"};
-
-bool consists_of(std::string_view text, std::string_view characters) noexcept {
-    return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
+constexpr std::string_view count_schema =
+    R"("type":["integer","string"],"pattern":"^[0-9][0-9_]*([.][0-9]+)?([kKMG]|[eE][+]?[0-9]+)?$")";
+constexpr std::string_view text_schema = R"("type":["string","number","boolean"])";
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view text) {
     return std::ranges::any_of(names, [text](std::string_view name) { return equal_ignoring_case(text, name); });
 }
 
-bool is_control(char c) noexcept {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+bool is_header_name(std::string_view name) noexcept {
+    return !name.empty() && name.find_first_not_of(header_name_characters) == std::string_view::npos;
 }
 
-// " is not a size such as 32MiB", or what to write instead, if that is known.
-std::string not_a(std::string_view what, std::string_view examples, std::string_view meant) {
-    const std::string head = std::string{" is not a "}.append(what);
-    return meant.empty() ? head + " such as " + std::string{examples} : head + advice(meant);
+template <typename Integer>
+value_type<Integer> integers(range<Integer> bounds, std::string_view more_advice = "") {
+    assert(bounds.min < bounds.max);
+    const std::string min = std::to_string(bounds.min);
+    const std::string max = std::to_string(bounds.max);
+    const auto assign = [=](std::string_view text, Integer& target) -> std::string {
+        if (text.starts_with('-') && parse_count(text.substr(1)))
+            return in_quotes(text) + " is negative" + std::string{more_advice};
+        const auto read = parse_count(text);
+        if (!read) return in_quotes(text) + " is not a whole number such as 5000 or 500k" + std::string{more_advice};
+        if (*read > bounds.max) return in_quotes(text) + " is too large, at most " + max;
+        if (*read < bounds.min) return in_quotes(text) + " is too small, at least " + min;
+        target = static_cast<Integer>(*read);
+        return "";
+    };
+    return scalar_type<Integer>(described("count", min + " to " + max,
+                                          std::string{count_schema} + ",\"minimum\":" + min + ",\"maximum\":" + max),
+                                assign, [](Integer value) { return std::to_string(value); });
+}
+
+std::string between(const std::string& min, const std::string& max) {
+    return "`" + min + "` to `" + max + "`";
 }
 
 }  // namespace
 
-bool is_negative_count(std::string_view text) {
-    return text.starts_with('-') && parse_count(text.substr(1));
+value_type<std::uint64_t> counts(range<std::uint64_t> bounds) {
+    return integers(bounds);
 }
 
-std::string assign_series_count(std::string_view text, std::uint64_t& target) {
-    std::string wrong = assign_count(text, series_counts, target);
-    const bool means_any = text == "-1" || std::ranges::count(words_for_no_limit, in_lower_case(text)) != 0;
-    return wrong.empty() || !means_any ? wrong : wrong + advice("0 for no limit");
+value_type<unsigned> small_counts(range<unsigned> bounds) {
+    return integers(bounds);
 }
 
-std::string assign_percentage(std::string_view text, percentage max, percentage& target) {
-    const std::string expected = ", expected a percentage such as 5%";
-    if (!text.ends_with('%')) return in_quotes(text) + " has no %" + expected;
-    const auto hundredths = whole_product(text.substr(0, text.size() - 1), 100);
-    if (!hundredths)
-        return in_quotes(text) + " is no number of percent with at most two digits behind the point" + expected;
-    if (*hundredths > max.hundredths) return in_quotes(text) + " is too much, at most " + shown(max);
-    target.hundredths = static_cast<std::uint32_t>(*hundredths);
-    return "";
+// The bound catches slips of the finger; memory (3 bytes a series) runs out long before.
+value_type<std::uint64_t> series_counts() {
+    return integers(range<std::uint64_t>{0, 1'000'000'000'000}, "; 0 is no limit");
 }
 
-std::string assign_rate(std::string_view text, range<double> bounds, double& target) {
+value_type<std::uint64_t> budget_counts() {
+    return integers(range<std::uint64_t>{1, 10'000'000});
+}
+
+value_type<std::uint64_t> sizes(range<std::uint64_t> bounds) {
     assert(bounds.min < bounds.max);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
-        return in_quotes(text) + not_a("number", "0.0001", rate_meant(text));
-    }
-    const bool inside = error == std::errc{} && value >= bounds.min && value <= bounds.max;
-    if (!inside) {
-        return in_quotes(text) + " is not between " + format_rate(bounds.min) + " and " + format_rate(bounds.max);
-    }
-    target = value;
-    return "";
-}
-
-std::string assign_duration(std::string_view text, range<std::chrono::milliseconds> bounds,
-                            std::chrono::milliseconds& target) {
-    assert(bounds.min.count() >= 0 && bounds.min < bounds.max);
-    if (text.starts_with('-') && parse_duration(text.substr(1))) return in_quotes(text) + " is negative";
-    const auto value = parse_duration(text);
-    if (!value && is_digits(text)) return in_quotes(text) + " has no unit" + advice(duration_meant(text));
-    if (!value) return in_quotes(text) + not_a("duration", "500ms, 25s, 10m or 1h30m", duration_meant(text));
-    if (*value < bounds.min) return in_quotes(text) + " is too short, at least " + format_duration(bounds.min);
-    if (*value > bounds.max) return in_quotes(text) + " is too long, at most " + format_duration(bounds.max);
-    target = *value;
-    return "";
-}
-
-std::string assign_seconds(std::string_view text, range<std::chrono::milliseconds> bounds,
-                           std::chrono::seconds& target) {
-    std::chrono::milliseconds value{};
-    if (auto wrong = assign_duration(text, bounds, value); !wrong.empty()) return wrong;
-    if (value % 1s != 0ms) return in_quotes(text) + " is not in whole seconds";
-    target = std::chrono::duration_cast<std::chrono::seconds>(value);
-    return "";
-}
-
-std::string assign_size(std::string_view text, range<std::uint64_t> bounds, std::uint64_t& target) {
-    assert(bounds.min < bounds.max);
-    if (text.starts_with('-') && parse_size(text.substr(1))) return in_quotes(text) + " is negative";
-    const auto value = parse_size(text);
-    if (!value) return in_quotes(text) + not_a("size", "4096, 512KiB, 32MiB or 1GB", size_meant(text));
-    if (*value < bounds.min) return in_quotes(text) + " is too small, at least " + format_size(bounds.min);
-    if (*value > bounds.max) return in_quotes(text) + " is too large, at most " + format_size(bounds.max);
-    target = *value;
-    return "";
-}
-
-std::string assign_flag(std::string_view text, bool& target) {
-    if (text != "true" && text != "false")
-        return in_quotes(text) + " is neither true nor false" + advice(flag_meant(text));
-    target = text == "true";
-    return "";
-}
-
-std::string assign_mode(std::string_view text, limit_mode& target) {
-    if (text != "enforce" && text != "observe") return in_quotes(text) + " is neither enforce nor observe";
-    target = text == "observe" ? limit_mode::observe : limit_mode::enforce;
-    return "";
-}
-
-std::string assign_answer(std::string_view text, limit_answer& target) {
-    if (text != "drop" && text != "reject") return in_quotes(text) + " is neither drop nor reject";
-    target = text == "reject" ? limit_answer::reject : limit_answer::drop;
-    return "";
-}
-
-std::string assign_protocol(std::string_view text, upstream_protocol& target) {
-    if (text != "passthrough" && text != "v1") return in_quotes(text) + " is neither passthrough nor v1";
-    target = text == "v1" ? upstream_protocol::v1 : upstream_protocol::passthrough;
-    return "";
-}
-
-std::string assign_host_header(std::string_view text, upstream_host& target) {
-    if (text != "url" && text != "sender") return in_quotes(text) + " is neither url nor sender";
-    target = text == "sender" ? upstream_host::sender : upstream_host::url;
-    return "";
-}
-
-std::string assign_log_format(std::string_view text, log::format& target) {
-    if (text != "logfmt" && text != "json") return in_quotes(text) + " is neither logfmt nor json";
-    target = text == "json" ? log::format::json : log::format::logfmt;
-    return "";
-}
-
-std::string assign_log_level(std::string_view text, log::level& target) {
-    for (const log::level each : {log::level::debug, log::level::info, log::level::warn, log::level::error}) {
-        if (text != log::name_of(each)) continue;
-        target = each;
+    const auto assign = [bounds](std::string_view text, std::uint64_t& target) -> std::string {
+        if (text.starts_with('-') && parse_size(text.substr(1))) return in_quotes(text) + " is negative";
+        const auto value = parse_size(text);
+        if (!value) return in_quotes(text) + " is not a size such as 4096, 512KiB, 32MiB or 1GB";
+        if (*value < bounds.min) return in_quotes(text) + " is too small, at least " + format_size(bounds.min);
+        if (*value > bounds.max) return in_quotes(text) + " is too large, at most " + format_size(bounds.max);
+        target = *value;
         return "";
-    }
-    return in_quotes(text) + " is none of debug, info, warn and error";
+    };
+    return scalar_type<std::uint64_t>(
+        described("size", between(format_size(bounds.min), format_size(bounds.max)),
+                  R"("type":["integer","string"],"pattern":"^[0-9]+([KMG]i?B|[KMG]i|B)?$")"),
+        assign, format_size);
 }
 
-std::string assign_reject_status(std::string_view text, unsigned& target) {
-    if (text != "400" && text != "409" && text != "429") return in_quotes(text) + " is none of 400, 409 and 429";
-    target = text == "400" ? 400 : text == "409" ? 409 : 429;
-    return "";
+value_type<std::chrono::milliseconds> durations(range<std::chrono::milliseconds> bounds) {
+    assert(bounds.min.count() >= 0 && bounds.min < bounds.max);
+    const auto assign = [bounds](std::string_view text, std::chrono::milliseconds& target) -> std::string {
+        if (text.starts_with('-') && parse_duration(text.substr(1))) return in_quotes(text) + " is negative";
+        const auto value = parse_duration(text);
+        if (!value && is_digits(text)) return in_quotes(text) + " has no unit: write " + std::string{text} + "s";
+        if (!value) return in_quotes(text) + " is not a duration such as 500ms, 25s, 10m or 1h30m";
+        if (*value < bounds.min) return in_quotes(text) + " is too short, at least " + format_duration(bounds.min);
+        if (*value > bounds.max) return in_quotes(text) + " is too long, at most " + format_duration(bounds.max);
+        target = *value;
+        return "";
+    };
+    return scalar_type<std::chrono::milliseconds>(
+        described("duration", between(format_duration(bounds.min), format_duration(bounds.max)),
+                  R"("anyOf":[{"const":0},{"type":"string","pattern":"^(0|([0-9]+(d|h|ms|m|s))+)$"}])"),
+        assign, format_duration);
 }
 
-std::string assign_tenant_header(std::string_view text, std::string& target) {
-    if (!consists_of(text, header_name_characters)) return in_quotes(text) + " is not the name of an HTTP header";
-    if (is_one_of(headers_of_one_hop, text))
-        return in_quotes(text) + " does not go on to the upstream, so that it would not see the tenant";
-    target = text;
-    return "";
+value_type<std::chrono::seconds> whole_seconds(range<std::chrono::milliseconds> bounds) {
+    const auto any = durations(bounds);
+    type_description about = any.about;
+    about.bounds += ", whole seconds";
+    return scalar_type<std::chrono::seconds>(
+        about,
+        [any](std::string_view text, std::chrono::seconds& target) -> std::string {
+            std::chrono::milliseconds value{};
+            if (auto wrong = any.assign(text, value); !wrong.empty()) return wrong;
+            if (value % 1s != 0ms) return in_quotes(text) + " is not in whole seconds";
+            target = std::chrono::duration_cast<std::chrono::seconds>(value);
+            return "";
+        },
+        format_duration);
 }
 
-std::string assign_tenant_path(std::string_view text, std::string& target) {
-    constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/{}";
-    const auto pattern = find_tenant_mark(text);
-    const bool is_path = text.starts_with('/') && !text.ends_with('/') && text.find("//") == std::string_view::npos &&
-                         text.find_first_not_of(characters) == std::string_view::npos;
-    const auto has_brace = [](std::string_view part) { return part.find_first_of("{}") != std::string_view::npos; };
-    if (!text.empty() && (!is_path || !pattern || has_brace(pattern->before) || has_brace(pattern->behind)))
-        return in_quotes(text) +
-               " is not a path with {tenant} or {account} in the place of one segment, such as "
-               "/insert/{account}/prometheus/api/v1/write";
-    target = text;
-    return "";
+value_type<double> rates(range<double> bounds) {
+    assert(bounds.min < bounds.max);
+    const std::string min = format_rate(bounds.min);
+    const std::string max = format_rate(bounds.max);
+    const auto assign = [=](std::string_view text, double& target) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc::invalid_argument || end != text.data() + text.size())
+            return in_quotes(text) + " is not a number such as 0.0001";
+        const bool inside = error == std::errc{} && value >= bounds.min && value <= bounds.max;
+        if (!inside) return in_quotes(text) + " is not between " + min + " and " + max;
+        target = value;
+        return "";
+    };
+    return scalar_type<double>(
+        described("number", min + " to " + max, R"("type":"number","minimum":)" + min + R"(,"maximum":)" + max), assign,
+        format_rate);
+}
+
+value_type<percentage> percentages(percentage max) {
+    const auto show = [](percentage value) {
+        std::string text = std::to_string(value.hundredths / 100);
+        std::string fraction = std::to_string(100 + value.hundredths % 100).substr(1);
+        while (fraction.ends_with('0')) fraction.pop_back();
+        if (!fraction.empty()) text += "." + fraction;
+        return text + "%";
+    };
+    const auto assign = [max, show](std::string_view text, percentage& target) -> std::string {
+        const auto hundredths = text.ends_with('%') ? shifted(text.substr(0, text.size() - 1), 2) : std::nullopt;
+        if (!hundredths)
+            return in_quotes(text) +
+                   " is not a percentage such as 5% or 2.25%, with at most two digits behind the point";
+        if (*hundredths > max.hundredths) return in_quotes(text) + " is too much, at most " + show(max);
+        target.hundredths = static_cast<std::uint32_t>(*hundredths);
+        return "";
+    };
+    return scalar_type<percentage>(
+        described("percentage", between("0%", show(max)), R"("type":"string","pattern":"^[0-9]+([.][0-9]{1,2}0*)?%$")"),
+        assign, show);
+}
+
+value_type<bool> flags() {
+    return scalar_type<bool>(
+        described("`true` or `false`", "", R"("enum":[true,false,"true","false"])"),
+        [](std::string_view text, bool& target) -> std::string {
+            if (text != "true" && text != "false") return in_quotes(text) + " is neither true nor false";
+            target = text == "true";
+            return "";
+        },
+        [](bool value) { return value ? "true" : "false"; });
+}
+
+value_type<limit_mode> modes() {
+    return one_of<limit_mode>("mode", {{"enforce", limit_mode::enforce}, {"observe", limit_mode::observe}});
+}
+
+value_type<limit_answer> answers() {
+    return one_of<limit_answer>("answer", {{"drop", limit_answer::drop}, {"reject", limit_answer::reject}});
+}
+
+value_type<std::optional<limit_answer>> optional_answers() {
+    const auto any = answers();
+    return scalar_type<std::optional<limit_answer>>(
+        any.about,
+        [any](std::string_view text, std::optional<limit_answer>& target) {
+            limit_answer answer{};
+            std::string wrong = any.assign(text, answer);
+            if (wrong.empty()) target = answer;
+            return wrong;
+        },
+        [any](const std::optional<limit_answer>& value) { return value ? any.show(*value).Scalar() : std::string{}; });
+}
+
+value_type<std::string> texts(std::string type_name, std::string bounds,
+                              std::function<std::string(std::string_view)> wrong_with) {
+    return scalar_type<std::string>(
+        described(std::move(type_name), std::move(bounds), text_schema),
+        [wrong_with](std::string_view text, std::string& target) {
+            std::string wrong = wrong_with(text);
+            if (wrong.empty()) target = text;
+            return wrong;
+        },
+        [](const std::string& value) { return value; });
+}
+
+value_type<std::string> paths() {
+    return texts("path", "", [](std::string_view text) {
+        return text.find('\0') != std::string_view::npos ? in_quotes(text) + " is not a path" : "";
+    });
+}
+
+value_type<std::string> words() {
+    return texts("word", "no spaces", [](std::string_view text) -> std::string {
+        const bool is_word =
+            std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '\x7f'; });
+        return is_word ? "" : "must not hold spaces or control characters";
+    });
+}
+
+value_type<std::string> label_names() {
+    return texts("label name", "", [](std::string_view text) -> std::string {
+        if (text.empty()) return "is empty, expected the name of a label";
+        return is_utf8(text) ? "" : in_quotes(text) + " is not UTF-8";
+    });
+}
+
+value_type<selector> selectors() {
+    auto type = scalar_type<selector>(
+        described("selector", "", R"("type":"string")"),
+        [](std::string_view text, selector& target) -> std::string {
+            auto parsed = parse_selector(text);
+            if (!parsed) return to_string(parsed.error());
+            target = std::move(*parsed);
+            return "";
+        },
+        [](const selector& value) { return value.to_string(); });
+    type.read = [assign = type.assign](const config_node& at, selector& target) {
+        // Without the quotes, {namespace=~".+"} is a map to YAML.
+        if (!at.is_map() && !at.is_list())
+            return read_scalar(at, [&](std::string_view text) { return assign(text, target); });
+        at.fail_kind("a selector in quotes, such as '{namespace=~\".+\"}'");
+        return false;
+    };
+    return type;
+}
+
+std::string wrong_with_tenant_header(std::string_view name) {
+    if (!is_header_name(name)) return in_quotes(name) + " is not the name of an HTTP header";
+    if (!is_one_of(headers_of_one_hop, name)) return "";
+    return in_quotes(name) + " does not go on to the upstream, so that it would not see the tenant";
 }
 
 std::string wrong_with_header(std::string_view name) {
-    if (!consists_of(name, header_name_characters)) return "is not the name of an HTTP header";
+    if (!is_header_name(name)) return "is not the name of an HTTP header";
     if (equal_ignoring_case(name, "host")) return "is made by the gate, see upstream.hostHeader";
     if (is_one_of(headers_of_one_hop, name) || is_one_of(headers_of_ours, name) ||
         equal_ignoring_case(name.substr(0, headers_of_the_body.size()), headers_of_the_body))
@@ -209,57 +275,24 @@ std::string wrong_with_header(std::string_view name) {
     return "";
 }
 
-std::string assign_header_value(std::string_view text, std::string& target) {
-    if (std::ranges::any_of(text, [](char c) { return c != '\t' && is_control(c); }))
-        return "must not hold control characters, such as the end of a line";
+bool has_control_character(std::string_view text) noexcept {
+    return std::ranges::any_of(text, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
+std::string wrong_with_header_value(std::string_view text) {
+    std::string without_tabs{text};
+    std::erase(without_tabs, '\t');
+    if (has_control_character(without_tabs)) return "must not hold control characters, such as the end of a line";
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-    if (!text.empty() && (is_blank(text.front()) || is_blank(text.back())))
-        return "must not begin or end with white space";
-    target = text;
-    return "";
+    const bool has_blank_end = !text.empty() && (is_blank(text.front()) || is_blank(text.back()));
+    return has_blank_end ? "must not begin or end with white space" : "";
 }
 
-std::string assign_user_name(std::string_view text, std::string& target) {
-    if (text.find(':') != std::string_view::npos)
-        return "must not hold a ':': with basic authentication a name ends there";
-    if (std::ranges::any_of(text, is_control)) return "must not hold control characters";
-    target = text;
-    return "";
-}
-
-std::string assign_host(std::string_view text, std::string& target) {
-    constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]";
-    target = in_lower_case(text);
-    const bool is_host =
-        !text.empty() && text.size() <= 300 && target.find_first_not_of(characters) == std::string::npos;
-    return is_host ? "" : in_quotes(text) + " is no host as browsers write it: a name, or name:port";
-}
-
-std::string assign_argument_name(std::string_view text, std::string& target) {
-    if (text.empty()) return "is empty, expected the name of a query argument";
-    if (text.find_first_of("&=") != std::string_view::npos) return in_quotes(text) + " is more than a name";
-    target = text;
-    return "";
-}
-
-std::string assign_path(std::string_view text, std::string& target) {
-    if (text.find('\0') != std::string_view::npos) return in_quotes(text) + " is not a path";
-    target = text;
-    return "";
-}
-
-std::string assign_label_name(std::string_view text, std::string& target) {
-    if (text.empty()) return "is empty, expected the name of a label";
-    if (!is_utf8(text)) return in_quotes(text) + " is not UTF-8";
-    target = text;
-    return "";
-}
-
-std::string assign_selector(std::string_view text, selector& target) {
-    auto parsed = parse_selector(text);
-    if (!parsed) return to_string(parsed.error());
-    target = std::move(*parsed);
-    return "";
+std::string none_of(const std::vector<std::string>& words) {
+    if (words.size() == 2) return " is neither " + words[0] + " nor " + words[1];
+    std::string all;
+    for (const std::string& each : words) all += (all.empty() ? "" : each == words.back() ? " and " : ", ") + each;
+    return " is none of " + all;
 }
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-#include "config/secret_files.hpp"
+#include "config/checks.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "config/placed_value.hpp"
 #include "config/wording.hpp"
 
 namespace seriesgate {
@@ -76,7 +75,7 @@ std::string doubt_of_secret_file(const std::string& path) {
     return doubt.empty() ? "" : start + doubt;
 }
 
-std::vector<config_error> doubtful_secret_files(const config& read, const std::string& file) {
+std::vector<config_error> lint_secret_files(const config& read, const std::string& file) {
     std::vector<secret_place> all = places_of_secrets(read);
     const auto& replicas = read.upstream.replicas;
     if (holds_secrets(read.upstream.store) || std::ranges::any_of(replicas, holds_secrets, &replica_config::store))

@@ -1,55 +1,92 @@
-#include "config/store_keys.hpp"
-
+// The keys of a store: where it is, how it proves who it is, and what requests to it say of us. They stand in
+// `upstream`, for the first store, and in each item of `upstream.replicateTo`.
 #include <algorithm>
 
 #include "config/endpoint.hpp"
-#include "config/known_keys.hpp"
-#include "config/rule_values.hpp"
+#include "config/keys.hpp"
 #include "config/scalars.hpp"
-#include "config/wording.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
 
-constexpr std::string_view authorization = "Authorization";
+/// Every worker keeps connections to each of them.
+constexpr std::size_t backends_max = 32;
+constexpr std::size_t replicas_max = 8;
+constexpr std::size_t headers_max = 32;
 
-template <auto assign>
-void read_text(const placed_value& at, std::string& target) {
-    read_scalar(at, [&](std::string_view text) { return assign(text, target); });
+value_type<std::string> user_names_of_stores() {
+    return texts("user name", "", [](std::string_view text) -> std::string {
+        if (text.find(':') != std::string_view::npos)
+            return "must not hold a ':': with basic authentication a name ends there";
+        return has_control_character(text) ? "must not hold control characters" : "";
+    });
 }
 
-constexpr std::array tls_fields{
-    field<store_tls_config>{"caFile", into<read_text<assign_path>, &store_tls_config::ca_file>},
-    field<store_tls_config>{"certFile", into<read_text<assign_path>, &store_tls_config::cert_file>},
-    field<store_tls_config>{"keyFile", into<read_text<assign_path>, &store_tls_config::key_file>},
-    field<store_tls_config>{"serverName", into<read_text<parse_server_name>, &store_tls_config::server_name>},
-};
-
-constexpr std::array basic_auth_fields{
-    field<basic_auth_config>{"username", into<read_text<assign_user_name>, &basic_auth_config::username>},
-    field<basic_auth_config>{"passwordFile", into<read_text<assign_path>, &basic_auth_config::password_file>},
-};
-
-/// That another key makes the header that this one makes, too.
-std::string other_authorization(const store_config& store) {
-    const std::string_view other = !store.basic_auth.username.empty() ? "basicAuth"
-                                   : !store.bearer_token_file.empty() ? "bearerTokenFile"
-                                                                      : "";
-    if (other.empty()) return "";
-    return "stands beside " + in_quotes(other) + ": a request has one Authorization header";
+const fields<store_tls_config>& tls_fields() {
+    static const fields<store_tls_config> table{
+        {"caFile", in<&store_tls_config::ca_file>{}, paths(),
+         "PEM file with the authorities to believe, in place of the system's.", "/etc/seriesgate/ca.pem"},
+        {"certFile", in<&store_tls_config::cert_file>{}, paths(), "PEM file with the gate's own certificate."},
+        {"keyFile", in<&store_tls_config::key_file>{}, paths(), "PEM file with the key of `certFile`."},
+        {"serverName", in<&store_tls_config::server_name>{},
+         scalar_type<std::string>(texts("host name", "", nullptr).about, parse_server_name,
+                                  [](const std::string& name) { return name; }),
+         "The name in the store's certificate, if it is not the URL's host."},
+    };
+    return table;
 }
 
-void read_header(std::string_view name, const placed_value& at, store_config& target) {
-    if (auto wrong = wrong_with_header(name); !wrong.empty()) return at.fail_key(std::move(wrong));
-    const auto same = [name](const auto& other) { return equal_ignoring_case(name, other.first); };
-    if (const auto first = std::ranges::find_if(target.headers, same); first != target.headers.end())
-        return at.fail_key("is there already, as " + in_quotes(first->first));
-    if (equal_ignoring_case(name, authorization))
-        if (auto wrong = other_authorization(target); !wrong.empty()) return at.fail_key(std::move(wrong));
-    std::string value;
-    if (read_scalar(at, [&](std::string_view text) { return assign_header_value(text, value); }))
-        target.headers.emplace(name, std::move(value));
+const fields<basic_auth_config>& basic_auth_fields() {
+    static const fields<basic_auth_config> table{
+        {"username", in<&basic_auth_config::username>{}, user_names_of_stores(), "The gate's name at the store."},
+        {"passwordFile", in<&basic_auth_config::password_file>{}, paths(), "File with the password in one line."},
+    };
+    return table;
+}
+
+value_type<store_backend> store_url() {
+    return scalar_type<store_backend>(
+        described("URL", "`http[s]://host[:port]/path[?query]`", R"("type":"string","pattern":"^https?://")"),
+        [](std::string_view text, store_backend& target) -> std::string {
+            if (text == "discard:") return "is no store, and stands alone: as upstream.url";
+            return parse_store_url(text, target);
+        },
+        [](const store_backend& value) { return without_secrets(value.url.reveal()); });
+}
+
+const fields<replica_config>& replica_fields() {
+    static const auto url = store_url();
+    static const auto urls = store_urls();
+    constexpr auto store = &replica_config::store;
+    static const fields<replica_config> table{
+        {"url", url,
+         [](const config_node& at, replica_config& to) {
+             if (store_backend backend; url.read(at, backend)) to.store.backends.push_back(std::move(backend));
+         },
+         [](const replica_config& from) {
+             return from.store.backends.size() == 1 ? url.show(from.store.backends.front()) : YAML::Node{};
+         },
+         "Where the store is.", "\"http://other:8428/api/v1/write\""},
+        {"urls", urls,
+         [](const config_node& at, replica_config& to) {
+             const bool has_url = at.report().is_set(at.key().substr(0, at.key().size() - 1));
+             if (has_url && !at.is_null() && !at.items(backends_max).empty())
+                 return at.fail_key("stands beside 'url': one of the two says where the store is");
+             if (!has_url) urls.read(at, to.store.backends);
+         },
+         [](const replica_config& from) {
+             return from.store.backends.size() == 1 ? YAML::Node{} : urls.show(from.store.backends);
+         },
+         "Several equal backends of one store, in place of `url`."},
+        {"bestEffort", in<&replica_config::best_effort>{}, flags(),
+         "`true`: nobody waits for this store; what it has not taken is counted.", "true"},
+        {"tls", in<store, &store_config::tls>{}, store_tls(), "As `upstream.tls`."},
+        {"basicAuth", in<store, &store_config::basic_auth>{}, basic_auth(), "As `upstream.basicAuth`."},
+        {"bearerTokenFile", in<store, &store_config::bearer_token_file>{}, paths(), "As `upstream.bearerTokenFile`."},
+        {"headers", in<store, &store_config::headers>{}, store_headers(), "As `upstream.headers`."},
+    };
+    return table;
 }
 
 }  // namespace
@@ -59,63 +96,98 @@ bool are_same(const store_backend& one, const store_backend& other) {
            equal_ignoring_case(one.host, other.host);
 }
 
-std::string assign_backend(std::string_view text, store_backend& target) {
-    if (text == "discard:") return "is no store, and stands alone: as upstream.url";
-    return parse_store_url(text, target);
+value_type<std::vector<store_backend>> store_urls() {
+    return list_type<std::vector<store_backend>>("list of URLs", store_url(), backends_max, are_same);
 }
 
-void read_backends(const placed_value& at, store_config& target) {
-    for (const placed_value& item : read_items(at, backends_max)) {
-        store_backend backend;
-        if (!read_scalar(item, [&](std::string_view text) { return assign_backend(text, backend); })) continue;
-        const auto same = [&](const store_backend& other) { return are_same(backend, other); };
-        if (std::ranges::any_of(target.backends, same))
-            item.fail("is there already");
-        else
-            target.backends.push_back(std::move(backend));
+value_type<store_tls_config> store_tls() {
+    auto type = map_type(tls_fields());
+    type.read = [](const config_node& at, store_tls_config& tls) {
+        read_fields(at, tls_fields(), tls);
+        if (!tls.cert_file.empty() && tls.key_file.empty()) at.fail_below("keyFile", "is required beside certFile");
+        if (tls.cert_file.empty() && !tls.key_file.empty()) at.fail_below("certFile", "is required beside keyFile");
+        return true;
+    };
+    return type;
+}
+
+value_type<basic_auth_config> basic_auth() {
+    auto type = map_type(basic_auth_fields());
+    type.read = [](const config_node& at, basic_auth_config& basic) {
+        read_fields(at, basic_auth_fields(), basic);
+        if (basic.username.empty() && !basic.password_file.empty())
+            at.fail_below("username", "is required beside passwordFile");
+        if (!basic.username.empty() && basic.password_file.empty())
+            at.fail_below("passwordFile", "is required: the password stands in a file of its own");
+        return true;
+    };
+    return type;
+}
+
+value_type<std::map<std::string, secret_text, std::less<>>> store_headers() {
+    using headers = std::map<std::string, secret_text, std::less<>>;
+    const auto read = [](const config_node& at, headers& target) {
+        const auto members = at.members();
+        if (members.size() > headers_max)
+            at.fail("has " + std::to_string(members.size()) + " headers, at most " + std::to_string(headers_max) +
+                    " are possible");
+        for (const auto& [name, value] : members) {
+            const auto same = [&name](const auto& other) { return equal_ignoring_case(name, other.first); };
+            const auto first = std::ranges::find_if(target, same);
+            if (auto wrong = wrong_with_header(name); !wrong.empty())
+                value.fail_key(std::move(wrong));
+            else if (first != target.end())
+                value.fail_key("is there already, as " + in_quotes(first->first));
+            else if (read_scalar(value, wrong_with_header_value))
+                target.emplace(name, secret_text{*value.text()});
+        }
+        return true;
+    };
+    const auto show = [](const headers& from) {
+        YAML::Node map{YAML::NodeType::Map};
+        for (const auto& [name, value] : from)
+            map.force_insert(name, value == secret_text{} ? std::string{} : std::string{secret_mark});
+        return map;
+    };
+    return {description_of_many(value_form::names, "map of headers", "up to " + std::to_string(headers_max),
+                                texts("text", "", nullptr).about),
+            read, show};
+}
+
+value_type<std::vector<replica_config>> replica_lists() {
+    const auto read = [](const config_node& at, std::vector<replica_config>& target) {
+        for (const config_node& item : at.items(replicas_max)) {
+            replica_config& made = target.emplace_back();
+            read_fields(item, replica_fields(), made);
+            const config_report& report = item.report();
+            if (made.store.backends.empty() && !report.has_errors(item.key() + ".url") &&
+                !report.has_errors(item.key() + ".urls"))
+                item.fail_below("url", "is required, or 'urls'");
+        }
+        return true;
+    };
+    return {description_of_many(value_form::list, "list of stores", "up to " + std::to_string(replicas_max),
+                                description_of(replica_fields())),
+            read, [](const std::vector<replica_config>& from) {
+                return show_list(from, [](const replica_config& each) { return show_fields(replica_fields(), each); });
+            }};
+}
+
+std::string assign_shared_url(std::string_view text, shared_config& target) {
+    redis_config store = target.store;
+    if (text.empty()) {
+        const redis_config none;
+        store.host = none.host;
+        store.port = none.port;
+        store.unix_path = none.unix_path;
+        store.tls = none.tls;
+        store.database = none.database;
+    } else if (auto wrong = parse_redis_url(text, store); !wrong.empty()) {
+        return wrong;
     }
-}
-
-void read_store_tls(const placed_value& at, store_config& target) {
-    read_tls_files(at, target.tls);
-}
-
-void read_tls_files(const placed_value& at, store_tls_config& tls) {
-    read_fields(at, tls_fields, tls);
-    if (!tls.cert_file.empty() && tls.key_file.empty()) at.fail_below("keyFile", "is required beside certFile");
-    if (tls.cert_file.empty() && !tls.key_file.empty()) at.fail_below("certFile", "is required beside keyFile");
-}
-
-void read_basic_auth(const placed_value& at, store_config& target) {
-    basic_auth_config& basic = target.basic_auth;
-    read_fields(at, basic_auth_fields, basic);
-    if (basic.username.empty() && !basic.password_file.empty())
-        at.fail_below("username", "is required beside passwordFile");
-    if (!basic.username.empty() && basic.password_file.empty())
-        at.fail_below("passwordFile", "is required: the password stands in a file of its own");
-}
-
-void read_bearer_token_file(const placed_value& at, store_config& target) {
-    std::string path;
-    if (!read_scalar(at, [&](std::string_view text) { return assign_path(text, path); }) || path.empty()) return;
-    if (auto wrong = other_authorization(target); !wrong.empty()) return at.fail_key(std::move(wrong));
-    target.bearer_token_file = std::move(path);
-}
-
-void read_store_headers(const placed_value& at, store_config& target) {
-    const auto members = at.members();
-    if (members.size() > store_headers_max)
-        return at.fail("has " + std::to_string(members.size()) + " headers, at most " +
-                       std::to_string(store_headers_max) + " are possible");
-    for (const auto& [name, value] : members) read_header(name, value, target);
-}
-
-void read_upstream_backends(const placed_value& at, config& target) {
-    upstream_config& upstream = target.upstream;
-    const bool has_url = upstream.discard || !upstream.store.backends.empty();
-    if (has_url && !at.value().items.empty())
-        return at.fail_key("stands beside 'url': one of the two says where the store is");
-    read_backends(at, upstream.store);
+    target.store = std::move(store);
+    target.url = text;
+    return "";
 }
 
 }  // namespace seriesgate

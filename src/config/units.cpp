@@ -1,5 +1,6 @@
 #include "config/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -59,6 +60,57 @@ bool add_product(std::uint64_t& sum, std::uint64_t a, std::uint64_t b, std::uint
     if (b != 0 && a > (max - sum) / b) return false;
     sum += a * b;
     return true;
+}
+
+constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t zeros_max = 20;  // more than 64 bits have digits
+
+struct power_of_ten {
+    std::string_view name;
+    std::size_t zeros;
+};
+
+constexpr std::array<power_of_ten, 4> magnitudes{{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}}};
+
+/// A number without its groups: `1_000_000` is 1000000. Nothing if they are not of three digits.
+std::optional<std::string> without_groups(std::string_view text) {
+    auto end = text.find('_');
+    std::string joined{text.substr(0, end)};
+    if (end == std::string_view::npos) return joined;
+    if (!is_digits(joined) || joined.size() > 3) return std::nullopt;
+    while (end != std::string_view::npos) {
+        text.remove_prefix(end + 1);
+        end = text.find('_');
+        const auto group = text.substr(0, end);
+        if (group.size() != 3 || !is_digits(group)) return std::nullopt;
+        joined += group;
+    }
+    return joined;
+}
+
+/// Takes what multiplies the number, `M` or `e6`, from its end. @return how many zeros it has, none if there is nothing
+/// of the kind; nothing if it is none that is known.
+std::optional<std::size_t> take_zeros(std::string_view& text) noexcept {
+    for (const power_of_ten& each : magnitudes) {
+        if (!text.ends_with(each.name)) continue;
+        text.remove_suffix(each.name.size());
+        return each.zeros;
+    }
+    const auto at = text.find_first_of("eE");
+    if (at == std::string_view::npos) return 0;
+    auto exponent = text.substr(at + 1);
+    text = text.substr(0, at);
+    if (exponent.starts_with('+')) exponent.remove_prefix(1);
+    const auto zeros = is_digits(exponent) ? take_number(exponent) : std::nullopt;
+    return zeros ? std::optional{std::min<std::size_t>(*zeros, zeros_max)} : std::nullopt;
+}
+
+/// Whether nothing but its size can be wrong with a number: no zero in front, and a fraction only of something large.
+bool is_plain(std::string_view number, std::size_t zeros) noexcept {
+    const auto point = number.find('.');
+    const auto whole = number.substr(0, point);
+    if (!is_digits(whole) || (whole.size() > 1 && whole.starts_with('0'))) return false;
+    return point == std::string_view::npos || (zeros > 0 && is_digits(number.substr(point + 1)));
 }
 
 }  // namespace
@@ -123,6 +175,30 @@ std::string format_rate(double rate) {
     auto [end, error] = std::to_chars(text.data(), last, rate, std::chars_format::fixed);
     if (error != std::errc{}) end = std::to_chars(text.data(), last, rate).ptr;  // at most 24 characters: 1.5e+300
     return {text.data(), end};
+}
+
+bool is_digits(std::string_view text) noexcept {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::optional<std::uint64_t> shifted(std::string_view text, std::size_t zeros) {
+    const auto point = text.find('.');
+    std::string digits{text.substr(0, point)};
+    std::string_view fraction = point == std::string_view::npos ? "0" : text.substr(point + 1);
+    if (!is_digits(digits) || !is_digits(fraction)) return std::nullopt;
+    while (fraction.ends_with('0')) fraction.remove_suffix(1);
+    if (fraction.size() > zeros) return std::nullopt;
+    digits.append(fraction).append(zeros - fraction.size(), '0');
+    std::uint64_t number = 0;
+    const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), number).ec;
+    return error == std::errc{} ? number : most;
+}
+
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+    const auto zeros = take_zeros(text);
+    const auto number = without_groups(text);
+    if (!zeros || !number || !is_plain(*number, *zeros)) return std::nullopt;
+    return shifted(*number, *zeros);
 }
 
 }  // namespace seriesgate

@@ -66,10 +66,6 @@ std::string folded(std::string_view text) {
     return result;
 }
 
-std::string advice(std::string_view meant) {
-    return meant.empty() ? "" : std::string{": write "}.append(meant);
-}
-
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates) {
     if (word.size() > quoted_max) return {};
     assert(std::ranges::count(candidates, std::string_view{}) == 0);

@@ -20,9 +20,6 @@ std::string in_lower_case(std::string_view text);
 /// As names are compared: without case, '-' and '_'.
 std::string folded(std::string_view name);
 
-/// ": write 1000000", behind what is wrong; nothing if it is not known what was meant.
-std::string advice(std::string_view meant);
-
 /// The candidate that was probably meant; empty if none is near. Case, '-' and '_' do not count, and neither does what
 /// stands before the last dot, so that `timeout` finds `upstream.timeout`.
 std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);

@@ -13,7 +13,7 @@
 #include "claim/claim.hpp"
 #include "claim/known_counts.hpp"
 #include "claim/shares.hpp"
-#include "config/shared_config.hpp"
+#include "config/config.hpp"
 #include "fleet/feed_progress.hpp"
 #include "fleet/fleet_clock.hpp"
 #include "fleet/fleet_member.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "config/shown.hpp"
+#include "config/config.hpp"
 #include "http/session.hpp"
 #include "net/async.hpp"
 

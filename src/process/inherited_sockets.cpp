@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "config/shown.hpp"
+#include "config/config.hpp"
 
 namespace seriesgate {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "config/checks.hpp"
 #include "config/effective.hpp"
-#include "config/ignored_labels.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
 #include "process/settings.hpp"

@@ -67,15 +67,15 @@ TEST_CASE("a number below zero is the value of the flag before it") {
 
 TEST_CASE("every key that may be a flag is one, and no other") {
     for (const config_key& key : config_keys()) {
-        CAPTURE(key.name);
-        const std::string argument = "--" + std::string{key.name} + "=1";
+        CAPTURE(key.about.name);
+        const std::string argument = "--" + std::string{key.about.name} + "=1";
         const auto result = parsed({argument.c_str()});
-        if (key.flag.value.empty()) {
-            CHECK(result.error.starts_with("--" + std::string{key.name} + ": unknown flag"));
+        if (key.flag.empty()) {
+            CHECK(result.error.starts_with("--" + std::string{key.about.name} + ": unknown flag"));
         } else {
             CHECK(result.error.empty());
             REQUIRE(result.flags.size() == 1);
-            CHECK(result.flags.front().key == key.name);
+            CHECK(result.flags.front().key == key.about.name);
         }
     }
 }

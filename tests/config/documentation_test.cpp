@@ -1,10 +1,8 @@
 #include <cstddef>
 #include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config/keys.hpp"
 #include "config/load.hpp"
@@ -57,21 +55,6 @@ overrides url_unless_changed(std::string_view key) {
     return is_upstream(key) ? overrides{} : overrides{{"upstream.url", "http://127.0.0.1:8428/api/v1/write"}};
 }
 
-// The example with its examples in force: lines that are a '#' and YAML, and not the empty value that they replace.
-std::string with_examples(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream in{text};
-    for (std::string line; std::getline(in, line);) {
-        const bool prose = line.size() > 2 && line[1] == ' ' && line[2] != ' ';
-        const bool example = line.starts_with('#') && !prose;
-        if (example && (lines.back().ends_with(" []") || lines.back().ends_with(" {}"))) lines.pop_back();
-        lines.push_back(example ? line.substr(1) : line);
-    }
-    std::string result;
-    for (const std::string& line : lines) result += line + "\n";
-    return result;
-}
-
 // The first block in a fence that starts with ```language, after the text `after`.
 std::string block_after(const std::string& page, const std::string& after, const std::string& language) {
     const std::string fence = "```" + language + "\n";
@@ -95,10 +78,11 @@ TEST_CASE("the example configuration loads and is the defaults") {
 TEST_CASE("a value that is changed in the example configuration means what it means alone") {
     const std::string example = text_of("config/seriesgate.yaml");
     for (const config_key& key : config_keys()) {
-        CAPTURE(key.name);
-        const auto alone = load_config_text(yaml_of_other(key.name), "alone.yaml", url_unless_changed(key.name));
-        std::string text = with_value(example, key.name, other_values.at(key.name));
-        for (const std::string_view beside : needed_beside(key.name))
+        CAPTURE(key.about.name);
+        const auto alone =
+            load_config_text(yaml_of_other(key.about.name), "alone.yaml", url_unless_changed(key.about.name));
+        std::string text = with_value(example, key.about.name, other_values.at(key.about.name));
+        for (const std::string_view beside : needed_beside(key.about.name))
             text = with_value(text, beside, other_values.at(beside));
         const auto changed = load_config_text(text, "seriesgate.yaml", {});
         for (const config_error& error : changed.errors) FAIL_CHECK(error.text());
@@ -106,66 +90,13 @@ TEST_CASE("a value that is changed in the example configuration means what it me
     }
 }
 
-TEST_CASE("a limit of the example configuration leaves the answer to the tenant") {
-    const auto outcome = load_config_text(with_examples(text_of("config/seriesgate.yaml")), "seriesgate.yaml", {});
-    REQUIRE(outcome.value.rules.limits.size() == 1);
-    CHECK_FALSE(outcome.value.rules.limits[0].answer.has_value());
-}
-
-TEST_CASE("the examples in the example configuration load") {
-    const auto outcome = load_config_text(with_examples(text_of("config/seriesgate.yaml")), "seriesgate.yaml", {});
-    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
-    for (const config_error& doubt : outcome.warnings) FAIL_CHECK(doubt.text());
-    const config& read = outcome.value;
-    CHECK(read.ignore_labels == std::vector<std::string>{"prometheus_replica"});
-    CHECK(read.rules.tenants.overrides.at("team-a") == series_maxima{500'000, 2'000'000});
-    CHECK(read.rules.exempt.size() == 1);
-    REQUIRE(read.rules.limits.size() == 1);
-    const label_limit defaults;
-    const label_limit& limit = read.rules.limits[0];
-    CHECK(limit.name == "per-namespace");
-    CHECK(limit.match.has_value());
-    CHECK(limit.each == std::vector<std::string>{"namespace"});
-    CHECK(limit.groups_max == defaults.groups_max);
-    CHECK(limit.mode == defaults.mode);
-    CHECK(limit.per_tenant == defaults.per_tenant);
-    CHECK(limit.maxima == series_maxima{20'000, 100'000});
-    REQUIRE(limit.overrides.size() == 1);
-    CHECK(limit.overrides[0] == group_override{{{"namespace", "kube-system"}}, {80'000, 100'000}});
-}
-
-TEST_CASE("every key of a limit stands in the example configuration and in docs/configuration.md") {
-    const std::string example = text_of("config/seriesgate.yaml");
-    const std::string page = text_of("docs/configuration.md");
-    const std::string section =
-        page.substr(page.find("### limits\n"), page.find("### exempt\n") - page.find("### limits\n"));
-    for (const std::string key : {"name", "match", "each", "maxGroups", "maxHourlySeries", "maxDailySeries", "mode",
-                                  "perTenant", "overrides", "group"}) {
-        CAPTURE(key);
-        CHECK(example.find(key + ": ") != std::string::npos);
-        CHECK(section.find("| `" + key + "` |") != std::string::npos);
-    }
-}
-
-TEST_CASE("every key stands in the example configuration, in the order of the table") {
-    const std::string example = text_of("config/seriesgate.yaml");
-    std::size_t before = 0;
-    for (const config_key& key : config_keys()) {
-        CAPTURE(key.name);
-        const auto found = find_key(example, key.name);
-        REQUIRE(found != std::string::npos);
-        CHECK(found > before);
-        before = found;
-    }
-}
-
 TEST_CASE("every key and every flag is described in docs/configuration.md") {
     const std::string page = text_of("docs/configuration.md");
     for (const config_key& key : config_keys()) {
-        const std::string name{key.name};
+        const std::string& name = key.about.name;
         CAPTURE(name);
         CHECK(page.find("| `" + name + "` |") != std::string::npos);
-        if (!key.flag.value.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
+        if (!key.flag.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
     }
     for (const std::string flag :
          {"--config.file", "--takeover", "--check-config", "--health-check", "--version", "--help"}) {

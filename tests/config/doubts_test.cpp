@@ -1,4 +1,4 @@
-#include "config/doubts.hpp"
+#include "config/checks.hpp"
 
 #include <string>
 

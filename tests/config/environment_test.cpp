@@ -1,4 +1,4 @@
-#include "config/environment.hpp"
+#include "config/config_node.hpp"
 
 #include <map>
 #include <string>
@@ -55,9 +55,10 @@ TEST_CASE("a variable brings in text and nothing else") {
     CHECK(load_with(variables, "state: {dir: '${V}'}\n").value.state.dir == "${X}");
     CHECK(load_with(variables, "state:\n  dir: ${Q}\n").value.state.dir == "'\"#: ");
     CHECK(load_with(variables, "state:\n  dir: ${NONE}\n").value.state.dir == "null");
-    CHECK(errors_with(variables, "ignoreLabels: ${L}\n") ==
-          lines{"c.yaml:1: ignoreLabels: with ${L} filled in: expected a list of label names, such as [namespace], got "
-                "one value"});
+    CHECK(
+        errors_with(variables, "ignoreLabels: ${L}\n") ==
+        lines{"c.yaml:1: ignoreLabels: with ${L} filled in: expected a list, got one value; for example: ignoreLabels: "
+              "[prometheus_replica]"});
 }
 
 TEST_CASE("a dollar that begins no variable stays") {
@@ -85,7 +86,8 @@ TEST_CASE("a variable that is not set is told with its key and its name, and not
                 "c.yaml:2: server: the environment variable 'S' is not set",
                 "c.yaml:3: tenants.overrides.a: the environment variable 'T' is not set"});
     CHECK(errors_with({{"EMPTY", ""}}, "maxHourlySeries: ${EMPTY}\n") ==
-          lines{"c.yaml:1: maxHourlySeries: with ${EMPTY} filled in: is not a whole number"});
+          lines{"c.yaml:1: maxHourlySeries: with ${EMPTY} filled in: is not a whole number such as 5000 or 500k; 0 is "
+                "no limit"});
 }
 
 TEST_CASE("what names no variable is told") {
@@ -111,8 +113,10 @@ TEST_CASE("a value that came from a variable is not repeated in what is wrong wi
         CHECK(errors[0].find("s3cret") == std::string::npos);
         return errors[0].substr(errors[0].find("with "));
     };
-    CHECK(error("maxHourlySeries: ${S}\n") == "with ${S} filled in: is not a whole number");
-    CHECK(error("maxHourlySeries: ${M}\n") == "with ${M} filled in: is not a whole number");
+    CHECK(error("maxHourlySeries: ${S}\n") ==
+          "with ${S} filled in: is not a whole number such as 5000 or 500k; 0 is no limit");
+    CHECK(error("maxHourlySeries: ${M}\n") ==
+          "with ${M} filled in: is not a whole number such as 5000 or 500k; 0 is no limit");
     CHECK(error("mode: ${S}\n") == "with ${S} filled in: is neither enforce nor observe");
     CHECK(error("listen: ${S}\n") ==
           "with ${S} filled in: is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201");
@@ -127,8 +131,8 @@ TEST_CASE("a value that came from a variable is not repeated in what is wrong wi
     CHECK(error("exempt: ['{job=~\"${R}\"}']\n") == "with ${R} filled in: is not valid here");
     CHECK(error("exempt: ['${S} ${S}']\n") == "with ${S} filled in: is not valid here");
     CHECK(error("ignoreLabels: ['${S}', '${S}']\n") == "with ${S} filled in: is there already, as ignoreLabels[0]");
-    CHECK(error("limits: [{name: '${S}'}, {name: '${S}'}]\n") ==
-          "with ${S} filled in: is the name of limits[0] already");
+    CHECK(errors_with(variables, "limits: [{name: '${N}'}, {name: '${N}'}]\n") ==
+          lines{"c.yaml:1: limits[1].name: is the name of limits[0] already"});
     CHECK(error("tenants: {header: '${N} ${S}'}\n") == "with ${N}, ${S} filled in: is not the name of an HTTP header");
 }
 
@@ -144,7 +148,7 @@ TEST_CASE("what is wrong with a key is told whatever its value came from") {
     CHECK(error("tenants: {team-a: \"${X}\"}\n") ==
           "c.yaml:1: tenants.team-a: unknown key; the limits of a tenant stand as 'tenants.overrides.team-a'");
     CHECK(error("state: {dirr: \"${X}\"}\n") == "c.yaml:1: state.dirr: unknown key, did you mean 'state.dir'?");
-    CHECK(error("state.dir: ${X}\n") == "c.yaml:1: state.dir: must stand as 'dir:' below 'state:'");
+    CHECK(error("state.dir: ${X}\n") == "c.yaml:1: state.dir: must stand as 'dir:' in the section 'state:'");
     CHECK(error("mode: observe\nmode: ${X}\n") == "c.yaml:2: mode: is set twice, first on line 1");
     CHECK(error("tenants: {overrides: {a: {}, a: '${X}'}}\n") ==
           "c.yaml:1: tenants.overrides.a: is set twice, first on line 1");

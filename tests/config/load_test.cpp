@@ -118,14 +118,15 @@ TEST_CASE("an unknown key is an error and the likely key is named") {
     CHECK(errors_of("upstreams: {url: x}\n") == lines{"c.yaml:1: upstreams: unknown key, did you mean 'upstream'?"});
     CHECK(errors_of("metrics: {path: /x}\n") == lines{"c.yaml:1: metrics: unknown key"});
     CHECK(errors_of("upstream.url: http://a/b\n") ==
-          lines{"c.yaml:1: upstream.url: must stand as 'url:' below 'upstream:'"});
+          lines{"c.yaml:1: upstream.url: must stand as 'url:' in the section 'upstream:'"});
     CHECK(errors_of("tenants.default.maxDailySeries: 1\n") ==
-          lines{"c.yaml:1: tenants.default.maxDailySeries: must stand as 'maxDailySeries:' below 'default:' below "
-                "'tenants:'"});
+          lines{"c.yaml:1: tenants.default.maxDailySeries: must stand as 'maxDailySeries:' in the section "
+                "'tenants.default:'"});
     CHECK(errors_of("tenants:\n  default.maxDailySeries: 1\n") ==
-          lines{"c.yaml:2: tenants.default.maxDailySeries: must stand as 'maxDailySeries:' below 'default:'"});
+          lines{"c.yaml:2: tenants.default.maxDailySeries: must stand as 'maxDailySeries:' in the section "
+                "'tenants.default:'"});
     CHECK(errors_of("tenants.overrides: {}\n") ==
-          lines{"c.yaml:1: tenants.overrides: must stand as 'overrides:' below 'tenants:'"});
+          lines{"c.yaml:1: tenants.overrides: must stand as 'overrides:' in the section 'tenants:'"});
     CHECK(errors_of("\"\": 1\n") == lines{"c.yaml:1: '': unknown key"});
     CHECK(errors_of("? [a, b]\n: c\n") == lines{"c.yaml:1: a key must be plain text"});
 }
@@ -150,19 +151,17 @@ TEST_CASE("a value of the wrong kind is an error") {
     CHECK(errors_of("tenants: {default: 5}\n") == lines{"c.yaml:1: tenants.default: expected keys below it, got '5'"});
     CHECK(errors_of("server: [threads]\n") == lines{"c.yaml:1: server: expected keys below it, got a list"});
     CHECK(errors_of("- listen\n") == lines{"c.yaml:1: expected lines of 'key: value' at the top level"});
-    CHECK(errors_of("\nlisten=:9201\n") == lines{"c.yaml:2: expected lines of 'key: value' at the top level; behind "
-                                                 "'listen' a colon and a space are missing"});
+    CHECK(errors_of("\nlisten=:9201\n") == lines{"c.yaml:2: expected lines of 'key: value' at the top level, with a "
+                                                 "colon and a space behind the key"});
 }
 
 TEST_CASE("a count that is none is an error") {
     const auto error_of = [](const std::string& value) { return errors_of("maxDailySeries: " + value + "\n"); };
     const std::string at = "c.yaml:1: maxDailySeries: ";
-    CHECK(error_of("abc") == lines{at + "'abc' is not a whole number"});
-    CHECK(error_of("1.5") == lines{at + "'1.5' is not a whole number"});
-    CHECK(error_of("010") == lines{at + "'010' is not a whole number: write 10"});
-    CHECK(error_of("0x10") == lines{at + "'0x10' is not a whole number"});
-    CHECK(error_of("''") == lines{at + "'' is not a whole number"});
-    CHECK(error_of("-5") == lines{at + "'-5' is negative"});
+    for (const std::string value : {"abc", "1.5", "010", "0x10", "1,000"})
+        CHECK(error_of(value) ==
+              lines{at + "'" + value + "' is not a whole number such as 5000 or 500k; 0 is no limit"});
+    CHECK(error_of("-5") == lines{at + "'-5' is negative; 0 is no limit"});
     CHECK(error_of("1000000000001") == lines{at + "'1000000000001' is too large, at most 1000000000000"});
     CHECK(error_of("18446744073709551617") == lines{at + "'18446744073709551617' is too large, at most 1000000000000"});
     CHECK(error_of("1000000000000").empty());
@@ -176,12 +175,10 @@ TEST_CASE("a false-positive rate out of bounds is an error") {
     for (const std::string value : {"0", "-0.1", "0.51", "1", "1e-10", "1e-999", "nan", "inf", "1e999"}) {
         CHECK(error_of(value) == lines{at + "'" + value + "' is not between 0.000000001 and 0.5"});
     }
-    for (const std::string value : {"abc", "1/100", "''"}) {
+    for (const std::string value : {"abc", "1/100", "''", "0.01%", "0,01"}) {
         const std::string shown = value == "''" ? "" : value;
         CHECK(error_of(value) == lines{at + "'" + shown + "' is not a number such as 0.0001"});
     }
-    CHECK(error_of("0.01%") == lines{at + "'0.01%' is not a number: write 0.0001"});
-    CHECK(error_of("0,01") == lines{at + "'0,01' is not a number: write 0.01"});
     CHECK(error_of("0.5").empty());
     CHECK(error_of("1e-9").empty());
     CHECK(error_of(".25").empty());
@@ -193,7 +190,7 @@ TEST_CASE("a duration out of bounds or without a unit is an error") {
     CHECK(errors_of("state: {interval: 61m}\n") == lines{"c.yaml:1: state.interval: '61m' is too long, at most 1h"});
     CHECK(errors_of("upstream: {timeout: 25}\n") == lines{"c.yaml:1: upstream.timeout: '25' has no unit: write 25s"});
     CHECK(errors_of("upstream: {timeout: 25 s}\n") ==
-          lines{"c.yaml:1: upstream.timeout: '25 s' is not a duration: write 25s"});
+          lines{"c.yaml:1: upstream.timeout: '25 s' is not a duration such as 500ms, 25s, 10m or 1h30m"});
     CHECK(errors_of("upstream: {timeout: soon}\n") ==
           lines{"c.yaml:1: upstream.timeout: 'soon' is not a duration such as 500ms, 25s, 10m or 1h30m"});
     CHECK(errors_of("upstream: {timeout: -5s}\n") == lines{"c.yaml:1: upstream.timeout: '-5s' is negative"});
@@ -210,15 +207,14 @@ TEST_CASE("a duration out of bounds or without a unit is an error") {
     CHECK(loaded("incumbentGrace: 0\n").rules.incumbent_grace == 0s);
     CHECK(loaded("incumbentGrace: 1h\n").rules.incumbent_grace == 1h);
     CHECK_FALSE(loaded("wholeHistograms: false\n").rules.whole_histograms);
-    CHECK(errors_of("wholeHistograms: yes\n") ==
-          lines{"c.yaml:1: wholeHistograms: 'yes' is neither true nor false: write true"});
+    CHECK(errors_of("wholeHistograms: yes\n") == lines{"c.yaml:1: wholeHistograms: 'yes' is neither true nor false"});
 }
 
 TEST_CASE("a size out of bounds or in a strange unit is an error") {
     CHECK(errors_of("server: {maxRequestBytes: much}\n") ==
           lines{"c.yaml:1: server.maxRequestBytes: 'much' is not a size such as 4096, 512KiB, 32MiB or 1GB"});
     CHECK(errors_of("server: {maxRequestBytes: 32M}\n") ==
-          lines{"c.yaml:1: server.maxRequestBytes: '32M' is not a size: write 32MiB or 32MB"});
+          lines{"c.yaml:1: server.maxRequestBytes: '32M' is not a size such as 4096, 512KiB, 32MiB or 1GB"});
     CHECK(errors_of("server: {maxRequestBytes: -1}\n") == lines{"c.yaml:1: server.maxRequestBytes: '-1' is negative"});
     CHECK(errors_of("server: {maxRequestBytes: 0}\n") ==
           lines{"c.yaml:1: server.maxRequestBytes: '0' is too small, at least 1B"});
@@ -229,16 +225,20 @@ TEST_CASE("a size out of bounds or in a strange unit is an error") {
 }
 
 TEST_CASE("sizes that contradict each other are told where the user set one") {
-    CHECK(errors_of("server:\n  maxDecodedBytes: 16MiB\n") ==
-          lines{"c.yaml:2: server.maxDecodedBytes: must be at least server.maxRequestBytes, which is 32MiB"});
+    const std::string too_small = "server.maxRequestBytes (32MiB) must be at most server.maxDecodedBytes (16MiB)";
+    CHECK(errors_of("server:\n  maxDecodedBytes: 16MiB\n") == lines{"c.yaml:2: server.maxDecodedBytes: " + too_small});
     CHECK(errors_of("server:\n  maxRequestBytes: 256MiB\n  threads: 1\n") ==
-          lines{"c.yaml:2: server.maxRequestBytes: must be at most server.maxDecodedBytes, which is 128MiB"});
+          lines{"c.yaml:2: server.maxRequestBytes: server.maxRequestBytes (256MiB) must be at most "
+                "server.maxDecodedBytes (128MiB)"});
+    const auto together = [](const std::string& decoded, const std::string& inflight) {
+        return "server.maxRequestBytes (32MiB) plus server.maxDecodedBytes (" + decoded +
+               ") must be at most server.maxInflightBytes (" + inflight +
+               "), or a large request is told to try again for ever";
+    };
     CHECK(errors_of("server:\n  maxInflightBytes: 100MiB\n") ==
-          lines{"c.yaml:2: server.maxInflightBytes: must be at least server.maxRequestBytes plus "
-                "server.maxDecodedBytes, which is 160MiB, or a large request is told to come again for ever"});
+          lines{"c.yaml:2: server.maxInflightBytes: " + together("128MiB", "100MiB")});
     CHECK(errors_of("server:\n  maxDecodedBytes: 1GiB\n") ==
-          lines{"c.yaml:2: server.maxDecodedBytes: with server.maxRequestBytes makes 1056MiB, more than "
-                "server.maxInflightBytes, which is 512MiB; a large request is told to come again for ever"});
+          lines{"c.yaml:2: server.maxDecodedBytes: " + together("1GiB", "512MiB")});
     CHECK(errors_of("server:\n  maxDecodedBytes: 16MiB\n  maxRequestBytes: x\n").size() == 1);
 }
 
@@ -260,26 +260,24 @@ TEST_CASE("a bad flag is told by its name") {
     flags.push_back({"listen", "here"});
     flags.push_back({"speed", "high"});
     flags.push_back({"limits", "[]"});
-    CHECK(errors_of("", flags) == lines{"--maxHourlySeries: '-1' is negative: write 0 for no limit",
+    CHECK(errors_of("", flags) == lines{"--maxHourlySeries: '-1' is negative; 0 is no limit",
                                         "--listen: 'here' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
                                         "--speed: unknown flag", "--limits: unknown flag"});
 }
 
 TEST_CASE("text that is not YAML is told with its line, and nothing is said of what is then missing") {
-    CHECK(errors_of("listen: :1\nserver: [\n", {}) ==
-          lines{"c.yaml:2: not valid YAML: the [ that opens here is never closed"});
+    const auto told = [](std::string_view text) { return errors_of(text, {}).at(0); };
+    CHECK(told("listen: :1\nserver: [\n")
+              .starts_with("c.yaml:3: column 1: not valid YAML: a [ is not closed before this, or a value within"));
     CHECK(errors_of("listen: :1\n\tthreads: 1\n", {}).size() == 1);
-    CHECK(
-        errors_of("a: *nowhere\n", {}) ==
-        lines{
-            "c.yaml:1: not valid YAML: a value that begins with * and has no quotes is an alias, and there is no such "
-            "anchor"});
-    CHECK(errors_of("upstream:\n  url: discard:\n", {}) ==
-          lines{"c.yaml:2: not valid YAML: illegal map value (one that holds ': ' or ends in ':' needs quotes, such as "
-                "\"discard:\")"});
-    CHECK(errors_of("listen: :1\n---\nlisten: :2\n", {}) ==
-          lines{"c.yaml:2: expected the end of the file: only one YAML document is allowed"});
-    CHECK(errors_of(",\n", {}) == lines{"c.yaml:1: expected the end of the file: only one YAML document is allowed"});
+    CHECK(told("a: *nowhere\n") ==
+          "c.yaml:1: column 4: not valid YAML: a value that begins with * needs quotes, unless an anchor (&) has that "
+          "name");
+    CHECK(told("upstream:\n  url: discard:\n").starts_with("c.yaml:2: column 15: not valid YAML: illegal map value"));
+    const std::string_view second = "c.yaml:2: expected the end of the file: a line that is indented less than";
+    CHECK(told("listen: :1\n---\nlisten: :2\n").starts_with(second));
+    CHECK(told("  listen: :1\nmode: observe\n").starts_with(second));
+    CHECK(told(",\n").starts_with("c.yaml:1: expected the end of the file: "));
 }
 
 TEST_CASE("all errors are told, in the order of the file, then the flags") {
@@ -294,9 +292,9 @@ TEST_CASE("all errors are told, in the order of the file, then the flags") {
                     flags) ==
           lines{"c.yaml:1: listen: '9201' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
                 "c.yaml:3: upstream.timout: unknown key, did you mean 'upstream.timeout'?",
-                "c.yaml:4: maxHourlySeries: '-3' is negative",
+                "c.yaml:4: maxHourlySeries: '-3' is negative; 0 is no limit",
                 "c.yaml:6: server.readTimeout: '25' has no unit: write 25s",
-                "--maxDailySeries: 'many' is not a whole number",
+                "--maxDailySeries: 'many' is not a whole number such as 5000 or 500k; 0 is no limit",
                 "c.yaml:2: upstream.url: is required, in the file or as --upstream.url=URL: "
                 "http://host:port/path, or discard: to only count"});
 }
@@ -367,7 +365,8 @@ TEST_CASE("forwardQuery is a list of names of arguments") {
     CHECK(errors("").empty() == errors("[]").empty());
     CHECK(errors("extra_label").size() == 1);
     CHECK(errors("{a: b}").size() == 1);
-    CHECK(errors("[a, b, a]") == lines{"c.yaml:1: upstream.forwardQuery[2]: 'a' is there already"});
+    CHECK(errors("[a, b, a]") ==
+          lines{"c.yaml:1: upstream.forwardQuery[2]: is there already, as upstream.forwardQuery[0]"});
     CHECK(errors("['a=b', 'a&b', '']").size() == 3);
     std::string many = "[a";
     for (int i = 0; i < 64; ++i) many += ", a" + std::to_string(i);

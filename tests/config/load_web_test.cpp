@@ -132,11 +132,11 @@ TEST_CASE("what is wrong in a web configuration is told with its line and key") 
          {tls_at + "cert: is not offered: write the PEM text to a file of its own, and its path as 'cert_file'"}},
         {tls(", min_version: TLS11"),
          {tls_at + "min_version: 'TLS11' is not offered: nothing older than TLS12 is safe"}},
-        {tls(", min_version: 1.2"), {tls_at + "min_version: '1.2' is none of TLS12, TLS13"}},
+        {tls(", min_version: 1.2"), {tls_at + "min_version: '1.2' is neither TLS12 nor TLS13"}},
         {tls(", min_version: TLS13, max_version: TLS12"), {tls_at + "max_version: is below min_version"}},
         {tls(", client_auth_type: RequireAndVerify"),
          {tls_at + "client_auth_type: 'RequireAndVerify' is none of NoClientCert, RequestClientCert, "
-                   "RequireAnyClientCert, RequireClientCert, VerifyClientCertIfGiven, RequireAndVerifyClientCert"}},
+                   "RequireAnyClientCert, RequireClientCert, VerifyClientCertIfGiven and RequireAndVerifyClientCert"}},
         {tls(", client_auth_type: RequireAndVerifyClientCert"),
          {tls_at + "client_ca_file: is required: client_auth_type asks for certificates that can be verified"}},
         {tls(", client_ca_file: ca"),
@@ -148,7 +148,7 @@ TEST_CASE("what is wrong in a web configuration is told with its line and key") 
          {tls_at + "cipher_suites[0]: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265' is not known, did you mean "
                    "'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'?"}},
         {tls(", curve_preferences: [P521]"),
-         {tls_at + "curve_preferences[0]: 'P521' is none of CurveP256, CurveP384, CurveP521, X25519"}},
+         {tls_at + "curve_preferences[0]: 'P521' is none of CurveP256, CurveP384, CurveP521 and X25519"}},
         {"http_server_config: {headers: {X-Frame-Options: allow}}\n",
          {at + "http_server_config.headers.X-Frame-Options: 'allow' is not deny or sameorigin"}},
         {"http_server_config: {http2: 2}\n", {at + "http_server_config.http2: '2' is neither true nor false"}},

@@ -9,7 +9,7 @@
 
 #include "config/config.hpp"
 #include "config/endpoint.hpp"
-#include "config/shared_keys.hpp"
+#include "config/keys.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 

@@ -1,4 +1,4 @@
-#include "config/redis_url.hpp"
+#include "config/endpoint.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "config/secret_files.hpp"
+#include "config/checks.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,11 +101,11 @@ TEST_CASE("the secret of state.dir is one of them") {
     const std::string made = at.file("secret", 0644);
     config settings;
     settings.state.dir = (at.folder / "").parent_path().string();
-    const auto doubts = doubtful_secret_files(settings, "");
+    const auto doubts = lint_secret_files(settings, "");
     REQUIRE(doubts.size() == 1);
     CHECK(doubts[0].text() == "warning: state.dir: " + has(made, readable));
     settings.secret_file = at.file("other", 0600);
-    CHECK(doubtful_secret_files(settings, "").empty());
+    CHECK(lint_secret_files(settings, "").empty());
 }
 
 }  // namespace secret_files_test

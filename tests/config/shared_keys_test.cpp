@@ -1,4 +1,4 @@
-#include "config/shared_keys.hpp"
+#include "config/keys.hpp"
 
 #include <chrono>
 #include <string>
@@ -95,15 +95,9 @@ TEST_CASE("what is held back is a percentage, and nothing where newcomers get no
     const auto told = [](const std::string& reserve) {
         return shared_errors(url + "reserve: '" + reserve + "'").at(0);
     };
-    CHECK(told("5") == "shared.reserve: '5' has no %, expected a percentage such as 5%");
-    CHECK(told("x%") ==
-          "shared.reserve: 'x%' is no number of percent with at most two digits behind the point, expected "
-          "a percentage such as 5%");
-    CHECK(told("0.001%") ==
-          "shared.reserve: '0.001%' is no number of percent with at most two digits behind the point, "
-          "expected a percentage such as 5%");
-    CHECK(told("-1%").starts_with("shared.reserve: '-1%' is no number of percent"));
-    CHECK(told("%").starts_with("shared.reserve: '%' is no number of percent"));
+    for (const std::string text : {"5", "x%", "0.001%", "-1%", "%"})
+        CHECK(told(text) == "shared.reserve: '" + text +
+                                "' is not a percentage such as 5% or 2.25%, with at most two digits behind the point");
     CHECK(told("50.01%") == "shared.reserve: '50.01%' is too much, at most 50%");
     CHECK(told("99999999999999999999%") == "shared.reserve: '99999999999999999999%' is too much, at most 50%");
 }
@@ -115,12 +109,13 @@ TEST_CASE("sentinels are asked in the order of the file, each once") {
     const auto told = [](const std::string& addresses) {
         return shared_errors("sentinel: {master: main, addresses: " + addresses + "}");
     };
-    CHECK(told("[a, 'a:26379']") == lines{"shared.sentinel.addresses[1]: is there already"});
+    CHECK(told("[a, 'a:26379']") ==
+          lines{"shared.sentinel.addresses[1]: is there already, as shared.sentinel.addresses[0]"});
     CHECK(told("a") == lines{"shared.sentinel.addresses: expected a list, got 'a'"});
     CHECK(told("[':1']") == lines{"shared.sentinel.addresses[0]: ':1' is not an address such as sentinel-0:26379 or "
                                   "[::1]:26379"});
     std::string many = "[a";
-    for (std::size_t i = 0; i < sentinels_max; ++i) many += ", a" + std::to_string(i);
+    for (std::size_t i = 0; i < 16; ++i) many += ", a" + std::to_string(i);
     CHECK(told(many + "]") == lines{"shared.sentinel.addresses: has 17 items, at most 16 are possible"});
 }
 
@@ -182,9 +177,9 @@ TEST_CASE("what a fleet needs is told where the user wrote something") {
 TEST_CASE("ways to the store that exclude each other are told") {
     const std::string sentinel = "sentinel: {master: main, addresses: [a]}";
     CHECK(shared_errors("sentinel: {master: main}") ==
-          lines{"shared.sentinel.master: needs shared.sentinel.addresses: who is asked where the master is"});
+          lines{"shared.sentinel.master: needs shared.sentinel.addresses: they are asked where the master is"});
     CHECK(shared_errors(url + "sentinel: {addresses: [a]}") ==
-          lines{"shared.sentinel.addresses: needs shared.sentinel.master: the name of whom they are asked for"});
+          lines{"shared.sentinel.addresses: needs shared.sentinel.master: the name that they are asked for"});
     CHECK(shared_errors(sentinel + ", cluster: true") ==
           lines{"shared.cluster: stands beside shared.sentinel: a cluster looks after its masters itself"});
     CHECK(shared_errors(sentinel + ", url: 'unix:///run/x'") ==
@@ -260,9 +255,8 @@ TEST_CASE("a change of a fleet takes a restart, and is told in the words of the 
           lines{"shared.namespace default -> a", "shared.timeout 200ms -> 1s", "shared.onUnavailable local -> admit"});
     CHECK(told("reserve: 2.50%") == lines{"shared.reserve 5% -> 2.5%"});
     CHECK(told("sentinel: {master: main, addresses: [a, '[::1]:2']}") ==
-          lines{"shared.sentinel.master '' -> main", "shared.sentinel.addresses: a:26379 added",
-                "shared.sentinel.addresses: '[::1]:2' added"});
-    CHECK(told("tls: {caFile: /ca}") == lines{"shared.tls.caFile unset -> /ca"});
+          lines{"shared.sentinel.master '' -> main", "shared.sentinel.addresses"});
+    CHECK(told("tls: {caFile: /ca}") == lines{"shared.tls"});
 }
 
 }  // namespace shared_keys_test

@@ -1,5 +1,5 @@
 // What is suggested is loaded as it was meant.
-#include "config/suggested_yaml.hpp"
+#include "config/effective.hpp"
 
 #include "config/loading.hpp"
 #include "series/label.hpp"

@@ -79,7 +79,7 @@ TEST_CASE("an error in a tenant's override names the tenant") {
                     "    '': {maxDailySeries: }\n"
                     "    ~: {}\n") ==
           lines{"c.yaml:3: tenants.overrides.team-a.maxDailySerie: unknown key, did you mean 'maxDailySeries'?",
-                "c.yaml:3: tenants.overrides.team-a.maxHourlySeries: '-5' is negative",
+                "c.yaml:3: tenants.overrides.team-a.maxHourlySeries: '-5' is negative; 0 is no limit",
                 "c.yaml:5: tenants.overrides.team-b.maxHourlySeries: is set twice, first on line 4",
                 "c.yaml:6: tenants.overrides.team-a: is set twice, first on line 3",
                 "c.yaml:7: tenants.overrides.team-c: expected keys below it, got '5'",
@@ -105,7 +105,8 @@ TEST_CASE("the other keys of tenants have bounds") {
     CHECK(errors_of("tenants: {maxTenants: 10000001}\n") ==
           lines{"c.yaml:1: tenants.maxTenants: '10000001' is too large, at most 10000000"});
     CHECK(errors_of("tenants: {default: {maxHourlySeries: x}}\n") ==
-          lines{"c.yaml:1: tenants.default.maxHourlySeries: 'x' is not a whole number"});
+          lines{"c.yaml:1: tenants.default.maxHourlySeries: 'x' is not a whole number such as 5000 or 500k; 0 is no "
+                "limit"});
     CHECK(errors_of("tenants: {default: {maxTenants: 5}}\n") ==
           lines{"c.yaml:1: tenants.default.maxTenants: unknown key, did you mean 'tenants.maxTenants'?"});
     CHECK(errors_of("tenants: {maxHourlySeries: 5}\n") ==

@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "config/counts.hpp"
-#include "config/units_meant.hpp"
 #include "support/catch.hpp"
 
 using namespace std::chrono_literals;
@@ -103,65 +101,6 @@ TEST_CASE("what was written reads back the same") {
     CHECK(parse_duration(format_duration(duration)) == duration);
 }
 
-TEST_CASE("the size that was probably meant is known") {
-    const auto [text, meant] = GENERATE(table<std::string_view, std::string>({{"32mib", "32MiB"},
-                                                                              {"32 MiB", "32MiB"},
-                                                                              {"32mi", "32MiB"},
-                                                                              {"32mb", "32MB"},
-                                                                              {"1.5GiB", "1536MiB"},
-                                                                              {"1.5MB", "1500KB"},
-                                                                              {"4096 bytes", "4KiB"},
-                                                                              {"32M", "32MiB or 32MB"},
-                                                                              {"64k", "64KiB or 64KB"},
-                                                                              {"1G", "1GiB or 1GB"},
-                                                                              {"1TiB", "1024GiB"},
-                                                                              {"", ""},
-                                                                              {"MiB", ""},
-                                                                              {"32 elephants", ""},
-                                                                              {"32Mbit", ""},
-                                                                              {"1MiB 2KiB", ""},
-                                                                              {"0.3KiB", ""}}));
-    CAPTURE(text);
-    CHECK(size_meant(text) == meant);
-}
-
-TEST_CASE("the duration that was probably meant is known") {
-    const auto [text, meant] = GENERATE(table<std::string_view, std::string>({{"25", "25s"},
-                                                                              {"90min", "1h30m"},
-                                                                              {"10 s", "10s"},
-                                                                              {"1.5h", "1h30m"},
-                                                                              {"1w", "7d"},
-                                                                              {"25S", "25s"},
-                                                                              {"30m1h", "1h30m"},
-                                                                              {"5 minutes 3 seconds", "5m3s"},
-                                                                              {"", ""},
-                                                                              {"soon", ""},
-                                                                              {"5us", ""},
-                                                                              {"1y", ""},
-                                                                              {"s", ""},
-                                                                              {"99999999999999999999d", ""}}));
-    CAPTURE(text);
-    CHECK(duration_meant(text) == meant);
-}
-
-TEST_CASE("the share that was probably meant is known") {
-    CHECK(rate_meant("1%") == "0.01");
-    CHECK(rate_meant("0.01%") == "0.0001");
-    CHECK(rate_meant("0,0001") == "0.0001");
-    CHECK(rate_meant("1,5e300") == "1.5e+300");
-    CHECK(rate_meant("1,5e-40") == "1.5e-40");
-    for (const std::string_view text : {"", "%", "1/100", "some", "1e999", "1,000.5"}) {
-        CAPTURE(text);
-        CHECK(rate_meant(text).empty());
-    }
-}
-
-TEST_CASE("yes and no are known in other words") {
-    for (const std::string_view text : {"yes", "On", "TRUE", "True", "y", "1"}) CHECK(flag_meant(text) == "true");
-    for (const std::string_view text : {"no", "Off", "FALSE", "n", "0"}) CHECK(flag_meant(text) == "false");
-    for (const std::string_view text : {"", "2", "maybe"}) CHECK(flag_meant(text).empty());
-}
-
 TEST_CASE("counts are read in the units that people write") {
     const auto [text, count] = GENERATE(
         table<std::string_view, std::uint64_t>({{"0", 0},
@@ -201,32 +140,4 @@ TEST_CASE("what can be read in two ways, or in none, is no count") {
                  "1m", "1MB", "1 M", "1M ", "1e", "1e-3", "1e6.5", "1ee6", "1kk", "1kM", "1e3k", "0x10", "nan", "inf");
     CAPTURE(text);
     CHECK_FALSE(parse_count(text));
-}
-
-TEST_CASE("the count that was probably meant is known") {
-    const auto [text, meant] = GENERATE(table<std::string_view, std::string>({{"1,000,000", "1000000"},
-                                                                              {"1,000", "1000"},
-                                                                              {"1.000.000", "1000000"},
-                                                                              {"1 000 000", "1000000"},
-                                                                              {"1'000'000", "1000000"},
-                                                                              {"1Mi", "1000000"},
-                                                                              {"1m", "1000000"},
-                                                                              {"2 million", "2000000"},
-                                                                              {"1.5 Million", "1500000"},
-                                                                              {"1B", "1000000000"},
-                                                                              {"500 K", "500000"},
-                                                                              {"+5", "5"},
-                                                                              {"0100", "100"},
-                                                                              {"5.0", "5"},
-                                                                              {"100 series", "100"},
-                                                                              {"1 mio", "1000000"}}));
-    CAPTURE(text);
-    CHECK(count_meant(text) == meant);
-}
-
-TEST_CASE("the count that was meant is not guessed") {
-    const auto text = GENERATE(as<std::string_view>{}, "", "many", "1.5", "1.000", "1,5", "1,00", "1e-3", "-5", "0x10",
-                               "1M5", "1.2.3", "k", "1.5 series");
-    CAPTURE(text);
-    CHECK(count_meant(text).empty());
 }

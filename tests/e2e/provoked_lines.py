@@ -190,7 +190,7 @@ def a_reload(scene):
 def a_bad_reload(scene):
     gate = scene.gate()
     assert gate.reload("maxHourlySeries: many\n").status == 400
-    return gate, {"err": f"{gate.config_file}:1: maxHourlySeries: 'many' is not a whole number"}
+    return gate, {"err": f"{gate.config_file}:1: maxHourlySeries: 'many' is not a whole number such as 5000 or 500k; 0 is no limit"}
 
 
 @line("configuration not reloaded, --check-config prints all mistakes")

@@ -112,7 +112,7 @@ def test_an_example_before_a_victoriametrics_speaks_its_version():
     demos = {name: ((REPOSITORY / "scripts" / name).read_text(),) for name in ("demo.sh", "demo-fleet.sh")}
     check_rows(demos, lambda text: _is("/api/v1/write\", protocol: v1}" in text, True))
     defaults = (REPOSITORY / "config/seriesgate.yaml").read_text()
-    assert re.search(r"v1: [^\n]*\n +# [^\n]*VictoriaMetrics[^\n]*\n  protocol: passthrough\n", defaults)
+    assert re.search(r"# v1 [^\n]*VictoriaMetrics[^\n]*\n  protocol: passthrough\n", defaults)
 
 
 def _is(found, wanted):

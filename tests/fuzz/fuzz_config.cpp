@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (filled.ok()) require_shown(filled.value);
     const auto keys = config_keys();
     const overrides flags{{"upstream.url", "discard:"},
-                          {std::string{keys[size % keys.size()].name}, std::string{text}}};
+                          {keys[size % keys.size()].about.name, std::string{text}}};
     require_readable(load_config_text("", "", flags));
     return 0;
 }

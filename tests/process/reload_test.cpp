@@ -112,7 +112,7 @@ TEST_CASE("what only a start reads is named, and the limits are taken over all t
     CHECK(at.hourly_max() == 8);
     wanted.value.ignore_labels = {"replica"};
     CHECK(at.read(wanted).text ==
-          "configuration reloaded: nothing has changed\na restart is needed for: ignoreLabels: replica added\n"
+          "configuration reloaded: nothing has changed\na restart is needed for: ignoreLabels\n"
           "a restart is needed for: rejectStatus 400 -> 429");
 }
 

@@ -90,11 +90,7 @@ def test_a_file_of_a_megabyte_is_shown_whole(start_gate):
     assert "\n    team-24999: {maxHourlySeries: 24999, maxDailySeries: 0}\n" in page
     reply = gate.reload(text.replace("maxHourlySeries", "maxDailySeries"))
     lines = reply.body.decode().splitlines()
-    # The first of all has 0 in both windows.
-    assert lines[0:2] == ["configuration reloaded", "tenants.overrides[team-00001].maxHourlySeries 1 -> 0"]
-    assert (len(lines), lines[-1]) == (1002, f"and {2 * 24_999 - 1000} more")
-    event, = eventually(lambda: gate.said("configuration reloaded"), "the log says so")
-    assert event["changes"].endswith(f"; and {2 * 24_999 - 20} more") and event["changes"].count("; ") == 20
+    assert lines == ["configuration reloaded", "tenants.overrides"]
 
 
 # --- reload
@@ -112,8 +108,7 @@ tenants: {overrides: {team-a: {maxDailySeries: 6}}}
 exempt: ['{a="b"}']
 server: {readTimeout: 20s}
 """
-CHANGES = ["maxHourlySeries 10 -> 20", "tenants.overrides[team-a].maxDailySeries 5 -> 6", "limits[gone] removed",
-           "limits[per-job].maxHourlySeries 8 -> 20", "limits[new] added", "exempt: '{a=\"b\"}' added"]
+CHANGES = ["maxHourlySeries 10 -> 20", "tenants.overrides", "limits", "exempt"]
 AT_RESTART = "server.readTimeout 10s -> 20s"
 
 
@@ -176,7 +171,7 @@ def test_the_query_of_the_upstream_is_in_nothing_that_the_gate_says(start_gate, 
     assert answers[-1].status == 502
     answers.append(gate.reload(config.replace(TOKEN, TOKEN + "2")))
     assert answers[-1].body == \
-        b"configuration reloaded: nothing has changed\na restart is needed for: upstream.url changed\n"
+        b"configuration reloaded: nothing has changed\na restart is needed for: upstream.url\n"
     answers.append(gate.reload(config + f"listen: 'http://h/?{TOKEN}'\nupstream: '{mark}{TOKEN}'\n"))
     assert answers[-1].status == 400
     answers += [gate.get(path) for path in ("/config", "/stats", "/metrics", "/-/ready", "/health", "/nothing", "/")]

@@ -128,7 +128,7 @@ def test_a_bad_file_changes_nothing_and_says_why(limited, upstream, by, text, er
 FIXED = {
     "listen": ("127.0.0.1:0", "127.0.0.1:1", "listen 127.0.0.1:0 -> 127.0.0.1:1"),
     "upstream": ("{url: 'URL'}", "{url: 'URL/other'}", "upstream.url URL -> URL/other"),
-    "ignoreLabels": ("[]", "[replica]", "ignoreLabels: replica added"),
+    "ignoreLabels": ("[]", "[replica]", "ignoreLabels"),
     "tenants": ("{header: X-Scope-OrgID}", "{header: X-Other}", "tenants.header X-Scope-OrgID -> X-Other"),
     "state": ("{interval: 10s}", "{interval: 20s}", "state.interval 10s -> 20s"),
     "server": ("{readTimeout: 10s}", "{readTimeout: 20s}", "server.readTimeout 10s -> 20s"),

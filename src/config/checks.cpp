@@ -1,0 +1,370 @@
+#include "config/checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "config/endpoint.hpp"
+#include "config/keys.hpp"
+#include "config/units.hpp"
+#include "config/wording.hpp"
+#include "core/text.hpp"
+
+namespace seriesgate {
+namespace {
+
+using keys = std::vector<std::string>;
+
+const std::string body_key = "server.maxRequestBytes";
+const std::string decoded_key = "server.maxDecodedBytes";
+const std::string inflight_key = "server.maxInflightBytes";
+const std::string replicas_key = "upstream.replicateTo";
+
+/// A store and the key that its own keys stand below.
+struct named_store {
+    std::string key;
+    const store_config& store;
+};
+
+std::vector<named_store> stores_of(const config& read) {
+    std::vector<named_store> all{{"upstream", read.upstream.store}};
+    for (std::size_t i = 0; i < read.upstream.replicas.size(); ++i)
+        all.push_back({key_of_item(replicas_key, i), read.upstream.replicas[i].store});
+    return all;
+}
+
+// --- errors
+
+void check_upstream(const config& read, config_report& report) {
+    const bool is_named = read.upstream.discard || !read.upstream.store.backends.empty() ||
+                          report.has_errors("upstream.url") || report.has_errors("upstream.urls");
+    if (!is_named)
+        report.add(
+            report.line_of("upstream"), "upstream.url",
+            "is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only count");
+}
+
+/// Backends that are the gate itself: an error if they are, a warning if they may be.
+void find_own_addresses(const config& read, config_report& report, severity is) {
+    std::vector<own_listener> listeners{{"listen", read.listen}};
+    if (read.admin.listen) listeners.push_back({"admin.listen", *read.admin.listen});
+    for (const own_listener& ours : listeners) {
+        if (report.has_errors(ours.key)) continue;
+        for (const auto& [key, store] : stores_of(read)) {
+            const bool has_url = store.backends.size() == 1 && report.is_set(key + ".url");
+            for (std::size_t i = 0; i < store.backends.size(); ++i) {
+                const own_address found = find_own_address(ours.where, store.backends[i]);
+                if (found == (is == severity::error ? own_address::yes : own_address::maybe))
+                    report.add_at(keys{has_url ? key + ".url" : key_of_item(key + ".urls", i)},
+                                  in_words(found, ours.key), is);
+            }
+        }
+    }
+}
+
+/// Two listeners with one address would be found out only when the second is opened.
+void check_listeners(const config& read, config_report& report) {
+    if (report.has_errors("listen") || read.admin.listen != read.listen) return;
+    if (read.listen.port == 0 && read.listen.unix_path.empty()) return;  // any two free ones
+    report.add_at(keys{"admin.listen", "listen"},
+                  "'listen' and 'admin.listen' have one address: leave 'admin.listen' out to have all there");
+}
+
+/// A request has one Authorization header.
+void check_authorization(const named_store& of, config_report& report) {
+    const auto& [key, store] = of;
+    const std::string other = !store.basic_auth.username.empty() ? "'basicAuth'" : "'bearerTokenFile'";
+    const std::string message = "stands beside " + other + ": a request has one Authorization header";
+    if (!store.basic_auth.username.empty() && !store.bearer_token_file.empty())
+        report.add_at(keys{key + ".bearerTokenFile"}, message);
+    if (store.basic_auth.username.empty() && store.bearer_token_file.empty()) return;
+    for (const auto& [name, value] : store.headers)
+        if (equal_ignoring_case(name, "Authorization")) report.add_at(keys{key_below(key + ".headers", name)}, message);
+}
+
+/// Whether what goes to one store goes to the other as well, in the same words.
+bool are_one(const store_config& one, const store_config& other) {
+    const bool same_words = one.headers == other.headers && one.basic_auth == other.basic_auth &&
+                            one.bearer_token_file == other.bearer_token_file;
+    return same_words && std::ranges::any_of(one.backends, [&](const store_backend& backend) {
+               return std::ranges::any_of(other.backends,
+                                          [&](const store_backend& each) { return are_same(backend, each); });
+           });
+}
+
+/// A store that comes twice would get each sample twice.
+void check_stores_differ(const config& read, config_report& report) {
+    const auto stores = stores_of(read);
+    for (std::size_t i = 1; i < stores.size(); ++i) {
+        const auto first =
+            std::ranges::find_if(stores.begin(), stores.begin() + static_cast<std::ptrdiff_t>(i),
+                                 [&](const named_store& other) { return are_one(stores[i].store, other.store); });
+        if (first->key != stores[i].key)
+            report.add_at(keys{stores[i].key}, "is a store that gets the same already, as " + first->key);
+    }
+}
+
+/// A limit of all tenants has no tenant whose path its markers could be written to.
+void check_marker(const config& read, config_report& report) {
+    for (const auto& [key, store] : stores_of(read))
+        if (read.marker && std::ranges::any_of(store.backends, has_tenant_mark))
+            return report.add_at(keys{"marker"}, "is not possible with {tenant} or {account} in the URL of a store");
+}
+
+/// Sizes that are good each by itself but not together. A request within its own bounds has to fit into those in
+/// flight, or its sender is told to try again for ever.
+void check_sizes(const config& read, config_report& report) {
+    for (const std::string& key : {body_key, decoded_key, inflight_key})
+        if (report.has_errors(key)) return;
+    const server_config& server = read.server;
+    const auto shown = [&](const std::string& key, std::uint64_t bytes) {
+        return key + (report.has_variables(key) ? "" : " (" + format_size(bytes) + ")");
+    };
+    const std::string body = shown(body_key, server.body_bytes_max);
+    const std::string decoded = shown(decoded_key, server.decoded_bytes_max);
+    const std::string inflight = shown(inflight_key, server.inflight_bytes_max);
+    if (server.body_bytes_max > server.decoded_bytes_max)
+        report.add_at(keys{decoded_key, body_key}, body + " must be at most " + decoded);
+    else if (server.body_bytes_max + server.decoded_bytes_max > server.inflight_bytes_max)
+        report.add_at(keys{inflight_key, decoded_key, body_key},
+                      body + " plus " + decoded + " must be at most " + inflight +
+                          ", or a large request is told to try again for ever");
+}
+
+void check_fleet(const config& read, config_report& report) {
+    const redis_config& store = read.shared.store;
+    const bool has_sentinels = !store.sentinel_master.empty();
+    if (report.has_errors("shared") || report.has_errors("fingerprint.secretFile") || !read.shared.has_store()) return;
+    const auto add_if = [&](bool is_wrong, const keys& at, const std::string& message) {
+        if (is_wrong) report.add_at(at, message);
+    };
+    const keys url{"shared.url"};
+    const keys master{"shared.sentinel.master"};
+    add_if(has_sentinels && store.sentinel_addresses.empty(), master,
+           "needs shared.sentinel.addresses: they are asked where the master is");
+    add_if(!has_sentinels && !store.sentinel_addresses.empty(), {"shared.sentinel.addresses"},
+           "needs shared.sentinel.master: the name that they are asked for");
+    add_if(has_sentinels && !store.unix_path.empty(), url, "is a unix socket, and sentinels know masters by address");
+    add_if(has_sentinels && store.cluster, {"shared.cluster"},
+           "stands beside shared.sentinel: a cluster looks after its masters itself");
+    add_if(store.cluster && store.database != 0, url, "a cluster has no other database than 0");
+    add_if(!store.unix_path.empty() && store.tls_files != store_tls_config{}, {"shared.tls"},
+           "is not possible: shared.url is a unix socket, which has no TLS");
+    add_if(!store.username.empty() && store.password_file.empty(), {"shared.username"},
+           "needs shared.passwordFile: the password stands in a file of its own");
+    add_if(read.secret_file.empty(), {"shared.url", "shared.sentinel.master"},
+           "needs fingerprint.secretFile: gates of a fleet need the same secret");
+}
+
+void check_ignored_labels(const config& read, config_report& report) {
+    for (const config_error& each : ignored_labels(read.rules, read.ignore_labels)) {
+        const bool is_shown = !report.has_variables(each.key) && !report.has_errors(each.key);
+        if (each.key.starts_with("exempt") && report.has_errors("exempt")) continue;  // some are left out
+        report.add_at(keys{each.key}, is_shown ? each.message : "has a label that is one of ignoreLabels");
+    }
+}
+
+// --- warnings
+
+/// Whether a maximum is never reached, since the one above, which holds for the same series and more, is smaller.
+bool is_out_of_reach(std::uint64_t maximum, std::uint64_t above) noexcept {
+    return maximum != 0 && above != 0 && maximum > above;
+}
+
+/// @param section that the keys stand in, with a dot behind it; empty for the global maxima. What is inherited has been
+/// looked at where it stands.
+void lint_maxima(const std::string& section, const series_maxima& maxima, const series_maxima& global,
+                 config_report& report) {
+    const std::string hourly = section + "maxHourlySeries";
+    const std::string daily = section + "maxDailySeries";
+    const auto warn = [&](const std::string& key, const std::string& message) {
+        report.add_at(keys{key}, message, severity::warning);
+    };
+    if (is_out_of_reach(maxima.hourly, maxima.daily) && report.is_set(daily))
+        warn(daily, "is below maxHourlySeries, so the limit of the hour never refuses anything");
+    else if (is_out_of_reach(maxima.hourly, maxima.daily))
+        warn(hourly, "is above maxDailySeries, so it never refuses anything");
+    if (is_out_of_reach(maxima.hourly, global.hourly))
+        warn(hourly, "is above the global maxHourlySeries, so it never refuses anything");
+    if (is_out_of_reach(maxima.daily, global.daily))
+        warn(daily, "is above the global maxDailySeries, so it never refuses anything");
+}
+
+/// Whether two matchers of a selector exclude each other. Only where one of them asks for one value.
+bool matches_nothing(const selector& tried) {
+    const auto excludes = [&](const label_matcher& fixed) {
+        return fixed.op == match_op::equal && std::ranges::any_of(tried.matchers(), [&](const label_matcher& other) {
+                   return other.name == fixed.name && !other.accepts(fixed.value);
+               });
+    };
+    return std::ranges::any_of(tried.matchers(), excludes);
+}
+
+/// By two series that nobody means, one with nothing but a name and one with labels that many have.
+bool matches_everything(const selector& tried) {
+    constexpr std::string_view odd = "zq_seriesgate_probe";
+    constexpr label_view bare[]{{name_label, odd}};
+    constexpr label_view usual[]{{name_label, odd}, {"cluster", odd}, {"container", odd}, {"env", odd},
+                                 {"instance", odd}, {"job", odd},     {"namespace", odd}, {"pod", odd}};
+    return tried.matches(bare) && tried.matches(usual);
+}
+
+void lint_limits(const limit_rules& rules, config_report& report) {
+    constexpr std::string_view nothing = "matches no series: two of its conditions exclude each other";
+    lint_maxima("", rules.global, {}, report);
+    lint_maxima("tenants.default.", rules.tenants.fallback, rules.global, report);
+    for (const auto& [tenant, maxima] : rules.tenants.overrides)
+        lint_maxima(key_below("tenants.overrides", tenant) + ".", maxima, rules.global, report);
+    for (std::size_t i = 0; i < rules.limits.size(); ++i) {
+        const label_limit& limit = rules.limits[i];
+        const std::string key = key_of_item("limits", i);
+        lint_maxima(key + ".", limit.maxima, rules.global, report);
+        if (limit.match && matches_nothing(*limit.match))
+            report.add_at(keys{key + ".match"}, std::string{nothing}, severity::warning);
+        for (std::size_t j = 0; j < limit.overrides.size(); ++j)
+            lint_maxima(key_of_item(key + ".overrides", j) + ".", limit.overrides[j].maxima, rules.global, report);
+    }
+    for (std::size_t i = 0; i < rules.exempt.size(); ++i) {
+        const selector& exempt = rules.exempt[i];
+        const auto warn = [&](const std::string& message) {
+            report.add_at(keys{key_of_item("exempt", i)}, message, severity::warning);
+        };
+        if (matches_everything(exempt)) warn("matches every series or nearly, and what is exempt has no limit");
+        if (matches_nothing(exempt)) warn(std::string{nothing});
+        const auto same = std::ranges::find(rules.limits, exempt,
+                                            [](const label_limit& limit) { return limit.match.value_or(selector{}); });
+        if (same != rules.limits.end())
+            warn("is what " + key_of_item("limits", static_cast<std::size_t>(same - rules.limits.begin())) +
+                 " matches, which therefore never refuses anything");
+    }
+}
+
+void lint_stores(const config& read, config_report& report) {
+    const auto warn = [&](const keys& at, const std::string& message) {
+        report.add_at(at, message, severity::warning);
+    };
+    const bool discard = read.upstream.discard;
+    for (const auto& [key, store] : stores_of(read))
+        if (store.tls != store_tls_config{} && !store.backends.empty() &&
+            std::ranges::none_of(store.backends, &store_backend::tls))
+            warn({key + ".tls"}, "is not used: no URL of the store has https://");
+    if (discard && !read.upstream.replicas.empty())
+        warn({replicas_key}, "is not used: with 'discard:' nothing is forwarded");
+    if (discard && read.marker) warn({"marker"}, "is not used: with 'discard:' nothing is forwarded");
+    const auto is_of_one_account = [](const store_backend& each) {
+        return each.target.reveal().starts_with("/insert/") && !has_tenant_mark(each);
+    };
+    if (!read.tenant_path.empty() && std::ranges::any_of(read.upstream.store.backends, is_of_one_account))
+        warn({"tenants.path"},
+             "names tenants, and upstream.url has one of its own for all of them: write {account} in its place");
+}
+
+/// At what asks for the answer. Whoever has chosen 400 knows the senders.
+void lint_reject_status(const limit_rules& rules, config_report& report) {
+    if (report.is_set("rejectStatus")) return;
+    const auto rejects = [](const auto& answer) { return answer == limit_answer::reject; };
+    const auto& answers = rules.tenants.answers;
+    keys at;
+    if (rejects(rules.tenants.answer))
+        at = {"tenants.onLimit", "onLimit"};
+    else if (std::ranges::any_of(rules.limits, rejects, &label_limit::answer))
+        at = {"limits"};
+    else if (std::ranges::any_of(answers, [&](const auto& each) { return rejects(each.second); }))
+        at = {"tenants.overrides"};
+    report.add_at(at,
+                  "is told with 400 as long as rejectStatus is not set: a vmagent that gets it sends that request "
+                  "again, and then snappy in place of zstd until its restart; 409 does neither",
+                  severity::warning);
+}
+
+/// Whether some series may be refused.
+bool enforces_any(const limit_rules& rules) {
+    const auto limits = [](const auto& each) { return each.second.limit(); };
+    const auto enforces = [](const label_limit& limit) {
+        const auto is_limited = [](const group_override& each) { return each.maxima.limit(); };
+        return limit.mode == limit_mode::enforce &&
+               (limit.maxima.limit() || std::ranges::any_of(limit.overrides, is_limited));
+    };
+    if (rules.mode == limit_mode::observe) return false;
+    const bool of_tenants = rules.tenants.mode == limit_mode::enforce &&
+                            (rules.tenants.fallback.limit() || std::ranges::any_of(rules.tenants.overrides, limits));
+    return rules.global.limit() || of_tenants || std::ranges::any_of(rules.limits, enforces);
+}
+
+void lint_fleet(const config& read, config_report& report) {
+    const auto warn = [&](const keys& at, const std::string& message) {
+        report.add_at(at, message, severity::warning);
+    };
+    if (!read.shared.has_store()) {
+        const config none;
+        for (const config_key& key : config_keys())
+            if (key.about.name.starts_with("shared.") && !key.same(read, none))
+                warn({key.about.name},
+                     "is not used: without shared.url or shared.sentinel.master this gate limits alone");
+        return;
+    }
+    if (!read.shared.store.tls && read.shared.store.tls_files != store_tls_config{})
+        warn({"shared.tls"}, "is not used: shared.url does not begin with rediss://");
+    if (read.shared.on_unavailable != unavailable_answer::local && read.shared.reserve != shared_config{}.reserve)
+        warn({"shared.reserve"}, "is not used: only with shared.onUnavailable: local is anything held back");
+    if (!enforces_any(read.rules))
+        warn({"shared.url", "shared.sentinel.master"}, "no limit is enforced, so there is nothing to share");
+}
+
+/// What is wrong with a label that a limit goes by; empty if nothing is.
+void add_ignored(std::vector<config_error>& to, const std::string& key, std::string_view name,
+                 std::span<const std::string> ignored) {
+    if (std::ranges::count(ignored, name) != 0)
+        to.push_back({"", key, in_quotes(name) + " is one of ignoreLabels, which do not tell series apart"});
+}
+
+void add_ignored(std::vector<config_error>& to, const std::string& key, const selector& asked,
+                 std::span<const std::string> ignored) {
+    const auto is_ignored = [&](const label_matcher& each) { return std::ranges::count(ignored, each.name) != 0; };
+    const auto first = std::ranges::find_if(asked.matchers(), is_ignored);
+    if (first != asked.matchers().end()) add_ignored(to, key, first->name, ignored);
+}
+
+}  // namespace
+
+std::vector<config_error> ignored_labels(const limit_rules& rules, std::span<const std::string> ignored) {
+    std::vector<config_error> found;
+    for (std::size_t i = 0; i < rules.limits.size(); ++i) {
+        const label_limit& limit = rules.limits[i];
+        const std::string key = key_of_item("limits", i);
+        if (limit.match) add_ignored(found, key + ".match", *limit.match, ignored);
+        for (std::size_t j = 0; j < limit.each.size(); ++j)
+            add_ignored(found, key_of_item(key + ".each", j), limit.each[j], ignored);
+    }
+    for (std::size_t i = 0; i < rules.exempt.size(); ++i)
+        add_ignored(found, key_of_item("exempt", i), rules.exempt[i], ignored);
+    return found;
+}
+
+void check_config(const config& read, config_report& report) {
+    check_upstream(read, report);
+    find_own_addresses(read, report, severity::error);
+    check_listeners(read, report);
+    for (const named_store& each : stores_of(read)) check_authorization(each, report);
+    check_stores_differ(read, report);
+    check_marker(read, report);
+    check_sizes(read, report);
+    check_fleet(read, report);
+    check_ignored_labels(read, report);
+}
+
+void lint_config(const config& read, config_report& report) {
+    find_own_addresses(read, report, severity::warning);
+    lint_limits(read.rules, report);
+    if (std::ranges::count(read.ignore_labels, name_label) != 0)
+        report.add_at(keys{"ignoreLabels"},
+                      "without the name, series of all metrics that have the same labels count as one",
+                      severity::warning);
+    lint_stores(read, report);
+    lint_reject_status(read.rules, report);
+    lint_fleet(read, report);
+    report.sort_by_line();
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,33 @@
+/// What can be said of a configuration only when all keys have been read.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/config_error.hpp"
+
+namespace seriesgate {
+
+/// Tells what cannot be, at keys that the user has set: the defaults fit each other.
+void check_config(const config& read, config_report& report);
+
+/// Warns of what is allowed and surely not meant. For a configuration without errors.
+void lint_config(const config& read, config_report& report);
+
+/// What is wrong with limits that go by a label that does not tell series apart: which of the series that differ in
+/// nothing else would say? @param ignored ignoreLabels. @return errors with keys, and without places.
+std::vector<config_error> ignored_labels(const limit_rules& rules, std::span<const std::string> ignored);
+
+/// One warning for each file with a secret that other users may read, change or replace, that the configuration names,
+/// and for the secret in state.dir.
+/// @param file the configuration's own; empty: none. It is looked at where it holds secrets itself.
+std::vector<config_error> lint_secret_files(const config& read, const std::string& file);
+
+/// What is doubtful about a file with a secret, or the directory it stands in. Empty if nothing is, and of what cannot
+/// be looked at: whoever reads the file says so. Groups are believed: the operator has put their members there. Follows
+/// links.
+std::string doubt_of_secret_file(const std::string& path);
+
+}  // namespace seriesgate

@@ -1,0 +1,141 @@
+/// Files that people write, and values in them that know their key and their line. Readers report to them what is
+/// wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/config_error.hpp"
+#include "config/environment.hpp"
+#include "config/yaml.hpp"
+#include "core/result.hpp"
+
+namespace seriesgate {
+
+inline constexpr std::size_t config_file_bytes_max = 1 << 20;
+
+struct file_fault {
+    std::string message;  ///< what goes behind the file's name or key
+    bool is_gone = false;
+
+    file_fault() = default;
+    /// Takes both: from a text alone it would be mistaken for one.
+    file_fault(std::string what, bool gone) : message(std::move(what)), is_gone(gone) {}
+};
+
+enum class file_kind : std::uint8_t {
+    any,
+    regular,  ///< it is read again while the gate runs: a pipe or a terminal would be empty then
+};
+
+/// A file's text; of a longer one just a byte more than allowed, so that the reader sees that.
+result<std::string, file_fault> read_config_file(const std::string& path, file_kind kind);
+
+/// The text of a configuration, with what keeps it from being keys and values told.
+/// @return the root; nothing if the text could not be read as a whole.
+std::optional<YAML::Node> read_root(std::string_view text, config_report& report);
+
+/// One file while it is read: where errors go, and bounds on what a short text may become.
+struct config_reading {
+    config_report& report;
+    /// `${NAME}` in a value stands for a variable of it; null: for itself.
+    const environment* variables = nullptr;
+    /// An example of a key with its value, empty if there is none; null: no key has one.
+    std::string (*example_of)(std::string_view key) = nullptr;
+
+    /// A short text with aliases stands for many values, and for itself. No text of 1 MiB without aliases gets there.
+    std::size_t nodes_left = 400'000;
+    /// A short text may name a long variable a hundred thousand times.
+    std::size_t filled_bytes_left = 4 << 20;
+    bool is_filled_up = false;
+};
+
+struct named_node;
+
+/// Lives as long as the reading. Threads: one at a time.
+class config_node {
+    YAML::Node node_;
+    config_reading* of_;
+    std::string key_;
+    std::size_t line_;
+    std::string text_{};                    ///< of a scalar, variables filled in
+    std::vector<std::string> variables_{};  ///< whose values the text holds
+    bool is_unknown_ = false;               ///< the value could not be found out, and that has been told
+
+  public:
+    /// Fills `${NAME}` in: a variable brings in text, never keys or lists. `$${` is a `${` as it is.
+    config_node(YAML::Node node, config_reading& of, std::string key, std::size_t line);
+
+    config_node(const config_node&) = default;
+    config_node(config_node&&) = default;
+    /// Not assigned: what is assigned to a YAML::Node goes into the document.
+    config_node& operator=(const config_node&) = delete;
+    ~config_node() = default;
+
+    [[nodiscard]] const std::string& key() const noexcept { return key_; }
+    [[nodiscard]] std::size_t line() const noexcept { return line_; }
+    [[nodiscard]] bool is_null() const { return node_.IsNull(); }
+    [[nodiscard]] bool is_scalar() const { return node_.IsScalar(); }
+    [[nodiscard]] bool is_list() const { return node_.IsSequence(); }
+    [[nodiscard]] bool is_map() const { return node_.IsMap(); }
+    [[nodiscard]] const std::vector<std::string>& variables() const noexcept { return variables_; }
+    [[nodiscard]] config_report& report() const noexcept { return of_->report; }
+
+    /// Tells what is wrong with the value. One that came from the environment is not repeated, even if the message
+    /// does.
+    void fail(const std::string& message) const;
+    /// Tells what is wrong with the key, whatever its value.
+    void fail_key(std::string message) const { of_->report.add(line_, key_, std::move(message)); }
+    void warn(std::string message) const { of_->report.add(line_, key_, std::move(message), severity::warning); }
+    /// Tells something of a key that belongs into this map, whether or not it is there.
+    void fail_below(std::string_view name, std::string message) const;
+    /// "expected a list, got 'x'; for example: ..."
+    void fail_kind(std::string_view expected) const;
+
+    /// The one value here; nothing, and told, if it is anything else.
+    [[nodiscard]] std::optional<std::string_view> text() const;
+    /// The items of a list of at most so many, none if nothing stands here. Told if it is longer or anything else.
+    [[nodiscard]] std::vector<config_node> items(std::size_t count_max) const;
+    /// The members of a map whose names are the user's own, none if nothing stands here. Told if it is anything else;
+    /// a name that comes twice is told and left out.
+    [[nodiscard]] std::vector<named_node> members() const;
+
+    /// Sorts the members of a map by a table of names. Told: unknown keys and the likely ones, keys that come twice, a
+    /// section that is something else.
+    /// @param names of all keys. A dotted one, `upstream.timeout`, stands as `timeout` in the section `upstream`.
+    /// @return one for every name, in their order; nothing where the key is not set.
+    [[nodiscard]] std::vector<std::optional<config_node>> known(std::span<const std::string> names) const;
+
+  private:
+    friend class key_matcher;
+    void fill_variables();
+    std::string take_variable(std::string_view& rest, std::string& filled);
+    [[nodiscard]] std::string without_value(std::string_view message) const;
+    [[nodiscard]] bool take_node() const;
+    /// All members that are scalars by name, duplicates included.
+    [[nodiscard]] std::vector<named_node> all_members() const;
+};
+
+struct named_node {
+    std::string name;
+    config_node value;
+};
+
+/// Hands the one value at a node to `assign`, which returns what is wrong, or an empty string.
+/// @return whether all was well; if not, it has been told.
+template <typename Assign>
+bool read_scalar(const config_node& at, const Assign& assign) {
+    const auto text = at.text();
+    if (!text) return false;
+    const std::string wrong = assign(*text);
+    if (!wrong.empty()) at.fail(wrong);
+    return wrong.empty();
+}
+
+}  // namespace seriesgate
