@@ -40,7 +40,7 @@ void catch_up(guarded<commit_state>& counts) {
     for (;;) {
         const auto held = counts.lock();
         if (!held->budgets.is_behind()) return;
-        held->budgets.catch_up(budgets_per_piece);
+        held->budgets.catch_up(budgets_updated_per_piece);
     }
 }
 

@@ -126,7 +126,7 @@ struct commit_state {
 void catch_up(guarded<commit_state>& counts);
 
 /// Budgets per piece: each takes up to a microsecond.
-inline constexpr std::size_t budgets_per_piece = 64;
+inline constexpr std::size_t budgets_updated_per_piece = 64;
 
 /// The clock may be set back by this much without ending the running window.
 inline constexpr std::chrono::seconds step_back_max = std::chrono::hours{1};
