@@ -48,7 +48,7 @@ bool series_commit::run() {
 series_commit::piece_end series_commit::run_piece() {
     const auto held = state_.counts.lock();
     if (held->budgets.is_behind()) {
-        held->budgets.catch_up(budgets_per_piece);
+        held->budgets.catch_up(budgets_updated_per_piece);
         return piece_end::not_finished;
     }
     // Another request may have begun a new hour since lookup(); the series then counts in that hour.
