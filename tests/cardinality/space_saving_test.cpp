@@ -100,14 +100,14 @@ TEST_CASE("a newcomer takes the place of whoever has the fewest, and says by how
     CHECK_FALSE(all.add(key_of(1), {.value = "v1"}, 1, noon).is_new);
     const auto counted = all.add(key_of(3), {.value = "v3", .detail = "more"}, 2, later);
     CHECK(counted.is_new);
-    const top_entry& is = all.all()[counted.place];
+    const top_entry& is = all.all()[counted.slot];
     CHECK(is.value == "v3");
     CHECK(is.detail == "more");
     CHECK(is.tenant.empty());
     CHECK(is.series == 6);
     CHECK(is.error == 4);
     CHECK(is.first_seen == later);
-    CHECK(all.key(counted.place) == key_of(3));
+    CHECK(all.key(counted.slot) == key_of(3));
     CHECK(all.error_max() == 6);
     CHECK(all.total() == 17);
 }
