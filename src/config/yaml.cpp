@@ -36,10 +36,9 @@ const std::array<meaning, 9> meanings{{
     {YAML::ErrorMsg::END_OF_SEQ,
      "the line does not go on with the list above it: compare its indentation; an item that begins with a quote or a "
      "bracket ends where that closes"},
-    {YAML::ErrorMsg::END_OF_MAP_FLOW,
-     "a { is not closed before this, or a value within needs quotes, such as \"${NAME}\""},
+    {YAML::ErrorMsg::END_OF_MAP_FLOW, "a { is not closed before this, or a value within needs quotes, as ${NAME} does"},
     {YAML::ErrorMsg::END_OF_SEQ_FLOW,
-     "a [ is not closed before this, or a value within needs quotes, such as '{namespace=~\".+\"}'"},
+     "a [ is not closed before this, or a value within needs quotes, as a selector does"},
     {YAML::ErrorMsg::FLOW_END,
      "a ] or } that nothing opens, or a quote that closes too early: ' in single quotes is ''"},
     {YAML::ErrorMsg::UNKNOWN_TOKEN, "a value that begins with @, ` or % needs quotes"},

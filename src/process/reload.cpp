@@ -24,7 +24,7 @@ namespace {
 
 constexpr auto reload_interval = std::chrono::seconds{1};
 constexpr std::size_t logged_changes_max = 20;
-constexpr std::size_t answered_changes_max = 1000;
+constexpr std::size_t answered_mistakes_max = 1000;
 
 /// Changes of a reread configuration: in effect now, and only after a restart.
 struct reload_differences {
@@ -46,9 +46,8 @@ std::string logged(std::span<const std::string> all) {
 std::string answer_of(const reload_differences& found) {
     std::string text = "configuration reloaded";
     if (found.made.empty()) text += ": nothing has changed";
-    for (const std::string& each : bounded(found.made, answered_changes_max)) text.append("\n").append(each);
-    for (const std::string& each : bounded(found.at_restart, answered_changes_max))
-        text.append("\na restart is needed for: ").append(each);
+    for (const std::string& each : found.made) text.append("\n").append(each);
+    for (const std::string& each : found.at_restart) text.append("\na restart is needed for: ").append(each);
     return text;
 }
 
@@ -56,14 +55,13 @@ std::string warnings_in(const load_outcome& loaded) {
     std::vector<std::string> lines;
     for (const config_error& each : loaded.warnings) lines.push_back(each.text());
     std::string text;
-    for (const std::string& each : bounded(lines, answered_changes_max)) text.append("\n").append(each);
+    for (const std::string& each : bounded(lines, answered_mistakes_max)) text.append("\n").append(each);
     return text;
 }
 
 page_text page_of(const config& in_force, std::span<const std::string> at_restart) {
     std::string text = "# The configuration in force, defaults included; <secret> stands for what is not shown.\n";
-    for (const std::string& each : bounded(at_restart, answered_changes_max))
-        text.append("# A restart is needed for: ").append(each).append("\n");
+    for (const std::string& each : at_restart) text.append("# A restart is needed for: ").append(each).append("\n");
     return std::make_shared<const std::string>(text + effective_yaml(in_force));
 }
 

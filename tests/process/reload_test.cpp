@@ -168,13 +168,11 @@ TEST_CASE("the page shows what is in force: new limits, and else what was starte
     CHECK_FALSE(shows("restart"));
 }
 
-TEST_CASE("of very many changes the answer has the first thousand") {
+TEST_CASE("a map of very many changes is one key in the answer") {
     scene at;
     load_outcome wanted{.value = at.running, .errors = {}};
     for (int i = 0; i < 1003; ++i) wanted.value.rules.tenants.overrides[std::to_string(i)] = {};
-    const std::string text = at.read(wanted).text;
-    CHECK(std::ranges::count(text, '\n') == 1001);
-    CHECK(text.ends_with("] added\nand 3 more"));
+    CHECK(at.read(wanted).text == "configuration reloaded\ntenants.overrides");
     CHECK(at.read(wanted).text == "configuration reloaded: nothing has changed");
 }
 
