@@ -61,6 +61,13 @@ YAML::Node limits_with(const label_limit& limit) {
     return below("limits", list);
 }
 
+/// The item of a list of one, `limits:`, as a line or lines of their own.
+std::string item_text(std::string_view list) {
+    constexpr std::string_view in_one_line = "limits: [";
+    if (!list.starts_with(in_one_line)) return std::string{list.substr(list.find('\n') + 1)};
+    return "  - " + std::string{list.substr(in_one_line.size(), list.rfind(']') - in_one_line.size())} + '\n';
+}
+
 /// @param changed the override that is shown, if there are too many; null: none.
 std::string limit_yaml(label_limit limit, const group_override* changed) {
     std::size_t left_out = 0;
@@ -104,20 +111,31 @@ std::optional<group_labels> written(const group_labels& shown) {
 }  // namespace
 
 std::string effective_yaml(const config& settings) {
+    std::string text;
     YAML::Node root{YAML::NodeType::Map};
-    for (const config_key& key : config_keys())
-        if (const YAML::Node shown = key.show(settings); !shown.IsNull()) put(root, key.about.name, shown);
-    return text_of(root);
+    for (const config_key& key : config_keys()) {
+        if (key.about.name == "limits" && !settings.rules.limits.empty()) {  // one at a time: nodes take much memory
+            text += text_of(root) + "limits:\n";
+            root.reset(YAML::Node{YAML::NodeType::Map});
+            for (const label_limit& limit : settings.rules.limits) {
+                text += item_text(text_of(limits_with(limit)));
+            }
+        } else if (const YAML::Node shown = key.show(settings); !shown.IsNull()) {
+            put(root, key.about.name, shown);
+        }
+    }
+    return text + text_of(root);
 }
 
 std::vector<std::string> changes(const config& before, const config& after, key_effect of) {
     std::vector<std::string> found;
     for (const config_key& key : config_keys()) {
         if (key.effect != of || !key.same_as.empty() || key.same(before, after)) continue;
-        const YAML::Node old = key.show(before);
-        const YAML::Node now = key.show(after);
         std::string& line = found.emplace_back(key.about.name);
-        if (!old.IsScalar() || !now.IsScalar()) continue;
+        const YAML::Node now = key.show(after);
+        if (!now.IsScalar()) continue;  // before the other is shown: a list may be large
+        const YAML::Node old = key.show(before);
+        if (!old.IsScalar()) continue;
         const std::string was = yaml_line(old);
         const std::string is = yaml_line(now);
         if (was != is && was.size() <= shown_bytes_max && is.size() <= shown_bytes_max) line += " " + was + " -> " + is;
