@@ -69,7 +69,7 @@ struct gate {
     testing::running_loop paging{[this] { return make_pages(shared.admin.pages, figures); }};
     testing::running_loop answering{[this] { return make_pages(shared.admin.questions, figures); }};
     testing::running_loop reloading{[this] {
-        return testing::serve_desk(shared.admin.reloads, [](const reload_queue::order&) {
+        return testing::serve_desk(shared.admin.reloads, [](const reload_queue::job&) {
             return reload_outcome{.ok = true, .text = "reloaded"};
         });
     }};
