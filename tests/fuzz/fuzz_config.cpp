@@ -75,8 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (text.find("hunter2") == std::string::npos) require_silent(filled);
     if (filled.ok()) require_shown(filled.value);
     const auto keys = config_keys();
-    const overrides flags{{"upstream.url", "discard:"},
-                          {keys[size % keys.size()].about.name, std::string{text}}};
+    const overrides flags{{"upstream.url", "discard:"}, {keys[size % keys.size()].about.name, std::string{text}}};
     require_readable(load_config_text("", "", flags));
     return 0;
 }
