@@ -151,9 +151,12 @@ def test_the_store_of_a_fleet_is_as_large_on_both_pages():
     assert (int(here[0]), *here[1:]) == (2 * int(there[0]), *there[1:])
 
 
-def test_the_chart_shows_the_figures_of_the_table():
-    chart = (REPOSITORY / "docs/compare.svg").read_text()
+def test_the_charts_show_the_figures_of_the_page():
+    chart = (REPOSITORY / "docs/compare-vmagent-1.79.svg").read_text()
     shown = {float(number.replace(",", "")) for number in re.findall(r">([\d,]+)(?:  \(1/[\d.]+ of vmagent\))?</text>", chart)}
     saturated = [float(line.split("|")[6].replace(",", "")) for line in BENCH.splitlines()
                  if re.match(r"\|[^|]*\| saturated +\| CPU, ns a sample", line)]
     assert len(saturated) == 8 and set(saturated) <= shown
+    newest = re.findall(r"\(1/([\d.]+) of vmagent\)", (REPOSITORY / "docs/compare.svg").read_text())
+    quoted, = re.findall(r"took ([\d.]+), ([\d.]+), ([\d.]+) and ([\d.]+) of its CPU", BENCH)
+    assert [f"{1 / float(part):.2f}" for part in newest] == list(quoted)
