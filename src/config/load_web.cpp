@@ -287,7 +287,9 @@ void read_tenants(const config_node& at, web_draft& to) {
         if (std::string wrong = wrong_with_user(name); !wrong.empty())
             value.fail_key(std::move(wrong));
         else
-            read_scalar(value, [&](std::string_view text) { return assign_tenant(text, to.made.tenants[name]); });
+            read_scalar(value, [&to, &user = name](std::string_view text) {
+                return assign_tenant(text, to.made.tenants[user]);
+            });
     }
 }
 

@@ -132,7 +132,7 @@ value_type<std::map<std::string, secret_text, std::less<>>> store_headers() {
             at.fail("has " + std::to_string(members.size()) + " headers, at most " + std::to_string(headers_max) +
                     " are possible");
         for (const auto& [name, value] : members) {
-            const auto same = [&name](const auto& other) { return equal_ignoring_case(name, other.first); };
+            const auto same = [&wanted = name](const auto& other) { return equal_ignoring_case(wanted, other.first); };
             const auto first = std::ranges::find_if(target, same);
             if (auto wrong = wrong_with_header(name); !wrong.empty())
                 value.fail_key(std::move(wrong));
