@@ -23,15 +23,15 @@ done
 export ASAN_OPTIONS=${ASAN_OPTIONS-halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1}
 mkdir -p build/reports build/fuzz-finds
-if ! cmake --preset fuzz >build/reports/configure-fuzz.log 2>&1; then
+if ! cmake --preset asan >build/reports/configure-fuzz.log 2>&1; then
     tail -n 40 build/reports/configure-fuzz.log
     exit 1
 fi
 wanted=("${targets[@]}")
 if [ ${#wanted[@]} = 0 ]; then wanted=(tests/fuzz/all); fi
-cmake --build build/fuzz --target "${wanted[@]}" -j "$(nproc)"
+cmake --build build/asan --target "${wanted[@]}" -j "$(nproc)"
 if [ ${#targets[@]} = 0 ]; then
-    mapfile -t targets < <(find build/fuzz -maxdepth 1 -type f -name 'fuzz_*' -perm -u+x -printf '%f\n' | sort)
+    mapfile -t targets < <(find build/asan -maxdepth 1 -type f -name 'fuzz_*' -perm -u+x -printf '%f\n' | sort)
 fi
 if [ ${#targets[@]} = 0 ]; then echo "FAILED: no fuzz target was built"; exit 1; fi
 
@@ -42,7 +42,7 @@ run_target() { # NAME SECONDS
     for seed in "tests/fuzz/corpus/$name" "tests/golden/${name/#fuzz_snapshot/state}"; do
         if [ -d "$seed" ]; then seeds+=("$seed"); fi
     done
-    if timeout --kill-after=20 $((seconds + 120)) "build/fuzz/$name" -max_total_time="$seconds" -timeout=10 \
+    if timeout --kill-after=20 $((seconds + 120)) "build/asan/$name" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix=build/fuzz-finds/ "build/fuzz-corpus/$name" "${seeds[@]}" >"$log" 2>&1; then
         echo "ok $name: $(tail -n 1 "$log")"
     else

@@ -36,17 +36,37 @@ constexpr auto state = &config::state;
 constexpr auto server = &config::server;
 constexpr auto logging = &config::log;
 
-template <typename Path, typename T>
-config_key key(std::string name, key_effect effect, Path path, const value_type<T>& type, std::string help,
-               std::string example = "", std::string flag = "") {
-    config_key made{.about = {std::move(name), std::move(help), std::move(example), type.about, false},
-                    .effect = effect,
-                    .flag = std::move(flag)};
-    made.read = [path, type](const config_node& at, config& target) { type.read(at, path(target)); };
+/// Where the value of a key stands.
+template <typename T>
+struct location {
+    T& (*of)(config& target);
+    const T& (*of_const)(const config& from);
+};
+
+/// Compiled once for each type, not for each key.
+template <typename T>
+config_key make_key(key_description about, key_effect effect, location<T> value, const value_type<T>& type) {
+    config_key made{.about = std::move(about), .effect = effect};
+    made.about.type = type.about;
+    made.read = [value, type](const config_node& at, config& target) { type.read(at, value.of(target)); };
     if (type.assign)
-        made.assign = [path, type](std::string_view text, config& target) { return type.assign(text, path(target)); };
-    made.show = [path, type](const config& from) { return type.show(path(from)); };
-    made.same = [path](const config& one, const config& other) { return path(one) == path(other); };
+        made.assign = [value, type](std::string_view text, config& target) {
+            return type.assign(text, value.of(target));
+        };
+    made.show = [value, type](const config& from) { return type.show(value.of_const(from)); };
+    made.same = [value](const config& one, const config& other) {
+        return value.of_const(one) == value.of_const(other);
+    };
+    return made;
+}
+
+template <typename Path, typename T>
+config_key key(const char* name, key_effect effect, Path, const value_type<T>& type, const char* help,
+               const char* example = "", const char* flag = "") {
+    const location<T> value{[](config& target) -> T& { return Path{}(target); },
+                            [](const config& from) -> const T& { return Path{}(from); }};
+    config_key made = make_key<T>({name, help, example, {}}, effect, value, type);
+    made.flag = flag;
     return made;
 }
 
@@ -213,10 +233,11 @@ config_key overrides_of_tenants() {
     return made;
 }
 
-std::vector<config_key> make_keys() {
-    constexpr auto hourly = &series_maxima::hourly;
-    constexpr auto daily = &series_maxima::daily;
-    std::vector<config_key> keys{
+constexpr auto hourly = &series_maxima::hourly;
+constexpr auto daily = &series_maxima::daily;
+
+std::vector<config_key> listen_keys() {
+    return {
         key("listen", at_restart, in<&config::listen>{}, addresses(),
             "Address to serve on, such as `0.0.0.0:9201`, `:9201` or `unix:/path`.", "0.0.0.0:9201", "ADDR"),
         key("admin.listen", at_restart, in<&config::admin, &admin_config::listen>{}, optional_addresses(),
@@ -224,6 +245,11 @@ std::vector<config_key> make_keys() {
         key("web.config.file", at_restart, in<&config::web_config_file>{}, paths(),
             "TLS and authentication of the listener, in the form of Prometheus' web configuration file.",
             "/etc/seriesgate/web.yml", "FILE"),
+    };
+}
+
+std::vector<config_key> upstream_keys() {
+    return {
         upstream_url(),
         upstream_urls(),
         key("upstream.timeout", at_restart, in<upstream, &upstream_config::timeout>{}, durations(timeouts),
@@ -255,6 +281,11 @@ std::vector<config_key> make_keys() {
             counts(connection_counts), "Connections to all backends of all stores together."),
         key("upstream.replicateTo", at_restart, in<upstream, &upstream_config::replicas>{}, replica_lists(),
             "Further stores that get the same.", "[{url: \"http://other:8428/api/v1/write\", bestEffort: true}]"),
+    };
+}
+
+std::vector<config_key> series_keys() {
+    return {
         key("maxHourlySeries", at_reload, in<rules, global, hourly>{}, series_counts(),
             "New series admitted in one hour (UTC); 0: counted, not limited.", "1000000", "N"),
         key("maxDailySeries", at_reload, in<rules, global, daily>{}, series_counts(),
@@ -278,6 +309,11 @@ std::vector<config_key> make_keys() {
         key("onLimit", at_reload, in<rules, tenants, &tenant_limits::answer>{}, answers(),
             "What senders of refused series are told: `drop` nothing, `reject` an error."),
         reject_status(),
+    };
+}
+
+std::vector<config_key> tenant_keys() {
+    return {
         key("tenants.header", at_restart, in<&config::tenant_header>{},
             texts("header name", "none that a proxy keeps to itself", wrong_with_tenant_header),
             "The header that names the tenant."),
@@ -293,6 +329,11 @@ std::vector<config_key> make_keys() {
         overrides_of_tenants(),
         key("tenants.maxTenants", at_reload, in<rules, tenants, &tenant_limits::tenants_max>{}, budget_counts(),
             "Tenants without an override beyond these share one budget, `__overflow__`."),
+    };
+}
+
+std::vector<config_key> limit_keys() {
+    return {
         key("limits", at_reload, in<rules, &limit_rules::limits>{}, limit_lists(),
             "Budgets for what a selector matches; a new series needs room in all that match it.",
             "[{name: per-job, each: [job], maxHourlySeries: 20000}]"),
@@ -309,6 +350,11 @@ std::vector<config_key> make_keys() {
             "With it: how far all histograms together may exceed a limit."),
         key("marker", at_restart, in<&config::marker>{}, flags(),
             "`true`: the stores get a series that says where a limit withholds data."),
+    };
+}
+
+std::vector<config_key> shared_keys() {
+    return {
         shared_url(),
         key("shared.namespace", at_restart, in<shared, &shared_config::name_space>{}, namespaces(),
             "Gates of one namespace count together."),
@@ -335,6 +381,11 @@ std::vector<config_key> make_keys() {
             "What new series get without the store: `local` a reserve of each limit, `refuse` nothing, `admit` all."),
         key("shared.reserve", at_restart, in<shared, &shared_config::reserve>{}, percentages(half),
             "With `local`: how much of each limit is held back for that."),
+    };
+}
+
+std::vector<config_key> state_and_log_keys() {
+    return {
         key("state.dir", at_restart, in<state, &state_config::dir>{}, paths(),
             "Where counts and known series are kept over a restart; empty: nowhere.", "/var/lib/seriesgate"),
         key("state.interval", at_restart, in<state, &state_config::interval>{}, durations({100ms, 1h}),
@@ -348,6 +399,11 @@ std::vector<config_key> make_keys() {
                                              {"warn", log::level::warn},
                                              {"error", log::level::error}}),
             "Nothing below this level is written."),
+    };
+}
+
+std::vector<config_key> server_keys() {
+    return {
         key("server.maxRequestBytes", at_restart, in<server, &server_config::body_bytes_max>{}, sizes(body_sizes),
             "One request body as sent; at most `server.maxDecodedBytes`."),
         key("server.maxDecodedBytes", at_restart, in<server, &server_config::decoded_bytes_max>{}, sizes(body_sizes),
@@ -387,7 +443,14 @@ std::vector<config_key> make_keys() {
         key("server.takeoverSocket", at_restart, in<server, &server_config::takeover_socket>{}, paths(),
             "Where a gate that is started with `--takeover` asks this one; empty: `takeover` in `state.dir`."),
     };
-    return keys;
+}
+
+std::vector<config_key> make_keys() {
+    std::vector<config_key> all;
+    for (const auto part : {listen_keys, upstream_keys, series_keys, tenant_keys, limit_keys, shared_keys,
+                            state_and_log_keys, server_keys})
+        for (config_key& each : part()) all.push_back(std::move(each));
+    return all;
 }
 
 struct named_example {
