@@ -1,0 +1,330 @@
+#include "filter/series_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+/// Memory is taken an eighth of what there is at a time: large pieces get huge pages.
+constexpr std::size_t arena_bytes_min = std::size_t{1} << 20, arena_bytes_max = std::size_t{64} << 20;
+constexpr unsigned bits_min = 3;
+/// Partitions counted anew at once, when an hour has ended.
+constexpr std::size_t counted_at_once = 4;
+
+/// Parts of a partition's entries, in percent: above the first it grows, below the second it shrinks, to the third.
+/// With two lines to choose from and three moves, entries find room up to about 90 %.
+constexpr std::size_t full_part = 78, empty_part = 30, wanted_part = 65;
+constexpr unsigned moves_max = 3;
+
+}  // namespace
+
+series_table::directory::directory(unsigned of_bits)
+    : bits(of_bits), places(std::size_t{1} << of_bits), kept(std::size_t{1} << of_bits) {}
+
+series_table::series_table(std::uint64_t expected) {
+    constexpr std::uint64_t in_partition = 4 * entries_per_leaf * wanted_part / 100;
+    const auto bits = static_cast<unsigned>(std::bit_width(expected / in_partition));
+    owned_ = std::make_unique<directory>(std::max(bits_min, bits));
+    const std::uint64_t leaves = (expected >> owned_->bits) * 100 / wanted_part / entries_per_leaf + 1;
+    for (partition& each : owned_->places) give_leaves(each, std::min<std::size_t>(leaves, leaves_max));
+    for (directory::upkeep& each : owned_->kept) each.bits = static_cast<std::uint8_t>(owned_->bits);
+    directory_.store(owned_.get(), std::memory_order_release);
+    note_bytes();
+}
+
+series_table::~series_table() = default;
+
+// --- Entries.
+
+std::size_t series_table::free_in(const line& in) const noexcept {
+    std::size_t found = 0;
+    for (std::size_t way = 0; way < ways; ++way) found += is_free(in, way) ? 1 : 0;
+    return found;
+}
+
+/// @return the mark, or null if the line is full.
+series_table::word* series_table::put(line& into, std::uint64_t key, std::uint64_t bits) const noexcept {
+    for (std::size_t way = 0; way < ways; ++way) {
+        if (!is_free(into, way)) continue;
+        into.keys[way].store(0, std::memory_order_relaxed);  // see find_in()
+        into.marks[way].store(bits, std::memory_order_release);
+        into.keys[way].store(key, std::memory_order_release);
+        return &into.marks[way];
+    }
+    return nullptr;
+}
+
+/// Writes a series that is not there into the emptier of its lines. @return its mark, or null if both are full.
+series_table::word* series_table::put(const partition& in, std::uint64_t key, std::uint64_t bits) const noexcept {
+    const auto [one, other] = lines_in(in, key);
+    return put(free_in(*one) >= free_in(*other) ? *one : *other, key, bits);
+}
+
+/// Moves an entry to its other line, where the same may have to happen first.
+/// @param depth most entries that are moved. @return false if that did not suffice.
+bool series_table::free_one(const partition& in, line& full, unsigned depth) const noexcept {
+    for (std::size_t way = 0; way < ways; ++way) {
+        if (is_free(full, way)) continue;
+        const std::uint64_t key = full.keys[way].load(std::memory_order_relaxed);
+        const auto [one, other] = lines_in(in, key);
+        line& into = one == &full ? *other : *one;
+        if (&into == &full) continue;
+        if (free_in(into) == 0 && (depth == 1 || !free_one(in, into, depth - 1))) continue;
+        if (full.keys[way].load(std::memory_order_relaxed) != key) return free_in(full) != 0;  // moved meanwhile
+        const std::uint64_t bits = full.marks[way].fetch_or(moving_bit, std::memory_order_relaxed);
+        [[maybe_unused]] const word* const moved = put(into, key, bits);
+        assert(moved != nullptr && (bits & moving_bit) == 0);
+        full.keys[way].store(0, std::memory_order_release);
+        return true;
+    }
+    return false;
+}
+
+/// Makes room for one more entry than there is. @return false if the partition has to grow.
+bool series_table::free_one(const partition& in, const line_pair& lines) const noexcept {
+    for (unsigned depth = 1; depth <= moves_max; ++depth)
+        for (line* const each : {lines.one, lines.other})
+            if (free_one(in, *each, depth)) return true;
+    return false;
+}
+
+series_table::partition& series_table::partition_of(std::uint64_t fingerprint) const noexcept {
+    directory& all = current();
+    return all.places[all.first_of(all.place_of(fingerprint))];
+}
+
+bool series_table::find_room(std::uint64_t fingerprint, std::size_t keys) noexcept {
+    const std::uint64_t key = key_of(fingerprint);
+    const partition& in = partition_of(key);
+    const line_pair lines = lines_in(in, key);
+    const auto has_room = [&] {
+        return free_in(*lines.one) + (lines.one == lines.other ? 0 : free_in(*lines.other)) >= keys;
+    };
+    while (!has_room())
+        if (!free_one(in, lines)) {
+            wants_room_ = key;
+            keys_wanted_ = keys;
+            return false;
+        }
+    return true;
+}
+
+void series_table::insert(std::uint64_t fingerprint, const series_mark& mark) noexcept {
+    const std::uint64_t key = key_of(fingerprint);
+    partition& in = partition_of(key);
+    const entry known = find_in(lines_in(in, key), key);
+    bool is_new = known.key == nullptr;
+    if (is_new) {
+        [[maybe_unused]] const word* const written = put(in, key, bits_of(mark));
+        assert(written != nullptr);
+    } else {
+        std::uint64_t before = known.mark->load(std::memory_order_relaxed);
+        for (;;) {  // a request may touch it meanwhile
+            series_mark after = mark;
+            after.seen = std::max(mark.seen, static_cast<minute_number>(before));
+            if (known.mark->compare_exchange_weak(before, bits_of(after), std::memory_order_relaxed)) break;
+        }
+        is_new = static_cast<minute_number>(before) < live_since();
+    }
+    if (is_new) in.live.fetch_add(1, std::memory_order_relaxed);
+}
+
+// --- Growth.
+
+std::uint32_t series_table::count(const partition& of) const noexcept {
+    std::size_t found = 0;
+    for (std::size_t leaf = 0; leaf < of.leaf_count.load(std::memory_order_relaxed); ++leaf) {
+        const line* const lines = of.leaves[leaf].load(std::memory_order_relaxed);
+        for (std::size_t i = 0; i < lines_per_leaf; ++i) found += ways - free_in(lines[i]);
+    }
+    return static_cast<std::uint32_t>(found);
+}
+
+std::vector<std::uint64_t> series_table::doubtful() {
+    std::vector<std::uint64_t> found;
+    const directory& all = current();
+    const auto note = [&](std::size_t place) { found.push_back(std::uint64_t{place} << (64 - all.bits)); };
+    for (std::size_t place = 0; place < all.places.size(); place += all.span_of(place)) {
+        const std::size_t entries = all.places[place].leaf_count.load(std::memory_order_relaxed) * entries_per_leaf;
+        if (all.places[place].live.load(std::memory_order_relaxed) * 100 > entries * full_part) note(place);
+    }
+    for (std::size_t looked = 0; looked < counted_at_once; ++looked) {
+        if (next_counted_ >= all.places.size()) next_counted_ = 0;
+        const std::size_t place = all.first_of(next_counted_);
+        if (all.kept[place].counted_since != live_since()) note(place);
+        next_counted_ = place + all.span_of(place);
+    }
+    return found;
+}
+
+std::unique_ptr<series_table::rewrite> series_table::plan(std::uint64_t fingerprint) {
+    directory& all = current();
+    const std::size_t place = all.first_of(all.place_of(fingerprint));
+    partition& one = all.places[place];
+    if (all.kept[place].counted_since != live_since()) {
+        one.live.store(count(one), std::memory_order_relaxed);
+        all.kept[place].counted_since = live_since();
+    }
+    const std::size_t leaves = one.leaf_count.load(std::memory_order_relaxed);
+    const std::size_t live = one.live.load(std::memory_order_relaxed);
+    std::size_t wanted = leaves;
+    if (live * 100 > leaves * entries_per_leaf * full_part) wanted = leaves + 1;
+    if (live * 100 < leaves * entries_per_leaf * empty_part) wanted = live * 100 / wanted_part / entries_per_leaf + 1;
+    return wanted == leaves ? nullptr : make_rewrite(fingerprint, wanted);
+}
+
+std::unique_ptr<series_table::rewrite> series_table::plan_for_room() {
+    if (find_room(wants_room_, keys_wanted_)) return nullptr;  // it has grown since
+    const std::size_t leaves = partition_of(wants_room_).leaf_count.load(std::memory_order_relaxed);
+    return make_rewrite(wants_room_, leaves + std::max<std::size_t>(1, leaves / 2));
+}
+
+std::unique_ptr<series_table::rewrite> series_table::make_rewrite(std::uint64_t fingerprint, std::size_t leaves) {
+    auto made = std::make_unique<rewrite>();
+    made->fingerprint_ = fingerprint;
+    made->leaves_wanted_ = leaves;
+    return made;
+}
+
+void series_table::give_leaves(partition& to, std::size_t count) {
+    std::size_t has = to.leaf_count.load(std::memory_order_relaxed);
+    for (; has < count; ++has) {
+        to.leaves[has].store(take_leaf(), std::memory_order_relaxed);
+        to.leaf_count.store(static_cast<std::uint32_t>(has + 1), std::memory_order_relaxed);
+    }
+    // A view may join another number of leaves with these: it finds nothing then, but there is memory.
+    for (; has < leaves_max; ++has) to.leaves[has].store(to.leaves[0].load(std::memory_order_relaxed));
+}
+
+series_table::line* series_table::take_leaf() {
+    constexpr std::size_t leaf_bytes = lines_per_leaf * sizeof(line);
+    if (!free_leaves_.empty()) {
+        line* const taken = free_leaves_.back();
+        free_leaves_.pop_back();
+        std::memset(static_cast<void*>(taken), 0, leaf_bytes);
+        return taken;
+    }
+    if (unused_leaves_ == 0) {
+        unused_leaves_ = std::clamp(arena_bytes_ / 8, arena_bytes_min, arena_bytes_max) / leaf_bytes;
+        arenas_.emplace_back(unused_leaves_ * leaf_bytes).populate();
+        arena_bytes_ += unused_leaves_ * leaf_bytes;
+        free_leaves_.reserve(arena_bytes_ / leaf_bytes);  // for free_retired()
+    }
+    --unused_leaves_;
+    return reinterpret_cast<line*>(static_cast<char*>(arenas_.back().data()) + unused_leaves_ * leaf_bytes);
+}
+
+void series_table::prepare(rewrite& of) try {
+    const directory& all = current();
+    if (of.divides()) {
+        const std::size_t each = std::clamp<std::size_t>((of.leaves_wanted_ + 1) / 2, 4, leaves_max);
+        for (partition& half : of.filled_) give_leaves(half, each);
+        if (all.kept[all.first_of(all.place_of(of.fingerprint_))].bits == all.bits && !of.wider_)
+            of.wider_ = std::make_unique<directory>(all.bits + 1);
+    } else {
+        give_leaves(of.filled_[0], of.leaves_wanted_);
+    }
+    of.copies_.resize(leaves_max * entries_per_leaf);
+    retired_leaves_.reserve(retired_leaves_.size() + leaves_max);
+    retired_.reserve(retired_.size() + 1);
+    note_bytes();
+} catch (const std::bad_alloc&) {
+    for (partition& half : of.filled_)
+        for (std::size_t leaf = half.leaf_count.exchange(0); leaf-- > 0;) free_leaves_.push_back(half.leaves[leaf]);
+    throw;
+}
+
+/// Copies the live entries. Requests go on to touch the old ones.
+series_table::filling series_table::fill(rewrite& with, const partition& old, unsigned bits) const noexcept {
+    filling done = filling::direct;
+    std::size_t at = 0;
+    visit_live(old, [&](std::uint64_t key, const word& mark) {
+        partition& into = with.half_of(key, bits);
+        word* copied = nullptr;
+        while (done != filling::does_not_fit &&
+               (copied = put(into, key, mark.load(std::memory_order_relaxed))) == nullptr)
+            done = free_one(into, lines_in(into, key)) ? filling::with_moves : filling::does_not_fit;
+        with.copies_[at++] = copied;
+        into.live.store(into.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    });
+    return done;
+}
+
+bool series_table::apply(rewrite& of) noexcept {
+    directory& all = current();
+    const std::size_t place = all.first_of(all.place_of(of.fingerprint_));
+    const unsigned bits = all.kept[place].bits;
+    const partition& old = all.places[place];
+    const filling done = fill(of, old, bits);
+    if (done == filling::does_not_fit) {
+        for (partition& half : of.filled_) clear(half);
+        ++of.leaves_wanted_;
+        return false;
+    }
+    // A request that finds the mark of an entry that has moved asks again; so this mark is the last.
+    std::size_t at = 0;
+    visit_live(old, [&](std::uint64_t key, word& mark) {
+        word* copied = of.copies_[at++];
+        if (done == filling::with_moves) copied = find_in(lines_in(of.half_of(key, bits), key), key).mark;
+        copied->store(mark.fetch_or(moving_bit, std::memory_order_relaxed), std::memory_order_relaxed);
+    });
+    for (std::size_t leaf = 0; leaf < old.leaf_count.load(std::memory_order_relaxed); ++leaf)
+        retired_leaves_.push_back(old.leaves[leaf].load(std::memory_order_relaxed));
+    publish(of, place, bits);
+    return true;
+}
+
+void series_table::clear(partition& of) noexcept {
+    of.live.store(0, std::memory_order_relaxed);
+    for (std::size_t leaf = 0; leaf < of.leaf_count.load(std::memory_order_relaxed); ++leaf)
+        std::memset(static_cast<void*>(of.leaves[leaf].load(std::memory_order_relaxed)), 0,
+                    lines_per_leaf * sizeof(line));
+}
+
+/// Views see the leaves before their number: see give_leaves().
+void series_table::copy(const partition& from, partition& to) noexcept {
+    for (std::size_t leaf = 0; leaf < leaves_max; ++leaf)
+        to.leaves[leaf].store(from.leaves[leaf].load(std::memory_order_relaxed), std::memory_order_release);
+    to.leaf_count.store(from.leaf_count.load(std::memory_order_relaxed), std::memory_order_release);
+    to.live.store(from.live.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void series_table::publish(rewrite& done, std::size_t place, unsigned bits) noexcept {
+    directory& old = current();
+    directory& all = done.wider_ ? *done.wider_ : old;
+    if (done.wider_) {
+        for (std::size_t i = 0; i < all.places.size(); ++i) {
+            copy(old.places[i / 2], all.places[i]);
+            all.kept[i] = old.kept[i / 2];
+        }
+        place *= 2;
+    }
+    const std::size_t span = std::size_t{1} << (all.bits - bits);
+    for (std::size_t i = 0; i < span; ++i) {
+        const bool is_second = done.divides() && i >= span / 2;
+        copy(done.filled_[is_second ? 1 : 0], all.places[place + i]);
+        all.kept[place + i] = {.bits = static_cast<std::uint8_t>(bits + (done.divides() ? 1 : 0)),
+                               .counted_since = live_since()};
+    }
+    if (!done.wider_) return;
+    directory_.store(done.wider_.get(), std::memory_order_release);
+    retired_.push_back(std::exchange(owned_, std::move(done.wider_)));
+}
+
+void series_table::free_retired() noexcept {
+    free_leaves_.insert(free_leaves_.end(), retired_leaves_.begin(), retired_leaves_.end());
+    retired_leaves_.clear();
+    retired_.clear();
+    note_bytes();
+}
+
+void series_table::note_bytes() noexcept {
+    bytes_.store(arena_bytes_ + current().places.size() * sizeof(partition), std::memory_order_relaxed);
+}
+
+}  // namespace seriesgate

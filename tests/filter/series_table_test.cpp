@@ -1,0 +1,157 @@
+#include "filter/series_table.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <random>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+using namespace seriesgate;
+
+namespace {
+
+/// Does the work of maintenance, as far as it is asked for.
+void rewrite_all(series_table& table, std::unique_ptr<series_table::rewrite> one) {
+    if (!one) return;
+    do table.prepare(*one);
+    while (!table.apply(*one));
+}
+
+void maintain(series_table& table) {
+    for (const std::uint64_t fingerprint : table.doubtful()) rewrite_all(table, table.plan(fingerprint));
+    table.free_retired();
+}
+
+void insert(series_table& table, std::uint64_t fingerprint, const series_mark& mark) {
+    while (!table.find_room(fingerprint, 1)) {
+        rewrite_all(table, table.plan_for_room());
+        table.free_retired();
+    }
+    table.insert(fingerprint, mark);
+}
+
+std::uint64_t live_in(const series_table& table) {
+    std::uint64_t count = 0;
+    for (std::uint64_t next = 0; table.visit_some(next, [&](std::uint64_t, const series_mark&) { ++count; });) {
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a table of series knows what a map knows") {
+    const auto seed = GENERATE(range(1, 9));
+    CAPTURE(seed);
+    std::mt19937_64 dice{static_cast<std::uint64_t>(seed)};
+    series_table table;
+    std::unordered_map<std::uint64_t, series_mark> model;
+    std::vector<std::uint64_t> all{0, 2, ~std::uint64_t{0}};
+    minute_number now = 1'000;
+    for (int step = 0; step < 60'000; ++step) {
+        const bool is_new = dice() % 4 == 0;
+        // Narrow fingerprints fill one partition; they take every growth there is.
+        if (is_new) all.push_back(seed % 2 == 0 ? dice() : dice() >> 4);
+        const std::uint64_t one = is_new ? all.back() : all[dice() % all.size()];
+        const auto known = model.find(one);
+        const bool is_known = known != model.end() && known->second.seen >= table.live_since();
+        if (dice() % 2 == 0) {
+            const series_mark mark{.seen = now, .was_before = dice() % 2 == 0, .is_day_key = dice() % 2 == 0};
+            insert(table, one, mark);
+            model[one] = mark;
+        } else {
+            const minute_number from = now - dice() % 50;
+            const bool is_within = is_known && known->second.seen >= from;
+            // What was forgotten may still be there; nobody asks for it.
+            if (from >= table.live_since()) REQUIRE(table.read().touch(one, from, now) == is_within);
+            if (from >= table.live_since() && is_within) known->second.seen = now;
+        }
+        if (dice() % 1'000 == 0) now += dice() % 10;
+        if (dice() % 20'000 == 0) table.forget_before(now - dice() % 30);
+        if (dice() % 500 == 0) maintain(table);
+    }
+    std::uint64_t live = 0;
+    for (const auto& [fingerprint, mark] : model) {
+        if (mark.seen < table.live_since()) continue;
+        ++live;
+        REQUIRE(table.read().mark_of(fingerprint) == mark);
+    }
+    CHECK(live_in(table) == live);
+}
+
+TEST_CASE("a table of series finds nothing that was not entered") {
+    series_table table;
+    std::mt19937_64 dice{7};
+    for (int i = 0; i < 300'000; ++i) insert(table, dice(), {.seen = 10});
+    CHECK(live_in(table) == 300'000);
+    std::mt19937_64 others{8};
+    std::uint64_t found = 0;
+    for (int i = 0; i < 10'000'000; ++i) found += table.read().touch(others(), 1, 11) ? 1 : 0;
+    CHECK(found == 0);
+}
+
+TEST_CASE("a series takes 21 to 34 bytes, and memory is used again") {
+    series_table table;
+    std::mt19937_64 dice{9};
+    std::uint64_t entered = 0;
+    for (const std::uint64_t count : {1'000'000, 1'300'000, 1'700'000, 2'000'000}) {
+        for (; entered < count; ++entered) {
+            insert(table, dice(), {.seen = 10});
+            if (entered % 1'000 == 0) maintain(table);
+        }
+        const double bytes = static_cast<double>(table.bytes()) / static_cast<double>(count);
+        CAPTURE(count);
+        CHECK(bytes > 20);
+        CHECK(bytes < 34);
+    }
+    const std::size_t before = table.bytes();
+    for (minute_number now = 100; now < 500; now += 100) {
+        table.forget_before(now);
+        for (std::uint64_t i = 0; i < 1'500'000; ++i) {
+            insert(table, dice(), {.seen = now});
+            if (i % 1'000 == 0) maintain(table);
+        }
+        CHECK(live_in(table) == 1'500'000);
+    }
+    CHECK(table.bytes() <= before + before / 8);
+}
+
+TEST_CASE("requests touch a table of series while it grows") {
+    series_table table;
+    std::vector<std::uint64_t> known(20'000);
+    std::mt19937_64 dice{10};
+    for (std::uint64_t& each : known) insert(table, each = dice(), {.seen = 10});
+    std::atomic<bool> done{false};
+    std::atomic<std::uint64_t> wrong{0};
+    std::atomic<int> rounds{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i)
+        threads.emplace_back([&, i] {
+            std::mt19937_64 own{static_cast<std::uint64_t>(i)};
+            while (!done) {
+                const auto view = table.read();
+                for (int at = 0; at < 500; ++at) {
+                    // Not found while it moves; what was never entered is never found.
+                    (void)view.touch(known[own() % known.size()], 1, 20);
+                    if (view.touch(own(), 1, 20)) ++wrong;
+                }
+                ++rounds;
+            }
+        });
+    for (int i = 0; i < 60'000; ++i) {
+        while (!table.find_room(known[0], 1) || !table.find_room(dice(), 1)) rewrite_all(table, table.plan_for_room());
+        const std::uint64_t one = dice();
+        while (!table.find_room(one, 1)) rewrite_all(table, table.plan_for_room());
+        table.insert(one, {.seen = 10});
+        if (i % 500 == 0)
+            for (const std::uint64_t each : table.doubtful()) rewrite_all(table, table.plan(each));
+    }
+    while (rounds < 100) std::this_thread::yield();
+    done = true;
+    for (std::thread& each : threads) each.join();
+    CHECK(wrong == 0);
+    const auto view = table.read();
+    for (const std::uint64_t each : known) REQUIRE(view.touch(each, 1, 30));
+    for (const std::uint64_t each : known) REQUIRE(view.mark_of(each).seen == 30);
+}
