@@ -131,6 +131,13 @@ class published {
         }
     }
 
+    /// Whether nobody reads a value that is not current. Whoever reads then began after the last publish().
+    [[nodiscard]] bool is_quiet() const noexcept {
+        for (std::size_t index = 0; index < slot_count; ++index)
+            if (index != current_.load() && slots_[index].readers.load() != 0) return false;
+        return true;
+    }
+
     /// Returns values that are neither current nor pinned. The caller destroys them outside the writers' lock. Call it
     /// now and then.
     [[nodiscard]] std::array<std::unique_ptr<const T>, slot_count> reclaim() noexcept {

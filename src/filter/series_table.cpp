@@ -66,30 +66,32 @@ series_table::word* series_table::put(const partition& in, std::uint64_t key, st
 }
 
 /// Moves an entry to its other line, where the same may have to happen first.
-/// @param depth most entries that are moved. @return false if that did not suffice.
-bool series_table::free_one(const partition& in, line& full, unsigned depth) const noexcept {
+/// @param depth most entries that are moved.
+/// @param wanted lines that get no entry by it. @return false if that did not suffice.
+bool series_table::free_one(const partition& in, line& full, unsigned depth, const line_pair& wanted) noexcept {
     for (std::size_t way = 0; way < ways; ++way) {
         if (is_free(full, way)) continue;
         const std::uint64_t key = full.keys[way].load(std::memory_order_relaxed);
         const auto [one, other] = lines_in(in, key);
         line& into = one == &full ? *other : *one;
-        if (&into == &full) continue;
-        if (free_in(into) == 0 && (depth == 1 || !free_one(in, into, depth - 1))) continue;
+        if (&into == wanted.one || &into == wanted.other || &into == &full) continue;
+        if (free_in(into) == 0 && (depth == 1 || !free_one(in, into, depth - 1, wanted))) continue;
         if (full.keys[way].load(std::memory_order_relaxed) != key) return free_in(full) != 0;  // moved meanwhile
         const std::uint64_t bits = full.marks[way].fetch_or(moving_bit, std::memory_order_relaxed);
         [[maybe_unused]] const word* const moved = put(into, key, bits);
         assert(moved != nullptr && (bits & moving_bit) == 0);
         full.keys[way].store(0, std::memory_order_release);
+        ++moves_;
         return true;
     }
     return false;
 }
 
 /// Makes room for one more entry than there is. @return false if the partition has to grow.
-bool series_table::free_one(const partition& in, const line_pair& lines) const noexcept {
+bool series_table::free_one(const partition& in, const line_pair& lines) noexcept {
     for (unsigned depth = 1; depth <= moves_max; ++depth)
         for (line* const each : {lines.one, lines.other})
-            if (free_one(in, *each, depth)) return true;
+            if (free_one(in, *each, depth, lines)) return true;
     return false;
 }
 
@@ -132,6 +134,16 @@ void series_table::insert(std::uint64_t fingerprint, const series_mark& mark) no
         is_new = static_cast<minute_number>(before) < live_since();
     }
     if (is_new) in.live.fetch_add(1, std::memory_order_relaxed);
+}
+
+void series_table::fill_in(std::uint64_t fingerprint, const series_mark& mark) {
+    while (!find_room(fingerprint, 1)) {
+        const auto wider = plan_for_room();
+        do prepare(*wider);
+        while (!apply(*wider));
+        free_retired();
+    }
+    insert(fingerprint, mark);
 }
 
 // --- Growth.
@@ -240,7 +252,7 @@ void series_table::prepare(rewrite& of) try {
 }
 
 /// Copies the live entries. Requests go on to touch the old ones.
-series_table::filling series_table::fill(rewrite& with, const partition& old, unsigned bits) const noexcept {
+series_table::filling series_table::fill(rewrite& with, const partition& old, unsigned bits) noexcept {
     filling done = filling::direct;
     std::size_t at = 0;
     visit_live(old, [&](std::uint64_t key, const word& mark) {

@@ -137,9 +137,15 @@ class series_table {
     /// Enters a series, or changes its mark; `seen` never falls. Precondition for a series that is not there:
     /// find_room().
     void insert(std::uint64_t fingerprint, const series_mark& mark) noexcept;
+    /// Entries that find_room() has moved since the start.
+    [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
 
     void forget_before(minute_number since) noexcept { live_since_.store(since, std::memory_order_relaxed); }
     [[nodiscard]] minute_number live_since() const noexcept { return live_since_.load(std::memory_order_relaxed); }
+
+    /// Enters what an empty table is made with, and grows as needed. Nobody else has the table yet. Throws
+    /// std::bad_alloc.
+    void fill_in(std::uint64_t fingerprint, const series_mark& mark);
 
     /// Calls visit(fingerprint, mark) for the live entries of one partition.
     /// @param next a fingerprint in it; advanced to the next partition. @return whether there is one.
@@ -217,8 +223,8 @@ class series_table {
     [[nodiscard]] std::size_t free_in(const line& in) const noexcept;
     [[nodiscard]] word* put(line& into, std::uint64_t key, std::uint64_t bits) const noexcept;
     [[nodiscard]] word* put(const partition& in, std::uint64_t key, std::uint64_t bits) const noexcept;
-    [[nodiscard]] bool free_one(const partition& in, line& full, unsigned depth) const noexcept;
-    [[nodiscard]] bool free_one(const partition& in, const line_pair& lines) const noexcept;
+    [[nodiscard]] bool free_one(const partition& in, line& full, unsigned depth, const line_pair& wanted) noexcept;
+    [[nodiscard]] bool free_one(const partition& in, const line_pair& lines) noexcept;
     [[nodiscard]] directory& current() const noexcept { return *directory_.load(std::memory_order_relaxed); }
     [[nodiscard]] partition& partition_of(std::uint64_t fingerprint) const noexcept;
     [[nodiscard]] std::uint32_t count(const partition& of) const noexcept;
@@ -226,7 +232,7 @@ class series_table {
     template <class Visit>
     void visit_live(const partition& of, Visit visit) const;
     enum class filling : std::uint8_t { direct, with_moves, does_not_fit };
-    filling fill(rewrite& with, const partition& old, unsigned bits) const noexcept;
+    filling fill(rewrite& with, const partition& old, unsigned bits) noexcept;
     static void clear(partition& of) noexcept;
     static void copy(const partition& from, partition& to) noexcept;
     void publish(rewrite& done, std::size_t place, unsigned bits) noexcept;
@@ -240,6 +246,7 @@ class series_table {
     /// What find_room() failed for.
     std::uint64_t wants_room_ = 1;
     std::size_t keys_wanted_ = 1;
+    std::uint64_t moves_ = 0;
 
     // Under the growth lock.
     std::size_t next_counted_ = 0;

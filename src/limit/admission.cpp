@@ -1,5 +1,6 @@
 #include "limit/admission.hpp"
 
+#include <array>
 #include <cassert>
 
 namespace seriesgate {
@@ -48,7 +49,7 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
                                           const rule_selections::one& selection, const told_series& said) {
-    assert(series.admits && !sets_.hour->contains(series.fingerprint));
+    assert(series.admits && !sets_.hour_has(series.fingerprint));
     const bool ends = selection.exempt() && is_beyond_exemption(series, selection);
     if (ends) note_exempt_demand(series, selection);
     auto made = decide_by(series, family, ends ? selection.without_exemption() : selection, said);
@@ -64,7 +65,7 @@ bool admission::is_beyond_exemption(const offered_series& series, const rule_sel
     const candidate one = look_at(series, no_family, selection, unasked);
     if (spent(one).in_any.any()) return true;
     if (state_.is_shared() || one.before == standing::new_series ||
-        !sets_.previous_hour->contains(beyond_exemption_key(series.fingerprint)))
+        !sets_.hour_before_has(beyond_exemption_key(series.fingerprint)))
         return false;
     // The marker may be a false positive: other budgets must really have room.
     const auto as_others = selection.without_exemption();
@@ -162,7 +163,7 @@ decision admission::refuse_with_histogram(const offered_series& series, const hi
 
 admission::candidate admission::look_at(const offered_series& series, const histogram_family& family,
                                         const rule_selections::one& selection, const told_series& said) const {
-    const bool in_day = sets_.day->contains(series.fingerprint);
+    const bool in_day = sets_.day_has(series.fingerprint);
     const bool in_histogram = family && !selection.is_apart();
     return {.series = series,
             .family = family,
@@ -171,8 +172,8 @@ admission::candidate admission::look_at(const offered_series& series, const hist
             .new_in_day = !in_day,
             .before = sets_.standing_of(series.fingerprint, in_day),
             .in_histogram = in_histogram,
-            .begun = {.hour = in_histogram && sets_.hour->contains(family.fingerprint),
-                      .day = in_histogram && sets_.day->contains(family.fingerprint)}};
+            .begun = {.hour = in_histogram && sets_.hour_has(family.fingerprint),
+                      .day = in_histogram && sets_.day_has(family.fingerprint)}};
 }
 
 /// Windows in which the budget in this place has no room for the series.
@@ -210,9 +211,11 @@ admission::completion admission::completing(const spent_windows& spent, const ca
     const std::uint64_t series_max = held_.budgets.rules()->histogram_series_max;
     completion keys;
     if (spent.in_enforcing.hour && of.begun.hour && !spent.without_margin.hour)
-        keys.hour = next_completing_key(*sets_.hour, of.family, series_max);
+        keys.hour =
+            next_completing_key([this](std::uint64_t key) { return sets_.hour_has(key); }, of.family, series_max);
     if (spent.in_enforcing.day && of.begun.day && !spent.without_margin.day)
-        keys.day = next_completing_key(*sets_.day, of.family, series_max);
+        keys.day =
+            next_completing_key([this](std::uint64_t key) { return sets_.day_has_key(key); }, of.family, series_max);
     return keys;
 }
 
@@ -323,11 +326,17 @@ decision admission::refuse(const offered_series& series, refusal said) {
 
 /// @return false if the sets are full.
 bool admission::take(const candidate& of, const completion& over_limit) {
-    const std::uint64_t family_keys = of.in_histogram ? 1 : 0;
-    const std::uint64_t exemption_keys = of.selection.is_beyond_exemption() ? 1 : 0;
-    if (!held_.have_room(1 + family_keys + exemption_keys + (over_limit.hour ? 1 : 0),
-                         1 + family_keys + (over_limit.day ? 1 : 0)))
-        return false;
+    const std::uint64_t exemption = beyond_exemption_key(of.series.fingerprint);
+    const bool marks_exemption = of.selection.is_beyond_exemption() && !sets_.hour_has(exemption);
+    const std::array<late_keys::entry, 5> keys{{
+        {.key = of.series.fingerprint, .into = {.hour = true, .day = of.new_in_day}},
+        {.key = of.family.fingerprint,
+         .into = {.hour = of.in_histogram && !of.begun.hour, .day = of.in_histogram && !of.begun.day}},
+        {.key = exemption, .into = {.hour = marks_exemption, .day = false}},
+        {.key = over_limit.hour.value_or(0), .into = {.hour = over_limit.hour.has_value(), .day = false}},
+        {.key = over_limit.day.value_or(0), .into = {.hour = false, .day = over_limit.day.has_value()}},
+    }};
+    if (!held_.have_room(keys)) return false;
     held_.budgets.make_missing(tenant_, of.selection, budgets_);
     in_windows over;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
@@ -337,13 +346,8 @@ bool admission::take(const candidate& of, const completion& over_limit) {
         if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);
     }
     hear(of);
-    held_.remember(of.series.fingerprint, {.hour = true, .day = of.new_in_day});
-    assert(sets_.day->contains(of.series.fingerprint));  // the day's set contains the hour's
-    if (of.in_histogram) held_.remember(of.family.fingerprint, {.hour = !of.begun.hour, .day = !of.begun.day});
-    if (const std::uint64_t key = beyond_exemption_key(of.series.fingerprint); exemption_keys != 0)
-        held_.remember(key, {.hour = !sets_.hour->contains(key), .day = false});
-    if (over_limit.hour) held_.remember(*over_limit.hour, {.hour = true, .day = false});
-    if (over_limit.day) held_.remember(*over_limit.day, {.hour = false, .day = true});
+    for (const late_keys::entry& each : keys) held_.remember(each.key, each.into);
+    assert(sets_.day_has(of.series.fingerprint));  // the day's set contains the hour's
     held_.hourly.over_limit += over.hour ? 1 : 0;
     held_.daily.over_limit += over.day ? 1 : 0;
     count_completed(of.said);

@@ -26,15 +26,16 @@ std::uint64_t completing_key(const histogram_family& family, std::uint64_t numbe
 std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept;
 
 /// @param series_max see limit_rules::histogram_series_max.
+/// @param contains whether the set has a key.
 /// @return the first key that is not in the set; nothing if the histogram has used them all.
-template <class Set>
-std::optional<std::uint64_t> next_completing_key(const Set& set, const histogram_family& family,
+template <class Contains>
+std::optional<std::uint64_t> next_completing_key(const Contains& contains, const histogram_family& family,
                                                  std::uint64_t series_max) {
     // Keys are added in order, so a binary search of about ten lookups finds the first free one.
     std::uint64_t first = 1;
     for (std::uint64_t end = series_max + 1; first < end;) {
         const std::uint64_t middle = first + (end - first) / 2;
-        if (set.contains(completing_key(family, middle)))
+        if (contains(completing_key(family, middle)))
             first = middle + 1;
         else
             end = middle;

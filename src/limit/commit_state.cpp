@@ -28,12 +28,46 @@ limit_number commit_state::limit_at(std::size_t place, const rule_selections::on
     return limit_numbers[selection.limit_index(selected_at(place, selection))];
 }
 
+namespace {
+
+std::uint64_t table_key(const late_keys::entry& of) noexcept {
+    return of.into.hour ? of.key : day_set::elsewhere(of.key);
+}
+
+}  // namespace
+
+bool commit_state::have_room(std::span<const late_keys::entry> keys) const noexcept {
+    const auto count = static_cast<std::size_t>(
+        std::ranges::count_if(keys, [](const late_keys::entry& each) { return each.into.any(); }));
+    if (!table) {
+        const auto in_hour = std::ranges::count_if(keys, [](const auto& each) { return each.into.hour; });
+        const auto in_day = std::ranges::count_if(keys, [](const auto& each) { return each.into.day; });
+        return hour->has_room(static_cast<std::uint64_t>(in_hour)) &&
+               day->filter().has_room(static_cast<std::uint64_t>(in_day));
+    }
+    // Room for one may be made with entries that another counted on, so all are asked until none moves any.
+    for (std::uint64_t before = table->moves() + 1; before != table->moves();) {
+        before = table->moves();
+        for (const auto& each : keys)
+            if (each.into.any() && !table->find_room(table_key(each), count)) return false;
+    }
+    return true;
+}
+
 void commit_state::remember(std::uint64_t key, in_windows into) {
-    if (into.hour) hour->insert(key);
-    if (into.day) day->insert(key);
+    if (!into.any()) return;
     late.add(key, into);
-    assert(!into.hour || hour->contains(key));
-    assert(!into.day || day->contains(key));
+    if (!table) {
+        if (into.hour) hour->insert(key);
+        if (into.day) day->insert(key);
+        assert(!into.hour || hour->contains(key));
+        assert(!into.day || day->contains(key));
+        return;
+    }
+    const std::uint64_t entered = table_key({.key = key, .into = into});
+    const series_mark before = table->read().mark_of(entered);
+    const bool was_before = knows_hour_before && before.seen < hour_begins && before.seen + 60 >= hour_begins;
+    table->insert(entered, {.seen = minute, .was_before = was_before, .is_day_key = !into.hour});
 }
 
 void catch_up(guarded<commit_state>& counts) {
@@ -69,10 +103,50 @@ bool window_sets::cover(time_point now) const noexcept {
     return leap && is_leap(now) && now >= *leap - step_back && now < *leap + clock_doubt;
 }
 
+minute_number window_sets::minute_at(time_point now) const noexcept {
+    const minute_number first = minute_of(hour_span.start);
+    return std::clamp(minute_of(std::chrono::floor<std::chrono::seconds>(now)), first, first + 59);
+}
+
+bool window_sets::hour_has(std::uint64_t key) const noexcept {
+    if (table && table->read().mark_of(key).seen >= minute_of(hour_span.start)) return true;
+    return hour && hour->contains(key);
+}
+
+bool window_sets::day_has(std::uint64_t fingerprint) const noexcept {
+    if (table && table->read().mark_of(fingerprint).seen >= minute_of(day_span.start)) return true;
+    return went_back ? day_has_key(fingerprint) : day && day->contains(fingerprint);
+}
+
+bool window_sets::day_has_key(std::uint64_t key) const noexcept {
+    if (table && table->read().mark_of(day_set::elsewhere(key)).seen >= minute_of(day_span.start)) return true;
+    return day && day->contains(key);
+}
+
+bool window_sets::table_has_before(std::uint64_t key) const noexcept {
+    if (!table || !knows_hour_before) return false;
+    const series_mark mark = table->read().mark_of(key);
+    const minute_number begins = minute_of(hour_span.start);
+    return mark.seen >= begins ? mark.was_before : mark.seen + 60 >= begins;
+}
+
+bool window_sets::hour_before_has(std::uint64_t key) const noexcept {
+    return table_has_before(key) || (previous_hour && previous_hour->contains(key));
+}
+
+void window_sets::prefetch(std::uint64_t fingerprint) const noexcept {
+    if (table) table->read().prefetch(fingerprint);
+    if (hour) hour->prefetch(fingerprint);
+    if (day) day->prefetch(fingerprint);
+    if (in_grace() && previous_hour) previous_hour->prefetch(fingerprint);
+}
+
 /// The hour's and the day's set use different bit positions (day_set). So a new series passes as an incumbent only with
 /// probability p^2, and rarely takes a real incumbent's room.
 standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const noexcept {
-    if (!in_grace() || !previous_hour->contains(fingerprint)) return standing::new_series;
+    if (!in_grace()) return standing::new_series;
+    if (table_has_before(fingerprint)) return standing::incumbent;
+    if (!previous_hour || !previous_hour->contains(fingerprint)) return standing::new_series;
     const bool in_its_day = previous_day == day ? in_day : previous_day->contains(fingerprint);
     return in_its_day ? standing::incumbent : standing::new_series;
 }
@@ -85,19 +159,18 @@ bool window_sets::was_admitted_before(std::uint64_t fingerprint) const noexcept 
 }
 
 bool window_sets::knows(std::uint64_t fingerprint) const noexcept {
-    return hour->contains(fingerprint) || day->contains(fingerprint) ||
-           (previous_hour && previous_hour->contains(fingerprint));
+    return hour_has(fingerprint) || day_has(fingerprint) || hour_before_has(fingerprint);
 }
 
 bool window_sets::is_whole() const noexcept {
-    if (!hour || !day || !rules) return false;
+    if (!rules || (!table && (!hour || !day))) return false;
     if (hour_span.end - hour_span.start != hours{1} || day_span.end - day_span.start != hours{24}) return false;
-    return !in_grace() || (previous_hour && previous_day);
+    return !in_grace() || (table && knows_hour_before) || (previous_hour && previous_day);
 }
 
 void sets_in_force::publish([[maybe_unused]] commit_state& held, std::unique_ptr<const window_sets> next) {
     assert(next->is_whole());
-    assert(next->hour == held.hour && next->day == held.day);
+    assert(next->hour == held.hour && next->day == held.day && next->table == held.table);
     current_.publish(std::move(next));
 }
 

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "core/synchronization.hpp"
 #include "filter/admitted_set.hpp"
 #include "filter/distinct_sketch.hpp"
+#include "filter/series_table.hpp"
 #include "limit/budget_table.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/rules.hpp"
@@ -27,11 +29,11 @@ namespace seriesgate {
 class day_set {
     std::unique_ptr<admitted_set> set_;
 
+  public:
     static std::uint64_t elsewhere(std::uint64_t fingerprint) noexcept {
         return avalanche(fingerprint ^ 0xd6e8feb86659fd93u);
     }
 
-  public:
     explicit day_set(std::unique_ptr<admitted_set> set) noexcept : set_(std::move(set)) {}
 
     [[nodiscard]] bool contains(std::uint64_t fingerprint) const noexcept {
@@ -97,6 +99,12 @@ struct commit_state {
     std::vector<limit_number> limit_numbers{};  ///< of the limits in budgets.rules(), in their order
     window_tally hourly;
     window_tally daily;
+    /// The table of all windows; null: they have a filter each. Then the filters are null, but for those that come from
+    /// a file: they are only read, until their windows end.
+    std::shared_ptr<series_table> table{};
+    minute_number minute = 0;       ///< of the commit
+    minute_number hour_begins = 0;  ///< of the running hour
+    bool knows_hour_before = false;
     /// The sets in force, for writing; window_sets has the same for reading. The day's set contains the hour's.
     std::shared_ptr<admitted_set> hour;
     std::shared_ptr<day_set> day;
@@ -109,16 +117,14 @@ struct commit_state {
     std::unique_ptr<admitted_set> next_day{};
     late_keys late{};
 
-    commit_state(budget_table&& first, std::shared_ptr<admitted_set> hour_set, std::shared_ptr<day_set> the_day_set)
-        : budgets(std::move(first)), hour(std::move(hour_set)), day(std::move(the_day_set)) {}
+    explicit commit_state(budget_table&& first) : budgets(std::move(first)) {}
 
     /// The limit whose budget is in this place, see budget_table::find.
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
-    /// Whether so many keys fit into the sets. If not, call windows::make_room first.
-    [[nodiscard]] bool have_room(std::uint64_t hour_keys, std::uint64_t day_keys) const noexcept {
-        return hour->has_room(hour_keys) && day->filter().has_room(day_keys);
-    }
-    /// Precondition: have_room(), and the sets named do not contain the key.
+    /// Whether the keys fit into the sets. If not, call windows::make_room first.
+    [[nodiscard]] bool have_room(std::span<const late_keys::entry> keys) const noexcept;
+    /// Enters a key: into the hour, with or without the day, if it is a series or stands for one; into the day alone
+    /// otherwise. Precondition: have_room(), and the sets named do not contain the key.
     void remember(std::uint64_t key, in_windows into);
 };
 
@@ -141,10 +147,14 @@ inline constexpr auto clock_doubt = std::chrono::minutes{5};
 struct window_sets {
     window_span hour_span;
     window_span day_span;
+    /// See commit_state::table.
+    std::shared_ptr<const series_table> table;
+    bool knows_hour_before = false;  ///< this gate observed it
+    bool went_back = false;          ///< the clock, in this day: series stand in the table as keys of the day, too
     std::shared_ptr<const admitted_set> hour;
     std::shared_ptr<const day_set> day;
-    /// Sets of the hour before; null if this gate did not observe it. previous_day equals `day` except in a day's first
-    /// hour.
+    /// Filters of the hour before; null if this gate did not observe it. previous_day equals `day` except in a day's
+    /// first hour.
     std::shared_ptr<const admitted_set> previous_hour;
     std::shared_ptr<const day_set> previous_day;
     /// Rules in force, for evaluating selectors without the lock.
@@ -164,6 +174,18 @@ struct window_sets {
     /// Whether these sets are valid at `now`; if not, advance the windows first.
     [[nodiscard]] bool cover(time_point now) const noexcept;
     [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
+    /// The minute that a series which is seen at `now` gets: one of the running hour.
+    [[nodiscard]] minute_number minute_at(time_point now) const noexcept;
+
+    // What the windows have. A stale marker's series is not noted as seen.
+    [[nodiscard]] bool hour_has(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool day_has(std::uint64_t fingerprint) const noexcept;
+    /// Of a key that was remembered for the day alone.
+    [[nodiscard]] bool day_has_key(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool hour_before_has(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool table_has_before(std::uint64_t key) const noexcept;
+    /// Of all windows that decide about a new series.
+    void prefetch(std::uint64_t fingerprint) const noexcept;
     /// Whether the series is an incumbent with reserved room. @param in_day whether the day's set has the series.
     [[nodiscard]] standing standing_of(std::uint64_t fingerprint, bool in_day) const noexcept;
     /// Whether the series was admitted in the hour before, even if the grace is over.
@@ -187,6 +209,8 @@ class sets_in_force {
     [[nodiscard]] reader read() const noexcept { return current_.read(); }
     void publish(commit_state& held, std::unique_ptr<const window_sets> next);
     [[nodiscard]] auto reclaim(commit_state&) noexcept { return current_.reclaim(); }
+    /// Whether all readers began after the last publish().
+    [[nodiscard]] bool is_quiet(commit_state&) const noexcept { return current_.is_quiet(); }
 };
 
 /// Series that the first segment of a set holds.

@@ -21,7 +21,7 @@ std::vector<spent_budget> explain_now(commit_state& held, const window_sets& cur
     std::vector<budget_pair*> budgets;
     std::vector<spent_budget> spent;
     tenant_of_request sender{.name = tenant};
-    const bool in_day = current.day->contains(series.fingerprint);
+    const bool in_day = current.day_has(series.fingerprint);
     const standing of = current.standing_of(series.fingerprint, in_day);
     const auto has_room = [&](const budget_pair* pair) {
         return pair == nullptr || (pair->hourly.has_room(of) && (in_day || pair->daily.has_room(of)));
@@ -111,10 +111,11 @@ std::vector<applying_budget> applying_budgets(const commit_state& held, const st
 
 explanation remembered_of(const limiter_state& state, const window_sets& current, std::uint64_t fingerprint) {
     explanation made{.hour = current.hour_span, .day = current.day_span};
-    made.in_hour = current.hour->contains(fingerprint);
-    made.in_day = current.day->contains(fingerprint);
-    if (current.previous_hour) made.in_hour_before = current.previous_hour->contains(fingerprint);
-    made.false_positive_rate = current.hour->false_positive_rate();
+    made.in_hour = current.hour_has(fingerprint);
+    made.in_day = current.day_has(fingerprint);
+    if (current.previous_hour || (current.table && current.knows_hour_before))
+        made.in_hour_before = current.hour_before_has(fingerprint);
+    if (current.hour) made.false_positive_rate = current.hour->false_positive_rate();
     if (!made.in_hour) made.refused_lately = state.refused.lookup(fingerprint);
     return made;
 }

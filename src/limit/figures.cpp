@@ -47,7 +47,8 @@ struct window_view {
     const budget& global;
     const window_tally& tally;
     const std::atomic<std::uint64_t>& samples_refused;
-    const admitted_set& set;
+    const admitted_set* filter;
+    const series_table* table;
 };
 
 window_figures figures_of(const window_view& window, limit_mode mode) {
@@ -61,8 +62,9 @@ window_figures figures_of(const window_view& window, limit_mode mode) {
         .samples_refused = window.samples_refused.load(std::memory_order_relaxed),
         .series_over_limit = window.tally.over_limit,
         .series_cut = window.tally.cut_series.estimate(),
-        .false_positive_rate = window.set.false_positive_rate(),
-        .filter_bytes = window.set.bytes()};
+        .false_positive_rate = window.filter == nullptr ? 0 : window.filter->false_positive_rate(),
+        .filter_bytes = (window.filter == nullptr ? 0 : window.filter->bytes()) +
+                        (window.table == nullptr ? 0 : window.table->bytes())};
 }
 
 limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
@@ -75,13 +77,15 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
                               .global = book.global().hourly,
                               .tally = held.hourly,
                               .samples_refused = state.samples.hourly,
-                              .set = *current->hour},
+                              .filter = current->hour.get(),
+                              .table = current->table.get()},
                              made.mode);
     made.daily = figures_of({.span = current->day_span,
                              .global = book.global().daily,
                              .tally = held.daily,
                              .samples_refused = state.samples.daily,
-                             .set = current->day->filter()},
+                             .filter = current->day ? &current->day->filter() : nullptr,
+                             .table = nullptr},
                             made.mode);
     made.global = figures_of(book.global());
     made.commits = state.commits.load(std::memory_order_relaxed);

@@ -14,8 +14,9 @@
 #include "limit/window_rotation.hpp"
 
 namespace seriesgate {
-series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope)
-    : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope)),
+series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope,
+                               set_kind set)
+    : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope, set)),
       windows_(std::make_unique<windows>(*state_, now)) {}
 
 series_limiter::series_limiter(series_limiter&&) noexcept = default;
@@ -28,6 +29,24 @@ bool series_limiter::decide(std::span<const offered_series> offered, time_point 
     return open.is_empty() || commit(offered, now, verdicts, open, origin);
 }
 
+namespace {
+
+template <class Set, class IsKnown>
+void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
+                lookup_result& open, const IsKnown& is_known) {
+    constexpr std::size_t distance = admitted_set::prefetch_distance;
+    for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) set.prefetch(offered[i].fingerprint);
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+        if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
+        if (is_known(offered[i]))
+            verdicts[i] = verdict::known;
+        else
+            open.pending.push_back(static_cast<std::uint32_t>(i));
+    }
+}
+
+}  // namespace
+
 void series_limiter::lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open) {
     assert(offered.size() == verdicts.size());
@@ -35,17 +54,20 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
     {
         const auto current = windows_->in_force(now);
         open.hour = current->hour_span;
-        const admitted_set& hour = *current->hour;
-        for (std::size_t i = 0; i < std::min(admitted_set::prefetch_distance, offered.size()); ++i)
-            hour.prefetch(offered[i].fingerprint);
-
-        for (std::size_t i = 0; i < offered.size(); ++i) {
-            if (i + admitted_set::prefetch_distance < offered.size())
-                hour.prefetch(offered[i + admitted_set::prefetch_distance].fingerprint);
-            if (hour.contains(offered[i].fingerprint))
-                verdicts[i] = verdict::known;
-            else
-                open.pending.push_back(static_cast<std::uint32_t>(i));
+        if (current->table) {
+            const minute_number first = minute_of(current->hour_span.start);
+            const minute_number minute = current->minute_at(now);
+            const admitted_set* const loaded = current->hour.get();
+            const series_table::view table = current->table->read();
+            find_known(offered, table, verdicts, open, [&](const offered_series& series) {
+                const bool known = series.admits ? table.touch(series.fingerprint, first, minute)
+                                                 : table.mark_of(series.fingerprint).seen >= first;
+                return known || (loaded != nullptr && loaded->contains(series.fingerprint));
+            });
+        } else {
+            const admitted_set& hour = *current->hour;
+            find_known(offered, hour, verdicts, open,
+                       [&](const offered_series& series) { return hour.contains(series.fingerprint); });
         }
     }
     if (!open.pending.empty()) lookup_refused(offered, verdicts, open);
@@ -170,7 +192,7 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
     assert(offered.size() == verdicts.size());
     // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
     if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
-    if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, verdicts, open, origin, said}.run())
+    if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, now, verdicts, open, origin, said}.run())
         return false;
     if (open.recalled_hourly != 0) state_->samples.add(refusing_window::hourly, open.recalled_hourly);
     if (open.recalled_daily != 0) state_->samples.add(refusing_window::daily, open.recalled_daily);
@@ -239,7 +261,7 @@ bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {
 }
 
 bool series_limiter::has_begun(std::uint64_t family) const noexcept {
-    return state_->sets.read()->hour->contains(family);
+    return state_->sets.read()->hour_has(family);
 }
 
 bool series_limiter::has_refused(std::uint64_t family) const noexcept {

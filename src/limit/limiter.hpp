@@ -41,8 +41,9 @@ class series_limiter {
   public:
     /// @param key of this installation, for the hash tables by tenant and group.
     /// @param scope fleet: select() and commit() follow the fleet decision.
+    /// @param set exact: not in a fleet.
     series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all(),
-                   limit_scope scope = limit_scope::gate);
+                   limit_scope scope = limit_scope::gate, set_kind set = set_kind::bloom);
     series_limiter(series_limiter&&) noexcept;
     series_limiter& operator=(series_limiter&&) noexcept;
     ~series_limiter();

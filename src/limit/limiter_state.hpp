@@ -133,7 +133,7 @@ struct limiter_state {
     sets_in_force sets;
 
     limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& instance_identity,
-                  limit_scope of);
+                  limit_scope of, set_kind set);
 
     [[nodiscard]] bool is_shared() const noexcept { return scope == limit_scope::fleet; }
 };

@@ -45,6 +45,12 @@ enum class limit_mode : std::uint8_t {
     observe,  ///< counts what it would refuse, refuses nothing
 };
 
+/// How a gate remembers series.
+enum class set_kind : std::uint8_t {
+    bloom,  ///< a filter for each window; of ten thousand new series one passes uncounted
+    exact,  ///< one table with the minute of each series' last sample
+};
+
 enum class limit_answer : std::uint8_t {
     drop,    ///< the upstream's response to the remaining series
     reject,  ///< an error, though the remaining series are stored

@@ -15,9 +15,16 @@ constexpr std::size_t budgets_per_piece = 128;
 }  // namespace
 
 series_commit::series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
-                             std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
-                             const told* said)
-    : state_(state), windows_(sets), offered_(offered), verdicts_(verdicts), open_(open), origin_(origin), said_(said) {
+                             time_point now, std::span<verdict> verdicts, lookup_result& open,
+                             const request_origin& origin, const told* said)
+    : state_(state),
+      windows_(sets),
+      offered_(offered),
+      now_(now),
+      verdicts_(verdicts),
+      open_(open),
+      origin_(origin),
+      said_(said) {
     assert(offered.size() == verdicts.size());
     assert(said == nullptr || said->pending.size() == open.pending.size());
 }
@@ -56,6 +63,7 @@ series_commit::piece_end series_commit::run_piece() {
     if (said_ != nullptr && !is_told_of(*held, *current)) return piece_end::told_of_others;
     if (held->budgets.rules() != open_.rules) return piece_end::other_rules;
     state_.revision.fetch_add(1, std::memory_order_relaxed);
+    held->minute = current->minute_at(now_);
     admission one_by_one{*held, state_, *current, origin_.tenant, open_};
     for (std::size_t budgets_seen = 0;;) {
         const piece_end end = run_round(one_by_one, *current, budgets_seen);
@@ -77,7 +85,7 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
         const std::uint32_t entry = open_.pending[next_];
         const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
         // Twice in this request, or admitted by another one since lookup().
-        if (current.hour->contains(offered_[entry].fingerprint)) {
+        if (current.hour_has(offered_[entry].fingerprint)) {
             one_by_one.count_completed(said);
             verdicts_[entry] = verdict::known;
             continue;
@@ -137,10 +145,7 @@ void series_commit::write(std::uint32_t entry, const decision& decided, std::spa
 /// Repeats the prefetch of lookup(), which may lie two thousand series back.
 void series_commit::prefetch(const window_sets& current, std::size_t place) const {
     if (place >= open_.pending.size()) return;
-    const std::uint64_t fingerprint = offered_[open_.pending[place]].fingerprint;
-    current.hour->prefetch(fingerprint);
-    current.day->prefetch(fingerprint);
-    if (current.in_grace()) current.previous_hour->prefetch(fingerprint);
+    current.prefetch(offered_[open_.pending[place]].fingerprint);
 }
 
 bool series_commit::is_decided(std::size_t place) const noexcept {

@@ -24,7 +24,7 @@ class series_commit {
   public:
     /// @param said the fleet decision, see series_limiter::commit; the rules have been selected then.
     /// All arguments outlive the object.
-    series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
+    series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered, time_point now,
                   std::span<verdict> verdicts, lookup_result& open, const request_origin& origin, const told* said);
 
     /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided.
@@ -48,6 +48,7 @@ class series_commit {
     limiter_state& state_;
     windows& windows_;
     std::span<const offered_series> offered_;
+    time_point now_;
     std::span<verdict> verdicts_;
     lookup_result& open_;
     const request_origin& origin_;

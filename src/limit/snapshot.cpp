@@ -1,7 +1,14 @@
 // The limiter's state as bytes, little-endian:
 //
 //   windows   starts of hour and day, end of the grace, each in seconds since 1970
-//   sets      hour, day, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then the set
+//   sets      with seriesSet: exact a byte 3 first, and a byte (1 the hour before is known, 2 the clock went back in
+//   the
+//             day). Day, hour, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then
+//             the set
+//   table     with seriesSet: exact. For each partition the number of its series, and of each the fingerprint (8
+//   bytes),
+//             the minute (4) and a byte (1 was there in the hour before, 2 stands in the day alone); all bits set in
+//             place of a number: no more
 //   late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both
 //   refusals  sketch and samples, hourly and daily
 //   over      series admitted over a limit to complete histograms, hourly and daily
@@ -25,7 +32,7 @@
 namespace seriesgate {
 namespace {
 
-enum class set_mark : std::uint8_t { none, follows, as_day };
+enum class set_mark : std::uint8_t { none, follows, as_day, table };
 
 constexpr unsigned into_hour = 1;
 constexpr unsigned into_day = 2;
@@ -61,6 +68,52 @@ std::unique_ptr<admitted_set> load_set(state_decoder& in) {
     return set;
 }
 
+constexpr std::uint64_t no_more = ~std::uint64_t{0};
+constexpr unsigned was_before = 1, is_day_key = 2;
+constexpr std::uint64_t entry_bytes = 13;
+
+/// Copies one partition at a time under the lock, and writes it without.
+void save_table(guarded<commit_state>& counts, state_encoder& out, const window_sets& copied) {
+    std::vector<std::pair<std::uint64_t, series_mark>> part;
+    part.reserve(std::size_t{1} << 14);  // the lock is not held while memory is made
+    std::uint64_t next = 0;
+    for (bool more = true; more && out.good();) {
+        part.clear();
+        {
+            const auto held = counts.lock();
+            more = copied.table->visit_some(next, [&part](std::uint64_t fingerprint, const series_mark& mark) {
+                part.emplace_back(fingerprint, mark);
+            });
+        }
+        out.number(static_cast<std::uint64_t>(part.size()));
+        for (const auto& [fingerprint, mark] : part) {
+            out.number(fingerprint);
+            out.number(mark.seen);
+            out.number(
+                static_cast<std::uint8_t>((mark.was_before ? was_before : 0) | (mark.is_day_key ? is_day_key : 0)));
+        }
+    }
+    out.number(no_more);
+}
+
+/// Calls take(fingerprint, mark) for each series.
+template <class Take>
+void load_table(state_decoder& in, const Take& take) {
+    while (in.good()) {
+        const auto count = in.number<std::uint64_t>();
+        if (count == no_more || !in.has(std::min(count, no_more / entry_bytes) * entry_bytes)) return;
+        for (std::uint64_t i = 0; i < count && in.good(); ++i) {
+            const auto fingerprint = in.number<std::uint64_t>();
+            const auto seen = in.number<minute_number>();
+            const auto bits = in.number<std::uint8_t>();
+            if (in.good())
+                take(fingerprint,
+                     series_mark{
+                         .seen = seen, .was_before = (bits & was_before) != 0, .is_day_key = (bits & is_day_key) != 0});
+        }
+    }
+}
+
 template <class Set>
 void insert_missing(Set& set, admitted_set& filter, std::uint64_t key) {
     if (set.contains(key)) return;
@@ -69,7 +122,11 @@ void insert_missing(Set& set, admitted_set& filter, std::uint64_t key) {
 }
 
 void save_sets(state_encoder& out, const window_sets& copied) {
-    const admitted_set* const day = &copied.day->filter();
+    const admitted_set* const day = copied.day ? &copied.day->filter() : nullptr;
+    if (copied.table) {
+        out.number(static_cast<std::uint8_t>(set_mark::table));
+        out.number(static_cast<std::uint8_t>((copied.knows_hour_before ? 1 : 0) | (copied.went_back ? 2 : 0)));
+    }
     save_set(out, day, nullptr);
     save_set(out, copied.hour.get(), nullptr);
     save_set(out, copied.previous_hour.get(), nullptr);
@@ -107,7 +164,7 @@ bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder
         const auto held = state.counts.lock();
         late = held->late.end();
         const auto current = state.sets.read();
-        if (!late.complete || held->budgets.is_behind() || current->hour != copied.hour ||
+        if (!late.complete || held->budgets.is_behind() || current->hour_span != copied.hour_span ||
             current->grace_end != copied.grace_end)
             return false;
         counts = save_tallies(*held, state.samples);
@@ -144,36 +201,87 @@ class snapshot_end {
 
 struct loaded_state {
     window_sets sets{};
-    std::shared_ptr<admitted_set> hour;  // the sets, for writing
+    std::shared_ptr<series_table> table;  // null: not configured
+    std::shared_ptr<admitted_set> hour;   // the sets, for writing
     std::shared_ptr<day_set> day;
+    std::shared_ptr<admitted_set> hour_before;
+    std::shared_ptr<day_set> day_before;
     window_tally hourly;
     window_tally daily;
     std::uint64_t samples_hourly = 0;
     std::uint64_t samples_daily = 0;
 };
 
-bool load_sets(state_decoder& in, loaded_state& into) {
+/// A gate with filters enters the series of a table into them.
+/// @param rate of filters that the file lacks.
+void load_table_into_filters(state_decoder& in, loaded_state& into, double rate) {
+    const window_sets& sets = into.sets;
+    const minute_number hour = minute_of(sets.hour_span.start), day = minute_of(sets.day_span.start);
+    const auto make_day = [rate] { return std::make_shared<day_set>(make_set(0, 0, rate)); };
+    if (!into.hour) into.hour = make_set(0, 0, rate);
+    if (!into.day) into.day = make_day();
+    if (!into.hour_before && sets.knows_hour_before) into.hour_before = make_set(0, 0, rate);
+    if (!into.day_before && sets.in_grace()) into.day_before = hour == day ? make_day() : into.day;
+    const auto insert = [](admitted_set& filter, std::uint64_t key) { insert_missing(filter, filter, key); };
+    load_table(in, [&](std::uint64_t key, const series_mark& mark) {
+        const std::uint64_t in_day = mark.is_day_key ? key : day_set::elsewhere(key);
+        if (mark.seen >= day) insert(into.day->filter(), in_day);
+        if (mark.is_day_key) return;
+        if (mark.seen >= hour) insert(*into.hour, key);
+        if (!into.hour_before || (mark.seen >= hour ? !mark.was_before : mark.seen + 60 < hour)) return;
+        insert(*into.hour_before, key);
+        if (into.day_before && hour == day) insert(into.day_before->filter(), in_day);
+    });
+}
+
+/// @param rate of filters that are made of a table.
+bool load_sets(state_decoder& in, loaded_state& into, double rate) {
     window_sets& sets = into.sets;
     sets.hour_span = hour_of(load_time(in));
     sets.day_span = day_of(load_time(in));
     sets.grace_end = load_time(in);
-    if (load_mark(in) == set_mark::follows) into.day = std::make_shared<day_set>(load_set(in));
+    set_mark day = load_mark(in);
+    const bool has_table = day == set_mark::table;
+    if (has_table) {
+        const auto facts = in.number<std::uint8_t>();
+        sets.knows_hour_before = (facts & 1) != 0;
+        sets.went_back = (facts & 2) != 0;
+        day = load_mark(in);
+    }
+    if (day == set_mark::follows) into.day = std::make_shared<day_set>(load_set(in));
     if (load_mark(in) == set_mark::follows) into.hour = load_set(in);
-    if (load_mark(in) == set_mark::follows) sets.previous_hour = load_set(in);
+    if (load_mark(in) == set_mark::follows) into.hour_before = load_set(in);
     const set_mark previous_day = load_mark(in);
-    if (previous_day == set_mark::as_day) sets.previous_day = into.day;
-    if (previous_day == set_mark::follows) sets.previous_day = std::make_shared<day_set>(load_set(in));
+    if (previous_day == set_mark::as_day) into.day_before = into.day;
+    if (previous_day == set_mark::follows) into.day_before = std::make_shared<day_set>(load_set(in));
+    if (has_table && into.table)
+        load_table(in, [&into](std::uint64_t key, const series_mark& mark) { into.table->fill_in(key, mark); });
+    else if (has_table)
+        load_table_into_filters(in, into, rate);
     sets.hour = into.hour;
     sets.day = into.day;
-    if (!in.good() || !into.day || !into.hour) return false;
-    return !sets.in_grace() || (sets.previous_hour && sets.previous_day);
+    sets.previous_hour = into.hour_before;
+    sets.previous_day = into.day_before;
+    sets.table = into.table;
+    if (!in.good() || (!into.table && (!into.day || !into.hour))) return false;
+    const bool has_before = (into.table && sets.knows_hour_before) || (sets.previous_hour && sets.previous_day);
+    return !sets.in_grace() || has_before;
 }
 
 void load_late_keys(state_decoder& in, loaded_state& into) {
     for (std::uint64_t left = in.count(late_keys::count_max); left > 0 && in.good(); --left) {
         const auto key = in.number<std::uint64_t>();
         const auto sets = in.number<std::uint8_t>();
-        if ((sets & into_hour) != 0) insert_missing(*into.hour, *into.hour, key);
+        const bool in_hour = (sets & into_hour) != 0;
+        if (into.table) {
+            const std::uint64_t entered = in_hour ? key : day_set::elsewhere(key);
+            const minute_number hour = minute_of(into.sets.hour_span.start);
+            const series_mark mark = into.table->read().mark_of(entered);
+            const bool was_before = mark.seen >= hour ? mark.was_before : mark.seen + 60 >= hour;
+            into.table->fill_in(entered, {.seen = hour, .was_before = was_before, .is_day_key = !in_hour});
+            continue;
+        }
+        if (in_hour) insert_missing(*into.hour, *into.hour, key);
         if ((sets & into_day) != 0) insert_missing(*into.day, into.day->filter(), key);
     }
 }
@@ -191,6 +299,10 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
     auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // nothing fails from here on
     const auto held = state.counts.lock();
     held->budgets = std::move(book);
+    if (loaded.table) held->table = std::move(loaded.table);
+    held->hour_begins = minute_of(sets->hour_span.start);
+    held->knows_hour_before = sets->knows_hour_before;
+    if (held->table) held->table->forget_before(std::min(minute_of(sets->day_span.start), held->hour_begins - 60));
     held->hour = std::move(loaded.hour);
     held->day = std::move(loaded.day);
     held->hourly = std::move(loaded.hourly);
@@ -217,6 +329,7 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     save_time(out, copied.day_span.start);
     save_time(out, copied.grace_end);
     save_sets(out, copied);
+    if (copied.table) save_table(state.counts, out, copied);
     const snapshot_end end{state};
     return begin_counts(state, copied, out) && save_budgets(state, out);
 }
@@ -225,7 +338,8 @@ bool restore_snapshot(series_limiter& limiter, state_source& source, time_point 
     limiter_state& state = limiter.state();
     state_decoder in{source};
     loaded_state loaded;
-    if (!load_sets(in, loaded)) return false;
+    if (state.sets.read()->table) loaded.table = std::make_shared<series_table>();
+    if (!load_sets(in, loaded, state.sets.read()->rules->false_positive_rate)) return false;
     load_late_keys(in, loaded);
     load_tallies(in, loaded);
     budget_table book{state.sets.read()->rules, state.key};

@@ -35,7 +35,7 @@ void set_aside_owed(std::span<const offered_series> offered, const lookup_result
 }
 
 void untold_series::accept(const window_span& hour, std::shared_ptr<const compiled_rules> rules) {
-    series_set gone;  // freed without the lock
+    set_kind gone;  // freed without the lock
     const auto all = all_.lock();
     if (all->hour != hour.start) all->series.swap(gone);
     all->hour = hour.start;

@@ -43,12 +43,12 @@ void set_aside_owed(std::span<const offered_series> offered, const lookup_result
 /// for one hour, in which the store keeps room for each of them. Threads: any.
 class untold_series {
     /// 9 to 18 bytes per fingerprint.
-    using series_set = boost::unordered_flat_set<std::uint64_t>;
+    using set_kind = boost::unordered_flat_set<std::uint64_t>;
     struct listed {
         std::chrono::sys_seconds hour{};
         std::shared_ptr<const compiled_rules> rules{};
         bool accepts = false;
-        series_set series{};
+        set_kind series{};
     };
 
     mutable guarded<listed, std::mutex> all_;

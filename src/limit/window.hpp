@@ -26,6 +26,11 @@ inline window_span day_of(time_point now) {
     return {start, start + std::chrono::days{1}};
 }
 
+/// Minutes since 1970, see series_table.
+inline std::uint32_t minute_of(std::chrono::sys_seconds moment) noexcept {
+    return static_cast<std::uint32_t>(std::chrono::floor<std::chrono::minutes>(moment).time_since_epoch().count());
+}
+
 /// A series' state in the hour before.
 enum class standing : std::uint8_t {
     new_series,

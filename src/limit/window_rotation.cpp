@@ -36,6 +36,7 @@ sets_in_force::reader windows::in_force(time_point now) {
 // --- Rules.
 
 void bound_sets(commit_state& held, const compiled_rules& rules) {
+    if (held.table) return;
     const series_maxima capacities = capacities_of(rules);
     const auto bound = [](admitted_set& set, std::uint64_t series_max, const budget& global) {
         const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
@@ -82,7 +83,7 @@ bool windows::try_advance(time_point now) {
         return true;
     }
     if (!next->in_hour(now)) {
-        if (!held->next_hour || !held->next_day) return false;
+        if (!held->table && (!held->next_hour || !held->next_day)) return false;
         roll_over(*held, *next, now);
     } else {
         end_graces(*held, *next, now);
@@ -126,6 +127,27 @@ void windows::resume(time_point now) {
     if (state_.sets.read()->leap) believe_leap(now);
 }
 
+namespace {
+
+/// A table for when the clock has gone back: minutes of the other lie ahead. Series of a day that goes on stand in it
+/// for the day alone. It is made under the commit lock, a second for ten million series: new series wait.
+std::shared_ptr<series_table> table_before(const series_table& ahead, minute_number now, const window_span& day,
+                                           bool new_day) {
+    auto made = std::make_shared<series_table>();
+    if (new_day) return made;
+    std::uint64_t next = 0;
+    const auto take = [&](std::uint64_t fingerprint, const series_mark& mark) {
+        if (mark.seen < minute_of(day.start)) return;
+        const std::uint64_t key = mark.is_day_key ? fingerprint : day_set::elsewhere(fingerprint);
+        made->fill_in(key, {.seen = now, .was_before = false, .is_day_key = true});
+    };
+    while (ahead.visit_some(next, take)) {
+    }
+    return made;
+}
+
+}  // namespace
+
 void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     const window_span hour = hour_of(now);
     const window_span day = day_of(now);
@@ -138,10 +160,11 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
                                        .new_day = new_day,
                                        .ended_hour = next.hour_span.start,
                                        .ended_day = next.day_span.start};
-    assert(hour != next.hour_span && held.next_hour && (held.next_day || !new_day));
+    assert(hour != next.hour_span && (held.table || (held.next_hour && (held.next_day || !new_day))));
 
     const series_maxima capacities = capacities_of(*next.rules);
     const auto take = [](std::unique_ptr<admitted_set>& spare, std::uint64_t capacity_max) {
+        if (!spare) return std::unique_ptr<admitted_set>{};  // a table needs none
         assert(spare->size() == 0);
         spare->set_capacity_max(capacity_max);  // a reload may have changed the bound
         return std::exchange(spare, nullptr);
@@ -149,8 +172,16 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     // Memory first: nothing fails from here on, so commit_state and the published sets agree.
     std::shared_ptr<admitted_set> hour_set = take(held.next_hour, capacities.hourly);
     std::shared_ptr<day_set> new_day_set;
-    if (new_day) new_day_set = std::make_shared<day_set>(take(held.next_day, capacities.daily));
+    if (new_day && held.next_day) new_day_set = std::make_shared<day_set>(take(held.next_day, capacities.daily));
 
+    if (held.table) {
+        if (hour.start < next.hour_span.start)
+            next.table = held.table = table_before(*held.table, minute_of(hour.start), day, new_day);
+        next.went_back = !new_day && (next.went_back || hour.start < next.hour_span.start);
+        held.hour_begins = minute_of(hour.start);
+        next.knows_hour_before = held.knows_hour_before = follows;
+        held.table->forget_before(std::min(minute_of(day.start), held.hour_begins - (follows ? 60 : 0)));
+    }
     next.previous_hour = follows ? next.hour : nullptr;
     next.previous_day = in_grace ? next.day : nullptr;
     next.grace_end = in_grace ? grace_end : hour.start;
@@ -176,7 +207,9 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
 void windows::maintain(time_point now) {
     catch_up(state_.counts);
     const window_sets current = *in_force(now);  // a copy: its shared pointers keep the sets alive
-    {
+    if (current.table) {
+        if (const auto table = state_.counts.lock()->table) grow_table(*table);
+    } else {
         const std::scoped_lock growing{growth_};
         if (current.hour->wants_segment()) grow(*current.hour);
         if (current.day->filter().wants_segment()) grow(current.day->filter());
@@ -194,8 +227,48 @@ void windows::maintain(time_point now) {
 void windows::make_room() {
     const std::scoped_lock growing{growth_};
     const window_sets current = *state_.sets.read();
+    if (current.table) {
+        const auto table = state_.counts.lock()->table;
+        return rewrite(*table, [&] { return table->plan_for_room(); });
+    }
     grow_if_full(*current.hour);
     grow_if_full(current.day->filter());
+}
+
+/// Rewrites one partition, in steps between which requests go on.
+void windows::rewrite(series_table& table, const std::function<std::unique_ptr<series_table::rewrite>()>& plan) {
+    const auto with_lock = [this](const auto& step) {
+        const auto held = state_.counts.lock();
+        return step(*held);
+    };
+    const auto planned = with_lock([&](commit_state&) { return plan(); });
+    if (!planned) return;
+    do table.prepare(*planned);
+    while (!with_lock([&](commit_state& held) {
+        if (!table.apply(*planned)) return false;
+        // So that readers of what was replaced can be told from later ones, see free_retired().
+        state_.sets.publish(held, copy_of(state_.sets));
+        return true;
+    }));
+}
+
+void windows::free_retired(series_table& table) {
+    const bool is_quiet = [this] {
+        const auto held = state_.counts.lock();
+        return state_.sets.is_quiet(*held);
+    }();
+    if (is_quiet) table.free_retired();
+}
+
+void windows::grow_table(series_table& table) {
+    constexpr std::size_t rewrites_at_once = 64;  // their old leaves are kept until readers are gone
+    const std::scoped_lock growing{growth_};
+    const std::vector<std::uint64_t> doubtful = table.doubtful();
+    for (std::size_t i = 0; i < doubtful.size(); ++i) {
+        if (i % rewrites_at_once == 0) free_retired(table);
+        rewrite(table, [&] { return table.plan(doubtful[i]); });
+    }
+    free_retired(table);
 }
 
 void windows::make_room_for(std::uint64_t series_count) {
@@ -240,6 +313,7 @@ void windows::grow(const admitted_set& wanting, std::uint64_t series_count) {
 /// anew for every further series would zero memory through the whole last minute.
 void windows::prepare_spares(time_point now) {
     const window_sets current = *state_.sets.read();
+    if (current.table) return;
     const series_maxima capacities = capacities_of(*current.rules);
     const double rate = current.rules->false_positive_rate;
     const auto prepare = [&](std::unique_ptr<admitted_set> commit_state::*spare, const window_span& span,

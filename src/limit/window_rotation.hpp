@@ -1,6 +1,7 @@
 /// Advances hours and days, and makes memory for their sets ahead of need.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -54,6 +55,9 @@ class windows {
     void prepare_spares(time_point now);
     void grow(const admitted_set& wanting, std::uint64_t series_count = 0);
     void grow_if_full(const admitted_set& set);
+    void grow_table(series_table& table);
+    void rewrite(series_table& table, const std::function<std::unique_ptr<series_table::rewrite>()>& plan);
+    void free_retired(series_table& table);
 };
 
 /// Bounds the running sets. They may also hold uncounted keys: exempt series, and keys of histograms from before a

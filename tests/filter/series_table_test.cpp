@@ -61,14 +61,14 @@ TEST_CASE("a table of series knows what a map knows") {
             insert(table, one, mark);
             model[one] = mark;
         } else {
-            const minute_number from = now - dice() % 50;
+            const minute_number from = now - static_cast<minute_number>(dice() % 50);
             const bool is_within = is_known && known->second.seen >= from;
             // What was forgotten may still be there; nobody asks for it.
             if (from >= table.live_since()) REQUIRE(table.read().touch(one, from, now) == is_within);
             if (from >= table.live_since() && is_within) known->second.seen = now;
         }
-        if (dice() % 1'000 == 0) now += dice() % 10;
-        if (dice() % 20'000 == 0) table.forget_before(now - dice() % 30);
+        if (dice() % 1'000 == 0) now += static_cast<minute_number>(dice() % 10);
+        if (dice() % 20'000 == 0) table.forget_before(now - static_cast<minute_number>(dice() % 30));
         if (dice() % 500 == 0) maintain(table);
     }
     std::uint64_t live = 0;

@@ -89,7 +89,8 @@ class life {
     const universe& universe_;
     limit_rules settings_ = rules_.first();
     time_point now_ = at(static_cast<int>(random_.below(24)));
-    std::unique_ptr<series_limiter> gate_ = std::make_unique<series_limiter>(settings_, now_);
+    set_kind set_ = random_.one_in(2) ? set_kind::exact : set_kind::bloom;
+    std::unique_ptr<series_limiter> gate_ = make_gate();
     budgets_model model_{settings_, now_};
     lookup_result scratch_;
     shown_labels labels_;
@@ -126,6 +127,9 @@ class life {
     }
 
   private:
+    [[nodiscard]] std::unique_ptr<series_limiter> make_gate() const {
+        return std::make_unique<series_limiter>(settings_, now_, hash_key::known_to_all(), limit_scope::gate, set_);
+    }
     void offer() {
         const std::size_t tenant = std::min(random_.below(7), random_.below(7));
         universe_.fill(tenant, now_, random_, offered_, labels_);
@@ -150,7 +154,8 @@ class life {
     void restart() {
         const std::string bytes = saved(*gate_);
         REQUIRE(!bytes.empty());
-        gate_ = std::make_unique<series_limiter>(settings_, now_);
+        if (random_.one_in(2)) set_ = set_ == set_kind::bloom ? set_kind::exact : set_kind::bloom;
+        gate_ = make_gate();
         REQUIRE(restored(*gate_, bytes, now_));
         model_.restart(now_);
         compare();

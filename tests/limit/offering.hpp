@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -83,13 +84,20 @@ struct tally {
     }
 };
 
+/// SERIESGATE_SET=exact runs the tests with tables in place of filters.
+inline set_kind tested_set() {
+    const char* const wanted = std::getenv("SERIESGATE_SET");
+    return wanted != nullptr && std::string_view{wanted} == "exact" ? set_kind::exact : set_kind::bloom;
+}
+
 /// A limiter, and a caller with the buffers that one needs.
 struct offering {
     series_limiter limiter;
     lookup_result scratch;
     std::vector<verdict> verdicts;  ///< of the last request
 
-    offering(const limit_rules& settings, time_point now) : limiter{settings, now} {}
+    offering(const limit_rules& settings, time_point now)
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::gate, tested_set()} {}
 
     /// One request.
     verdict_counts offer(std::span<const offered_series> offered, time_point now) {
