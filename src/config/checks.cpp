@@ -153,6 +153,8 @@ void check_fleet(const config& read, config_report& report) {
            "is not possible: shared.url is a unix socket, which has no TLS");
     add_if(!store.username.empty() && store.password_file.empty(), {"shared.username"},
            "needs shared.passwordFile: the password stands in a file of its own");
+    add_if(read.series_set == set_kind::exact, {"seriesSet"},
+           "cannot be exact with shared: a fleet has filters for now");
     add_if(read.secret_file.empty(), {"shared.url", "shared.sentinel.master"},
            "needs fingerprint.secretFile: gates of a fleet need the same secret");
 }

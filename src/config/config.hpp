@@ -170,6 +170,7 @@ struct config {
     web_config web;               ///< what stands there
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
+    set_kind series_set = set_kind::bloom;   ///< seriesSet
     std::vector<std::string> ignore_labels;  ///< left out of fingerprints
     /// topLabels: their values are counted by how many new and refused series they have.
     std::vector<std::string> top_labels{"job", "namespace", "instance"};

@@ -292,6 +292,10 @@ std::vector<config_key> series_keys() {
             "New series admitted in one day (UTC); 0: counted, not limited.", "5000000", "N"),
         key("falsePositiveRate", at_reload, in<rules, &limit_rules::false_positive_rate>{}, rates({1e-9, 0.5}),
             "Share of refused series that may slip through; `0.0001` costs about 3 bytes a series and window."),
+        key("seriesSet", at_restart, in<&config::series_set>{},
+            one_of<set_kind>("kind", {{"bloom", set_kind::bloom}, {"exact", set_kind::exact}}),
+            "How series are remembered: `bloom` filters, or one `exact` table of 24 bytes a series that lets none "
+            "slip."),
         key("ignoreLabels", at_restart, in<&config::ignore_labels>{}, label_lists(64),
             "Labels that do not make another series, such as the one that tells two equal Prometheus apart.",
             "[prometheus_replica]"),

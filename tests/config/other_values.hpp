@@ -29,6 +29,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"maxHourlySeries", "1"},
     {"maxDailySeries", "1"},
     {"falsePositiveRate", "0.1"},
+    {"seriesSet", "exact"},
     {"ignoreLabels", "[replica]"},
     {"topLabels", "[job, namespace]"},
     {"fingerprint.secretFile", "/secret"},
