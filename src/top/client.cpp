@@ -13,7 +13,6 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
 #include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -23,7 +22,6 @@
 #include "net/http_fields.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
-#include "top/figures.hpp"
 
 namespace seriesgate::top {
 namespace {
@@ -176,9 +174,6 @@ net::awaitable<gate_client::outcome> gate_client::get(const std::string& target)
     }
 }
 
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
 namespace {
 
 /// Longest list asked of /stats, those with most demand. The frame shows those nearest to their limit.

@@ -65,11 +65,7 @@ class gate_client {
     net::awaitable<attempt> exchange(const std::string& target, time_limit limit);
 };
 
-}  // namespace seriesgate::top
-
 // --- The figures of a frame.
-
-namespace seriesgate::top {
 
 /// @param lines_max of each list
 /// @return the figures, or the error as a sentence, which may contain any text of the server.

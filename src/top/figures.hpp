@@ -93,10 +93,6 @@ struct figures {
     std::vector<backend> backends{};  ///< failing ones first
 };
 
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
-
 /// Everything that a frame shows.
 struct moment {
     std::string url;
@@ -106,11 +102,7 @@ struct moment {
     std::chrono::sys_seconds now{};
 };
 
-}  // namespace seriesgate::top
-
 // --- Answers of a gate. Formats: docs/stats.md, docs/api.md.
-
-namespace seriesgate::top {
 
 /// These read the JSON of one answer into the figures. They ignore unknown keys, since later versions may have more,
 /// and cut the middle of texts over 8 KiB.

@@ -10,11 +10,6 @@
 
 namespace seriesgate::top {
 
-std::string clock_text(std::chrono::sys_seconds when) {
-    const std::chrono::hh_mm_ss time{when - std::chrono::floor<std::chrono::days>(when)};
-    return fmt::format("{:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(), time.seconds().count());
-}
-
 std::uint64_t percent(std::uint64_t part, std::uint64_t whole) {
     if (whole == 0) return 0;
     return static_cast<std::uint64_t>(
@@ -28,10 +23,13 @@ std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t columns) {
     return std::string{"["}.append(filled, '#').append(room - filled, '-').append("]");
 }
 
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
 namespace {
+
+struct content {
+    std::string heading;
+    std::vector<line> lines;
+    std::size_t lines_min = 1;  ///< wanted before other parts get more
+};
 
 constexpr std::size_t number_columns = 11;
 constexpr std::size_t clock_columns = 8;
@@ -41,6 +39,12 @@ constexpr std::size_t budget_bar_columns = 12;
 constexpr std::size_t percent_columns = 8;  // of add_bar
 /// Names are never shorter, if the screen has this many columns.
 constexpr std::size_t name_columns_min = 16;
+
+/// `10:04:07`, in UTC like all output of the gate.
+std::string clock_text(std::chrono::sys_seconds when) {
+    const std::chrono::hh_mm_ss time{when - std::chrono::floor<std::chrono::days>(when)};
+    return fmt::format("{:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(), time.seconds().count());
+}
 
 std::string right(const std::string& text, std::size_t columns) {
     return fmt::format("{:>{}}", text, columns);
@@ -212,8 +216,6 @@ std::vector<line> lines_of(const Items& items, std::string_view nothing, ToLine 
     return made;
 }
 
-}  // namespace
-
 line title_line(const moment& at, std::size_t columns) {
     line made{"seriesgate", tone::strong};
     if (at.known) {
@@ -224,10 +226,6 @@ line title_line(const moment& at, std::size_t columns) {
     const std::string now = clock_text(at.now) + " UTC";
     made.add("  ").add_shortened(at.url, left_of(columns, made.columns() + 2 + now.size()), tone::faint);
     return made.fill_to(columns - std::min(columns, now.size())).add(now, tone::faint);
-}
-
-std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns) {
-    return {window_line(known, false, now, columns), window_line(known, true, now, columns)};
 }
 
 content findings_part(const figures& known, bool with_remedies, std::size_t columns) {
@@ -285,16 +283,11 @@ content refused_part(const figures& known, std::chrono::sys_seconds now, std::si
             .lines_min = 2};
 }
 
-content stores_part(const figures& known, std::size_t) {
+content stores_part(const figures& known) {
     return {.heading = "Upstream",
             .lines = lines_of(known.backends, "discard: what is admitted goes nowhere", backend_line),
             .lines_min = 2};
 }
-
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
-namespace {
 
 constexpr auto parts_count = static_cast<std::size_t>(part::count_);
 using contents = std::array<content, parts_count>;
@@ -334,7 +327,7 @@ line state_line(const moment& at) {
 contents contents_of(const moment& at, bool with_remedies, std::size_t columns) {
     const figures& known = *at.known;
     return {findings_part(known, with_remedies, columns), top_part(known, columns), budgets_part(known, columns),
-            refused_part(known, at.now, columns), stores_part(known, columns)};
+            refused_part(known, at.now, columns), stores_part(known)};
 }
 
 /// Lines for each part, without headings. A part with none has no heading either.
@@ -396,7 +389,7 @@ void add_body(frame& to, const moment& at, const view& seen, screen_size size) {
 void add_head(std::vector<line>& to, const moment& at, std::size_t columns) {
     to.push_back(title_line(at, columns));
     if (at.known)
-        for (line& each : window_lines(*at.known, at.now, columns)) to.push_back(std::move(each));
+        for (const bool daily : {false, true}) to.push_back(window_line(*at.known, daily, at.now, columns));
     to.push_back(state_line(at));
 }
 

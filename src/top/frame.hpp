@@ -1,7 +1,6 @@
 /// Turns figures into lines: numbers, parts of a frame, whole frames and reports.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,44 +11,13 @@
 #include "top/line.hpp"
 #include "top/view.hpp"
 
-// --- Numbers and times.
-
 namespace seriesgate::top {
-
-/// `10:04:07`, in UTC like all output of the gate.
-std::string clock_text(std::chrono::sys_seconds when);
 
 /// Rounded down, so 100 means full. At most 999.
 std::uint64_t percent(std::uint64_t part, std::uint64_t whole);
 
 /// `[####------]`: all filled only if full.
 std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t columns);
-
-}  // namespace seriesgate::top
-
-// --- Parts of a frame.
-
-namespace seriesgate::top {
-
-struct content {
-    std::string heading;
-    std::vector<line> lines;
-    std::size_t lines_min = 1;  ///< wanted before other parts get more
-};
-
-line title_line(const moment& at, std::size_t columns);
-/// The hour and the day of the global limit.
-std::vector<line> window_lines(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
-
-content findings_part(const figures& known, bool with_remedies, std::size_t columns);
-content top_part(const figures& known, std::size_t columns);
-content budgets_part(const figures& known, std::size_t columns);
-content refused_part(const figures& known, std::chrono::sys_seconds now, std::size_t columns);
-content stores_part(const figures& known, std::size_t columns);
-
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
 
 struct screen_size {
     std::size_t rows = 24;

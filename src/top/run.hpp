@@ -1,57 +1,49 @@
-/// Runs `seriesgate top`: the live view, or one report.
+/// Runs `seriesgate top` in the user's terminal: the live view, or one report.
 #pragma once
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
+#include <termios.h>
 
-#include "net/asio.hpp"
-#include "net/async.hpp"
-#include "top/client.hpp"
+#include <string>
+
 #include "top/frame.hpp"
 #include "top/options.hpp"
-#include "top/screen.hpp"
-#include "top/view.hpp"
-
-// --- The live view.
 
 namespace seriesgate::top {
 
-/// Waits for the gate, keys and signals on one thread, so that a silent gate delays no key.
-class live_view {
-    net::io_context& io_;
-    const options& asked_;
-    gate_client& gate_;
-    screen& screen_;
-    net::posix::stream_descriptor keys_;
-    net::signal_set signals_;
-    async_timer pause_;
-    bool asks_at_once_ = false;  // the last request is outdated
-    key_reader reader_;
-    view seen_;
-    moment at_;
-    std::size_t page_ = 1;
+/// Takes the terminal: alternate screen, no cursor, unbuffered keys. The destructor restores it in any case. Threads:
+/// one at a time.
+class screen {
+    int keys_ = -1;  // the terminal reopened, so that our settings affect no other descriptor
+    termios before_{};
+    bool is_taken_ = false;
+    bool has_colours_;
+    bool is_wiped_ = false;  // the screen shows text of others
 
   public:
-    /// The arguments must outlive it; it must outlive the io_context's last run.
-    live_view(net::io_context& io, const options& asked, gate_client& gate, screen& on);
-    ~live_view();
+    /// Whether stdout is our terminal and understands control sequences.
+    static bool is_there();
 
-    /// Returns when the user quits, or the terminal has gone.
-    void run();
+    /// @param has_colours otherwise bold and reverse only. Throws std::system_error if the terminal cannot be taken.
+    explicit screen(bool has_colours);
+    screen(const screen&) = delete;
+    screen& operator=(const screen&) = delete;
+    ~screen();
 
-  private:
-    net::awaitable<void> keep_asking();
-    net::awaitable<void> read_keys();
-    net::awaitable<void> heed_signals();
-    void draw();
-    void ask_at_once();
-    void suspend();
-    void fulfil(wish wanted);
+    /// For reading keys; never blocks.
+    [[nodiscard]] int keys() const noexcept { return keys_; }
+    [[nodiscard]] screen_size size() const noexcept;
+
+    /// Writes the frame at once. After an interrupted write the next frame is complete again.
+    void show(const frame& shown);
+    /// Clears the screen before the next frame: the size has changed, or others have written.
+    void forget() noexcept { is_wiped_ = false; }
+
+    void take();
+    void give_back() noexcept;
 };
 
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
+/// The output of show(): each line from the first column on, and nothing after it.
+std::string painted(const frame& shown, bool has_colours);
 
 /// Runs the live view, or prints one report if asked to or without a terminal. @return the exit status: 0, or 1 if no
 /// figures for a report could be had; stderr then has the reason. Throws std::exception with one line for errors of

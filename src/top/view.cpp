@@ -68,9 +68,6 @@ std::vector<key> key_reader::read(std::string_view bytes) {
     return keys;
 }
 
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
 namespace {
 
 constexpr char ctrl_c = 0x03;

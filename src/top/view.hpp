@@ -35,10 +35,6 @@ class key_reader {
     std::vector<key> read(std::string_view bytes);
 };
 
-}  // namespace seriesgate::top
-
-namespace seriesgate::top {
-
 /// A part of the screen. The focused part scrolls and gets the room that others leave.
 enum class part : std::uint8_t { findings, top, budgets, refused, stores, count_ };
 

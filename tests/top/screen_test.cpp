@@ -1,4 +1,4 @@
-#include "top/screen.hpp"
+#include "top/run.hpp"
 
 #include "support/catch.hpp"
 
