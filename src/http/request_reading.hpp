@@ -11,11 +11,10 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "http/authentication.hpp"
 #include "http/inflight.hpp"
 #include "http/request_head.hpp"
 #include "http/route_table.hpp"
-#include "http/served_connection.hpp"
+#include "http/worker.hpp"
 #include "net/asio.hpp"
 #include "net/http_fields.hpp"
 

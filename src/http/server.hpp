@@ -7,10 +7,9 @@
 
 #include "config/config.hpp"
 #include "http/connections.hpp"
-#include "http/tls_handshakes.hpp"
+#include "http/session.hpp"
 #include "http/worker.hpp"
 #include "net/socket.hpp"
-#include "net/socket_file.hpp"
 
 namespace seriesgate {
 

@@ -1,10 +1,16 @@
 /// Serves one connection: its requests one after the other, on one thread.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string_view>
 
+#include "base/log.hpp"
 #include "http/connections.hpp"
 #include "http/worker.hpp"
+#include "net/tls_context.hpp"
 
 namespace seriesgate {
 
@@ -21,5 +27,38 @@ void serve_here(sender_connection from, service& offered);
 
 /// Serves it on another thread. No operation may be pending. Threads: the connection's current one.
 void serve_there(sender_connection from, service& offered);
+
+// --- TLS handshakes with senders, on their own event loop.
+
+/// Runs handshakes away from the serving threads: one takes milliseconds of CPU, and its peer may take seconds. A
+/// registered connection comes here first, and then goes to its service. The connection_registry bounds their number,
+/// server.handshakeTimeout their duration.
+class handshakes {
+  public:
+    /// Gives the context for each new connection.
+    using current_context = std::function<std::shared_ptr<const tls_context>()>;
+
+    /// @param loop is destroyed first. Its thread needs normal priority, because it takes locks of the serving threads.
+    handshakes(net::io_context& loop, http_shared& shared, current_context context)
+        : io_(loop), shared_(shared), context_(std::move(context)) {}
+    handshakes(const handshakes&) = delete;
+    handshakes& operator=(const handshakes&) = delete;
+
+    /// @param from admitted by admit_to_handshake(). @param then serves it afterwards. Threads: any.
+    void take(sender_connection from, service& then);
+
+  private:
+    struct tls_handshake;
+
+    net::awaitable<void> shake(sender_connection from, service& then);
+    /// @return nothing if the handshake fails.
+    net::awaitable<std::optional<sender_connection>> secure(sender_connection from);
+    void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
+
+    net::io_context& io_;
+    http_shared& shared_;
+    const current_context context_;
+    throttled_logs<handshake_outcome> logs_{};
+};
 
 }  // namespace seriesgate

@@ -2,10 +2,14 @@
 
 #include <sys/eventfd.h>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
 #include <chrono>
+#include <string>
+#include <utility>
 
 #include "net/async.hpp"
 
@@ -40,6 +44,86 @@ net::awaitable<void> probe_delay(worker& of) {
         rest.expires_at(now + rest_between_probes);
         auto [ended] = co_await rest.async_wait(no_throw);
         if (ended) co_return;
+    }
+}
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// After its last answer a sender may send this long and this much, so that it reads the answer and not a reset. Twice
+/// the default of server.maxRequestBytes.
+constexpr auto linger_limit = 2s;
+constexpr std::size_t linger_bytes_max = 64 << 20;
+
+/// Buffer of an idle connection: fits a usual header, so the next read gets the body.
+constexpr std::size_t idle_read_bytes = 1024;
+
+/// In a takeover, an idle or new connection stays open this long. A busy sender's next answer announces the close, so
+/// no request meets a closed connection.
+constexpr auto next_request_grace = 200ms;
+constexpr auto first_request_grace = 1s;
+
+std::chrono::nanoseconds wait_limit(const served_connection& peer) {
+    if (!peer.self.shared.life.in_takeover()) return peer.self.shared.settings.idle_timeout;
+    return peer.lease.has_asked() ? std::chrono::nanoseconds{next_request_grace} : first_request_grace;
+}
+
+std::string certificate_name_of(const timed_stream& peer) {
+    const tls_session* const tls = peer.tls();
+    return tls != nullptr ? tls->peer_identity() : std::string{};
+}
+
+}  // namespace
+
+served_connection::served_connection(sender_connection from, service& of)
+    : leased_stream(std::move(from)),
+      sender(sender_at(stream.peer())),
+      certificate_name(certificate_name_of(stream)),
+      offered(of),
+      self(of.self) {
+    buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
+    self.senders.enter(stream, may_wake);  // last: the destructor leaves only if this has run
+}
+
+net::awaitable<bool> wait_for_request(served_connection& peer) {
+    if (peer.buffer.size() != 0) {  // pipelined: give other connections a turn
+        co_await net::post(peer.stream.get_executor(), net::use_awaitable);
+        co_return peer.lease.enter(connection_stage::receiving);
+    }
+    if (!peer.lease.enter(connection_stage::waiting)) co_return false;
+    if (peer.buffer.capacity() > idle_read_bytes) peer.buffer = flat_buffer{read_buffer_bytes_max};
+    error_code error = net::error::operation_aborted;
+    while (error == net::error::operation_aborted) {  // only the begin of a takeover cancels the read
+        peer.may_wake = true;
+        peer.allow(wait_limit(peer));
+        error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);
+        peer.may_wake = false;
+    }
+    if (!peer.self.shared.life.in_takeover()) peer.note_end(error, connection_wait::request);
+    if (error) co_return false;
+    co_return peer.lease.enter(connection_stage::receiving);
+}
+
+bool is_to_be_passed_on(const served_connection& peer) {
+    const char first = *static_cast<const char*>(peer.buffer.data().data());
+    return peer.offered.pass_on && first != 'G' && first != 'H';  // GET, HEAD
+}
+
+void pass_on(served_connection& peer) {
+    std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
+    peer.offered.pass_on(std::move(peer).release(std::move(read_ahead)));
+}
+
+net::awaitable<void> linger(served_connection& peer) {
+    if (!peer.lease.enter(connection_stage::waiting)) co_return;
+    peer.stream.shutdown_send();
+    peer.allow(linger_limit);
+    for (std::size_t unread = 0; unread < linger_bytes_max; unread += peer.buffer.size()) {
+        peer.buffer.clear();
+        const error_code error = co_await read_more(peer.stream, peer.buffer, body_read_bytes);
+        peer.note_end(error, connection_wait::ending);
+        if (error) co_return;
     }
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "http/rejection_log.hpp"
+#include "http/route_table.hpp"
 #include "series/label.hpp"
 #include "wire/wire_error.hpp"
 

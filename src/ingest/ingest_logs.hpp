@@ -17,7 +17,7 @@
 #include "ingest/ingest_metrics.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
-#include "upstream/store_access.hpp"
+#include "upstream/shared_store.hpp"
 
 namespace seriesgate {
 

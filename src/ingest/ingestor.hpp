@@ -8,7 +8,6 @@
 #include "fleet/teller.hpp"
 #include "http/route_table.hpp"
 #include "ingest/forwarder.hpp"
-#include "ingest/media.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/stores.hpp"

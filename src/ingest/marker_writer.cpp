@@ -6,7 +6,6 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "config/version.hpp"
-#include "http/rejection_log.hpp"
 #include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"

@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "core/text.hpp"
-#include "http/rejection_log.hpp"
+#include "http/route_table.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "plan/distinguishing_labels.hpp"

@@ -9,7 +9,7 @@
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "upstream/request.hpp"
-#include "upstream/store_access.hpp"
+#include "upstream/shared_store.hpp"
 #include "upstream/upstream_health.hpp"
 #include "wire/translation.hpp"
 

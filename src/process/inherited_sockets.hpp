@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "net/socket_file.hpp"
+#include "net/socket.hpp"
 
 namespace seriesgate {
 

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "fleet/fleet_exposition.hpp"
-#include "http/rejection_log.hpp"
+#include "http/route_table.hpp"
 #include "ingest/refusals.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"

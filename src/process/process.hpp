@@ -14,7 +14,7 @@
 #include "core/synchronization.hpp"
 #include "http/connections.hpp"
 #include "http/server.hpp"
-#include "http/tls_handshakes.hpp"
+#include "http/session.hpp"
 #include "limit/limiter.hpp"
 #include "net/event_loop.hpp"
 #include "process/fleet_runtime.hpp"

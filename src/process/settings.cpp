@@ -12,7 +12,7 @@
 
 #include "base/log.hpp"
 #include "series/label.hpp"
-#include "upstream/store_access.hpp"
+#include "upstream/shared_store.hpp"
 
 namespace seriesgate {
 

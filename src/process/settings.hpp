@@ -9,7 +9,7 @@
 #include "config/load.hpp"
 #include "core/result.hpp"
 #include "http/http_metrics.hpp"
-#include "net/tls_files.hpp"
+#include "net/tls_context.hpp"
 
 namespace seriesgate {
 

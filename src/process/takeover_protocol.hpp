@@ -14,7 +14,6 @@
 #include "config/config.hpp"
 #include "core/result.hpp"
 #include "net/socket.hpp"
-#include "net/socket_file.hpp"
 
 namespace seriesgate {
 

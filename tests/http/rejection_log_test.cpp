@@ -1,4 +1,4 @@
-#include "http/rejection_log.hpp"
+#include "http/route_table.hpp"
 
 #include "support/catch.hpp"
 

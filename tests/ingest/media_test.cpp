@@ -1,4 +1,4 @@
-#include "ingest/media.hpp"
+#include "ingest/outgoing.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "net/socket_file.hpp"
+#include "net/socket.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "upstream/circuit_breaker.hpp"
+#include "upstream/upstream_health.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "upstream/store_access.hpp"
+#include "upstream/shared_store.hpp"
 
 #include <chrono>
 #include <string>
