@@ -6,14 +6,11 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
-#include <chrono>
-#include <string>
 #include <utility>
 
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
 #include "core/text.hpp"
-#include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 
 namespace seriesgate {
@@ -97,37 +94,6 @@ std::optional<reply> fault_in(const request_header& header, std::optional<std::u
     return std::nullopt;
 }
 
-}  // namespace
-
-header_verdict check_header(const request_header& header, std::optional<std::uint64_t> content_length,
-                            const request_bounds& bounds) {
-    header_verdict made;
-    made.to = find_route(header, bounds.routes, made.tenant);
-    made.rejected = fault_in(header, content_length, made.to, bounds);
-    if (!made.rejected) made.rejected = two_tenants(header, made, bounds.tenant_header);
-    made.is_probe = made.rejected && is_success(made.rejected->status);
-    return made;
-}
-
-reply malformed_http(std::string_view fault) {
-    return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
-}
-
-reply header_too_large(std::uint64_t bytes_max) {
-    return rejection(reject_reason::invalid_http, 431,
-                     fmt::format("header larger than server.maxHeaderBytes ({}) or {} lines", format_size(bytes_max),
-                                 header_lines_max));
-}
-
-reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {
-    const std::string size = announced ? counted(*announced, "byte") : std::string{"it goes on"};
-    return rejection(
-        reject_reason::too_large, 400,
-        fmt::format("body larger than server.maxRequestBytes: {}, at most {}", size, counted(bytes_max, "byte")));
-}
-
-namespace {
-
 /// On overload the connection stays if at most this much of its body is unread: a new connection costs more.
 constexpr std::uint64_t unread_bytes_max = 1 << 20;
 
@@ -156,9 +122,7 @@ reply too_slow(worker& self, const incoming_request& current) {
 reply unreadable(worker& self, const incoming_request& current, error_code error) {
     if (error == boost::beast::error::timeout) return too_slow(self, current);
     if (error == net::error::no_memory) return overloaded(current.memory.use());
-    const bool is_senders_fault = error.category() == http::make_error_code(http::error::bad_method).category() &&
-                                  error != http::error::end_of_stream && error != http::error::partial_message;
-    return is_senders_fault ? malformed_http(error.message()) : gone();
+    return is_invalid_http(error) ? malformed_http(error.message()) : gone();
 }
 
 /// Bounds a header, and reserves its bytes.
@@ -268,6 +232,33 @@ net::awaitable<std::optional<reply>> read_body(served_connection& peer, incoming
 }
 
 }  // namespace
+
+header_verdict check_header(const request_header& header, std::optional<std::uint64_t> content_length,
+                            const request_bounds& bounds) {
+    header_verdict made;
+    made.to = find_route(header, bounds.routes, made.tenant);
+    made.rejected = fault_in(header, content_length, made.to, bounds);
+    if (!made.rejected) made.rejected = two_tenants(header, made, bounds.tenant_header);
+    made.is_probe = made.rejected && is_success(made.rejected->status);
+    return made;
+}
+
+reply malformed_http(std::string_view fault) {
+    return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
+}
+
+reply header_too_large(std::uint64_t bytes_max) {
+    return rejection(reject_reason::invalid_http, 431,
+                     fmt::format("header larger than server.maxHeaderBytes ({}) or {} lines", format_size(bytes_max),
+                                 header_lines_max));
+}
+
+reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {
+    const std::string size = announced ? counted(*announced, "byte") : std::string{"it goes on"};
+    return rejection(
+        reject_reason::too_large, 400,
+        fmt::format("body larger than server.maxRequestBytes: {}, at most {}", size, counted(bytes_max, "byte")));
+}
 
 net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_request& current) {
     auto rejected = co_await read_header(peer, current);

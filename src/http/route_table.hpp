@@ -41,10 +41,6 @@ inline std::string_view tenant_of(const http::fields& headers, std::string_view 
     return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
 }
 
-constexpr bool is_success(unsigned status) noexcept {
-    return status >= 200 && status <= 299;
-}
-
 struct reply {
     unsigned status = 200;
     http::fields headers{};

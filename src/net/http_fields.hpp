@@ -6,8 +6,10 @@
 #include <boost/beast/http/fields.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "core/bytes.hpp"
 #include "core/text.hpp"
 #include "net/asio.hpp"
 
@@ -39,6 +41,28 @@ void for_each_item(std::string_view list, Visit visit) {
         if (comma == std::string_view::npos) return;
         list.remove_prefix(comma + 1);
     }
+}
+
+constexpr bool is_success(unsigned status) noexcept {
+    return status >= 200 && status <= 299;
+}
+
+/// `Basic` with the user's password, or `Bearer` with a token. Sources: RFC 7617, section 2; RFC 6750, section 2.1.
+/// @param user empty for a token.
+inline std::string authorization_text(const std::string& user, const std::string& secret) {
+    return user.empty() ? "Bearer " + secret : "Basic " + to_base64(user + ":" + secret);
+}
+
+// --- Errors of a connection.
+
+/// Whether the peer has closed the connection.
+inline bool is_end_of_stream(error_code error) {
+    return error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
+}
+
+/// Whether the bytes received are at fault, not the connection.
+inline bool is_invalid_http(error_code error) {
+    return error.category() == http::make_error_code(http::error::bad_method).category() && !is_end_of_stream(error);
 }
 
 // --- Body framing that Beast does not check.

@@ -1,12 +1,8 @@
 #include "net/timed_stream.hpp"
 
-#include <array>
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/beast/core/error.hpp>
 #include <new>
-#include <utility>
-
-#include "net/tls_session.hpp"
 
 namespace seriesgate {
 
@@ -198,6 +194,23 @@ error_code tls_layer::receive() {
     if (error) return error;
     session_->take_input(bytes);
     return {};
+}
+
+net::awaitable<std::optional<connect_fault>> open_stream(timed_stream& stream, const stream_endpoint& to,
+                                                         const session_maker& make_session) {
+    const auto fault = [](error_code error, bool in_handshake, const std::string& what, std::string why = {}) {
+        if (why.empty()) why = error == boost::beast::error::timeout ? "no answer in time" : error.message();
+        return connect_fault{.error = error, .in_handshake = in_handshake, .text = what + ": " + why};
+    };
+    auto [error] = co_await stream.async_connect(to, no_throw);
+    if (error) co_return fault(error, false, "connecting to " + endpoint_text(to));
+    stream.no_delay();
+    auto session = make_session();
+    if (!session) co_return std::nullopt;
+    stream.start_tls(std::move(session));
+    auto [failed] = co_await stream.async_handshake(no_throw);
+    if (!failed) co_return std::nullopt;
+    co_return fault(failed, true, "TLS with " + endpoint_text(to), stream.tls()->failure());
 }
 
 }  // namespace seriesgate

@@ -8,10 +8,12 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <cassert>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "net/asio.hpp"
@@ -281,5 +283,23 @@ class timed_stream {
         tls_->write_some(net::buffer(record, net::buffer_copy(net::buffer(record), from)), std::move(handler));
     }
 };
+
+// --- Opening a connection.
+
+/// Why a connection could not be opened.
+struct connect_fault {
+    error_code error;
+    bool in_handshake;
+    std::string text;  ///< one line: `connecting to 127.0.0.1:8428: Connection refused`
+};
+
+/// Gives null for a plain connection.
+using session_maker = std::function<std::unique_ptr<tls_session>()>;
+
+/// Connects, sends small messages without delay, and completes a TLS handshake, within the stream's time limit.
+/// @param make_session called once connected. All arguments must outlive it.
+/// @return nothing if the connection is open.
+net::awaitable<std::optional<connect_fault>> open_stream(timed_stream& stream, const stream_endpoint& to,
+                                                         const session_maker& make_session);
 
 }  // namespace seriesgate

@@ -29,13 +29,12 @@ namespace {
 constexpr std::size_t header_bytes_max = 16 * 1024;
 constexpr std::size_t read_buffer_bytes = 64 * 1024;
 
-/// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
 std::string authorization_of(const options& asked) {
-    if (!asked.bearer_token_file.empty())
-        return "Bearer " + secret_file{"--bearer-token-file", asked.bearer_token_file}.secret().reveal();
-    if (asked.username.empty()) return "";
-    const secret_file password{"--password-file", asked.password_file};
-    return "Basic " + to_base64(asked.username + ":" + password.secret().reveal());
+    const bool has_token = !asked.bearer_token_file.empty();
+    if (!has_token && asked.username.empty()) return "";
+    const secret_file file = has_token ? secret_file{"--bearer-token-file", asked.bearer_token_file}
+                                       : secret_file{"--password-file", asked.password_file};
+    return authorization_text(has_token ? std::string{} : asked.username, file.secret().reveal());
 }
 
 std::shared_ptr<const tls_context> tls_of(const options& asked) {
@@ -56,9 +55,36 @@ std::shared_ptr<const tls_context> tls_of(const options& asked) {
 std::string text_of(error_code error) {
     if (error == boost::beast::error::timeout) return "no answer in time";
     if (error == http::error::body_limit) return "the answer is larger than 8 MiB";
-    if (error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message)
-        return "it closed the connection";
-    return error.message();
+    return is_end_of_stream(error) ? "it closed the connection" : error.message();
+}
+
+/// Longest list asked of /stats, those with most demand. The frame shows those nearest to their limit.
+constexpr std::size_t budgets_max = 200;
+constexpr std::size_t error_bytes_max = 200;
+
+std::string fault_of(const answer& got, const std::string& target, bool has_credentials) {
+    if (got.status == 401)
+        return has_credentials ? "the gate does not know these credentials (401)"
+                               : "the gate wants to know who asks (401): --username and --password-file, or "
+                                 "--bearer-token-file, say it";
+    if (got.status == 403) return "this user may not see the gate's figures (403)";
+    const std::string path = target.substr(0, target.find('?'));
+    if (got.status == 404) return path + " is not there (404): is this where the gate answers people (admin.listen)?";
+    std::string says = error_in(got.body);
+    if (says.empty()) says = got.body.substr(0, got.body.find('\n'));
+    return fmt::format("{} answers {}: {}", path, got.status, says.substr(0, error_bytes_max));
+}
+
+/// Cuts long lists: a server may send more than it was asked for.
+void keep_to(std::size_t lines_max, figures& of) {
+    const auto keep = [lines_max](auto& list) {
+        if (list.size() > lines_max) list.resize(lines_max);
+    };
+    keep(of.findings);
+    keep(of.top);
+    keep(of.budgets);
+    keep(of.refused);
+    keep(of.backends);
 }
 
 }  // namespace
@@ -66,7 +92,6 @@ std::string text_of(error_code error) {
 gate_client::gate_client(net::io_context& io, const options& asked)
     : io_(io), asked_(asked), authorization_(authorization_of(asked)), tls_(tls_of(asked)) {}
 
-/// Polls, since the resolver has no time limit.
 net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::addresses(time_limit limit) {
     using found_or_not = result<std::vector<stream_endpoint>, std::string>;
     const gate_address& at = asked_.at;
@@ -81,39 +106,17 @@ net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::a
         one.push_back(tcp_endpoint(address, at.port));
         co_return found_or_not{std::move(one)};
     }
-    struct lookup {
-        bool done = false;
-        error_code error{};
-        std::vector<stream_endpoint> found{};
-    };
-    const auto looked_up = std::make_shared<lookup>();
-    resolver_ = std::make_shared<name_resolver>(io_);
-    resolver_->look_up(at.host, at.port, [looked_up](error_code error, std::vector<stream_endpoint> found) {
-        *looked_up = {.done = true, .error = error, .found = std::move(found)};
+    awaited<result<std::vector<stream_endpoint>, error_code>> looked_up{io_};
+    resolver_.emplace(io_);
+    resolver_->look_up(at.host, at.port, [give = looked_up.to_give()](error_code error, auto found) {
+        if (error) return give(error);
+        give(std::move(found));
     });
-    async_timer timer{io_};
-    while (!looked_up->done && monotonic_clock::now() < limit) {
-        timer.expires_after(std::chrono::milliseconds{5});
-        co_await timer.async_wait(no_throw);
-    }
-    std::string fault = at.host + " does not resolve: ";
-    if (!looked_up->done) co_return found_or_not{fault + "no answer in time"};
-    if (looked_up->error) co_return found_or_not{fault + looked_up->error.message()};
-    co_return found_or_not{std::move(looked_up->found)};
-}
-
-net::awaitable<std::string> gate_client::connect_to(const stream_endpoint& to, time_limit limit) {
-    stream_.emplace(stream_socket{io_});
-    stream_->expires_at(limit);
-    auto [error] = co_await stream_->async_connect(to, no_throw);
-    if (error) co_return "connecting to " + endpoint_text(to) + ": " + text_of(error);
-    stream_->no_delay();
-    if (!tls_) co_return std::string{};
-    stream_->start_tls(std::make_unique<tls_session>(tls_, asked_.at.host));
-    auto [failed] = co_await stream_->async_handshake(no_throw);
-    if (!failed) co_return std::string{};
-    const std::string failure = stream_->tls()->failure();
-    co_return "TLS with " + endpoint_text(to) + ": " + (failure.empty() ? text_of(failed) : failure);
+    auto got = co_await looked_up.wait(limit - monotonic_clock::now());
+    const std::string fault = at.host + " does not resolve: ";
+    if (!got) co_return found_or_not{fault + "no answer in time"};
+    if (!*got) co_return found_or_not{fault + got->error().message()};
+    co_return found_or_not{std::move(**got)};
 }
 
 net::awaitable<std::string> gate_client::connect(time_limit limit) {
@@ -123,10 +126,16 @@ net::awaitable<std::string> gate_client::connect(time_limit limit) {
     auto left = static_cast<std::ptrdiff_t>(found->size());
     for (const stream_endpoint& each : *found) {
         const auto now = monotonic_clock::now();
-        fault = co_await connect_to(each, now + (limit - now) / left--);
-        if (fault.empty()) break;
+        stream_.emplace(stream_socket{io_});
+        stream_->expires_at(now + (limit - now) / left--);
+        const session_maker make_session = [this] {
+            return tls_ ? std::make_unique<tls_session>(tls_, asked_.at.host) : nullptr;
+        };
+        auto failed = co_await open_stream(*stream_, each, make_session);
+        if (!failed) co_return std::string{};
+        fault = std::move(failed->text);
     }
-    if (!fault.empty()) stream_.reset();
+    stream_.reset();
     co_return fault;
 }
 
@@ -173,39 +182,6 @@ net::awaitable<gate_client::outcome> gate_client::get(const std::string& target)
         if (!is_kept || !made.unheard) co_return outcome{std::move(made.fault)};
     }
 }
-
-namespace {
-
-/// Longest list asked of /stats, those with most demand. The frame shows those nearest to their limit.
-constexpr std::size_t budgets_max = 200;
-constexpr std::size_t error_bytes_max = 200;
-
-std::string fault_of(const answer& got, const std::string& target, bool has_credentials) {
-    if (got.status == 401)
-        return has_credentials ? "the gate does not know these credentials (401)"
-                               : "the gate wants to know who asks (401): --username and --password-file, or "
-                                 "--bearer-token-file, say it";
-    if (got.status == 403) return "this user may not see the gate's figures (403)";
-    const std::string path = target.substr(0, target.find('?'));
-    if (got.status == 404) return path + " is not there (404): is this where the gate answers people (admin.listen)?";
-    std::string says = error_in(got.body);
-    if (says.empty()) says = got.body.substr(0, got.body.find('\n'));
-    return fmt::format("{} answers {}: {}", path, got.status, says.substr(0, error_bytes_max));
-}
-
-/// Cuts long lists: a server may send more than it was asked for.
-void keep_to(std::size_t lines_max, figures& of) {
-    const auto keep = [lines_max](auto& list) {
-        if (list.size() > lines_max) list.resize(lines_max);
-    };
-    keep(of.findings);
-    keep(of.top);
-    keep(of.budgets);
-    keep(of.refused);
-    keep(of.backends);
-}
-
-}  // namespace
 
 net::awaitable<result<figures, std::string>> ask(gate_client& gate, question asked, std::size_t lines_max) {
     using outcome = result<figures, std::string>;

@@ -1,25 +1,17 @@
 #include "upstream/client.hpp"
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <cstddef>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "net/async.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 #include "net/tls_session.hpp"
-#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {
@@ -52,25 +44,11 @@ bool is_final(unsigned status) noexcept {
     return status >= 200 && status <= 599;
 }
 
-bool is_success(unsigned status) noexcept {
-    return status >= 200 && status < 300;
-}
-
-/// Whether the bytes received are at fault, not the connection.
-bool is_invalid(error_code error) {
-    return error.category() == http::make_error_code(http::error::bad_method).category() &&
-           error != http::error::end_of_stream && error != http::error::partial_message;
-}
-
 attempt_end end_of(error_code error, bool answer_began, bool has_arrived) {
     if (error == boost::beast::error::timeout) return attempt_end::timed_out;
-    if (is_invalid(error)) return attempt_end::invalid;
+    if (is_invalid_http(error)) return attempt_end::invalid;
     if (answer_began) return attempt_end::broken_amid;
     return has_arrived ? attempt_end::unanswered : attempt_end::unread;
-}
-
-bool is_end(error_code error) {
-    return error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
 }
 
 /// Whether the store may have read the whole request. Not if we could not write all of it. A peer's FIN acknowledges
@@ -79,13 +57,13 @@ bool is_end(error_code error) {
 /// Source: RFC 9293, section 3.10.7.4; RFC 1122, section 4.2.3.2 for delayed acknowledgements.
 bool may_have_arrived(error_code write_error, error_code read_error, const timed_stream& stream) {
     if (write_error) return false;
-    const bool peer_ended = is_end(read_error) || read_error == tls_error::truncated;
+    const bool peer_ended = is_end_of_stream(read_error) || read_error == tls_error::truncated;
     return !peer_ended || !stream.has_unconfirmed();
 }
 
 std::string text_of(error_code error) {
     if (error == boost::beast::error::timeout) return {};
-    return is_end(error) ? "it closed the connection" : error.message();
+    return is_end_of_stream(error) ? "it closed the connection" : error.message();
 }
 
 attempt failed(error_code error, bool answer_began, bool has_arrived) {
@@ -97,6 +75,31 @@ attempt failed(error_code error, bool answer_began, bool has_arrived) {
 
 attempt no_answer(std::string why) {
     return {.end = attempt_end::invalid, .why = std::move(why), .answer = {}};
+}
+
+using namespace std::chrono_literals;
+
+/// Stores close idle connections after one to two minutes; the gate closes them first.
+constexpr auto idle_age_max = 45s;
+
+upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
+                          const shared_backend& backend) {
+    if (made.tls_failed)  // with TLS 1.3 a store may reject our certificate only after the handshake
+        return {.reason = upstream_error_reason::tls,
+                .text = "TLS with " + endpoint_text(on.at) + ": " + on.stream.tls()->failure(),
+                .backend = backend.name};
+    const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
+    const std::string_view when = is_before                              ? "before its answer, "
+                                  : made.end == attempt_end::broken_amid ? "amid its answer, "
+                                                                         : "";
+    return {.reason = reason, .text = std::string{when}.append(made.why), .backend = backend.name};
+}
+
+/// Deadline of the next of several connects, so that time is left for the others.
+std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
+                                              std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
+    const auto now = monotonic_clock::now();
+    return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
 }
 
 }  // namespace
@@ -136,40 +139,6 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
     }
     co_return no_answer("more than " + std::to_string(interim_answers_max) + " interim answers");
 }
-
-namespace {
-
-using namespace std::chrono_literals;
-
-/// Stores close idle connections after one to two minutes; the gate closes them first.
-constexpr auto idle_age_max = 45s;
-
-/// The error text of TLS, if it failed. With TLS 1.3 a store may reject our certificate only after the handshake.
-std::string tls_failure(const timed_stream& stream) {
-    return stream.tls() != nullptr ? stream.tls()->failure() : std::string{};
-}
-
-upstream_error unanswered(upstream_error_reason reason, const attempt& made, const upstream_connection& on,
-                          const shared_backend& backend) {
-    if (made.tls_failed)
-        return {.reason = upstream_error_reason::tls,
-                .text = "TLS with " + endpoint_text(on.at) + ": " + tls_failure(on.stream),
-                .backend = backend.name};
-    const bool is_before = made.end == attempt_end::unanswered || made.end == attempt_end::unread;
-    const std::string_view when = is_before                              ? "before its answer, "
-                                  : made.end == attempt_end::broken_amid ? "amid its answer, "
-                                                                         : "";
-    return {.reason = reason, .text = std::string{when}.append(made.why), .backend = backend.name};
-}
-
-/// Deadline of the next of several connects, so that time is left for the others.
-std::chrono::steady_clock::time_point part_of(std::chrono::steady_clock::time_point limit,
-                                              std::chrono::nanoseconds connect_limit, std::ptrdiff_t attempts) {
-    const auto now = monotonic_clock::now();
-    return now + std::min<std::chrono::steady_clock::duration>(connect_limit, (limit - now) / attempts);
-}
-
-}  // namespace
 
 upstream_client::upstream_client(net::io_context& io, shared_store& store, shared_backend& backend)
     : io_(io), store_(store), backend_(backend), resolver_(io), addresses_(make_addresses()) {}
@@ -224,37 +193,9 @@ upstream_error upstream_client::unresolved() const {
             .untouched = true};
 }
 
-upstream_error upstream_client::not_connected(const stream_endpoint& to, error_code error) const {
-    const bool is_timeout = error == boost::beast::error::timeout;
-    return {.reason = reason_of_connect(error),
-            .text = "connecting to " + endpoint_text(to) + ": " + (is_timeout ? "no answer in time" : error.message()),
-            .backend = backend_.name,
-            .untouched = true};
-}
-
 /// Null for a backend without https://.
 std::shared_ptr<const tls_context> upstream_client::tls() const {
     return backend_.at.tls ? store_.access.tls() : nullptr;
-}
-
-/// @return the error; nothing if TLS works or is not wanted.
-net::awaitable<upstream_client::fault> upstream_client::secure(upstream_connection& connection,
-                                                               const stream_endpoint& to) {
-    connection.tls = tls();
-    if (!connection.tls) co_return std::nullopt;
-    timed_stream& stream = connection.stream;
-    stream.start_tls(store_.access.make_session(connection.tls, backend_.at));
-    auto [error] = co_await stream.async_handshake(no_throw);
-    if (!error) co_return std::nullopt;
-    const bool is_timeout = error == boost::beast::error::timeout;
-    const std::string failure = tls_failure(stream);
-    co_return upstream_error{.reason = is_timeout ? upstream_error_reason::connect_timeout : upstream_error_reason::tls,
-                             .text = "TLS with " + endpoint_text(to) + ": " +
-                                     (is_timeout        ? "no answer in time"
-                                      : failure.empty() ? error.message()
-                                                        : failure),
-                             .backend = backend_.name,
-                             .untouched = true};
 }
 
 net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_connection& connection,
@@ -265,10 +206,17 @@ net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_conn
     else
         stream.close();
     stream.expires_at(limit);
-    auto [error] = co_await stream.async_connect(to, no_throw);
-    if (error) co_return not_connected(to, error);
-    stream.no_delay();
-    co_return co_await secure(connection, to);
+    const session_maker make_session = [&] {
+        connection.tls = tls();
+        return connection.tls ? store_.access.make_session(connection.tls, backend_.at) : nullptr;
+    };
+    auto failed = co_await open_stream(stream, to, make_session);
+    if (!failed) co_return std::nullopt;
+    const bool is_of_tls = failed->in_handshake && failed->error != boost::beast::error::timeout;
+    co_return upstream_error{.reason = is_of_tls ? upstream_error_reason::tls : reason_of_connect(failed->error),
+                             .text = std::move(failed->text),
+                             .backend = backend_.name,
+                             .untouched = true};
 }
 
 /// @return the error; nothing if connected.

@@ -194,13 +194,11 @@ class upstream_client {
   private:
     address_list make_addresses();
     net::awaitable<void> wait_for_addresses(time_limit limit);
-    net::awaitable<fault> secure(upstream_connection& connection, const stream_endpoint& to);
     net::awaitable<fault> connect_to(upstream_connection& connection, const stream_endpoint& to, time_limit limit);
     net::awaitable<fault> connect(upstream_connection& connection, time_limit limit);
     void keep(upstream_connection connection);
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
     void tell_of_lookup(error_code error);
-    [[nodiscard]] upstream_error not_connected(const stream_endpoint& to, error_code error) const;
     [[nodiscard]] upstream_error unresolved() const;
 };
 

@@ -1,14 +1,8 @@
 #include "upstream/shared_store.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
 #include <stdexcept>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include "base/metrics.hpp"
 #include "core/bytes.hpp"
 
 namespace seriesgate {
@@ -32,41 +26,6 @@ std::string store_name(const upstream_config& of, std::size_t which) {
     for (std::size_t i = 0; i < which; ++i) before += authority(i) == authority(which) ? 1 : 0;
     return numbered(authority(which), before);
 }
-
-}  // namespace
-
-std::size_t count_backends(const upstream_config& of) {
-    std::size_t count = of.store.backends.size();
-    for (const replica_config& each : of.replicas) count += each.store.backends.size();
-    return count;
-}
-
-std::size_t share_of_connections(const upstream_config& of, std::size_t workers) {
-    const std::size_t shares = std::max<std::size_t>(1, workers * count_backends(of));
-    return std::max<std::size_t>(1, static_cast<std::size_t>(of.connections_max) / shares);
-}
-
-shared_store::shared_store(const upstream_config& upstream_, std::size_t which, upstream_metrics& metrics_,
-                           std::size_t workers)
-    : upstream(upstream_),
-      settings(store_at(upstream_, which)),
-      metrics(metrics_),
-      name(store_name(upstream_, which)),
-      access(settings, store_key(which)),
-      connections_each_max(share_of_connections(upstream_, workers)) {
-    const auto& all = settings.backends;
-    for (std::size_t i = 0; i < all.size(); ++i) backends.emplace_back(all[i], backend_name(all, i), all.size() == 1);
-}
-
-std::string shared_store::name_fault() {
-    for (shared_backend& each : backends) {
-        const std::string fault = each.resolving.fault();
-        if (!fault.empty()) return each.at.host + ": " + fault;
-    }
-    return {};
-}
-
-namespace {
 
 using stores = std::vector<const shared_store*>;
 
@@ -104,7 +63,67 @@ void write_errors(exposition& out, const stores& all) {
             }
 }
 
+bool is_authorization(std::string_view name) {
+    return http::string_to_field(name) == http::field::authorization;
+}
+
+/// The part after the scheme: `x` of `Bearer x`.
+std::string_view behind_scheme(std::string_view authorization) {
+    return authorization.substr(authorization.find(' ') + 1);
+}
+
+std::optional<secret_file> file_of(const store_config& store, const std::string& key) {
+    if (!store.basic_auth.password_file.empty())
+        return secret_file{key + ".basicAuth.passwordFile", store.basic_auth.password_file};
+    if (!store.bearer_token_file.empty()) return secret_file{key + ".bearerTokenFile", store.bearer_token_file};
+    return std::nullopt;
+}
+
+std::unique_ptr<tls_files> load_tls(const store_config& store, const std::string& key) {
+    if (std::ranges::none_of(store.backends, &store_backend::tls)) return nullptr;
+    const store_tls_config& files = store.tls;
+    auto made = tls_files::load({.role = tls_role::client},
+                                {.certificates = files.cert_file, .key = files.key_file, .authorities = files.ca_file});
+    if (!made) throw std::runtime_error(key + ".tls: " + made.error());
+    return *std::move(made);
+}
+
+bool has_arguments(const store_backend& backend) {
+    return backend.url.reveal().find('?') != std::string::npos;
+}
+
 }  // namespace
+
+std::size_t count_backends(const upstream_config& of) {
+    std::size_t count = of.store.backends.size();
+    for (const replica_config& each : of.replicas) count += each.store.backends.size();
+    return count;
+}
+
+std::size_t share_of_connections(const upstream_config& of, std::size_t workers) {
+    const std::size_t shares = std::max<std::size_t>(1, workers * count_backends(of));
+    return std::max<std::size_t>(1, static_cast<std::size_t>(of.connections_max) / shares);
+}
+
+shared_store::shared_store(const upstream_config& upstream_, std::size_t which, upstream_metrics& metrics_,
+                           std::size_t workers)
+    : upstream(upstream_),
+      settings(store_at(upstream_, which)),
+      metrics(metrics_),
+      name(store_name(upstream_, which)),
+      access(settings, store_key(which)),
+      connections_each_max(share_of_connections(upstream_, workers)) {
+    const auto& all = settings.backends;
+    for (std::size_t i = 0; i < all.size(); ++i) backends.emplace_back(all[i], backend_name(all, i), all.size() == 1);
+}
+
+std::string shared_store::name_fault() {
+    for (shared_backend& each : backends) {
+        const std::string fault = each.resolving.fault();
+        if (!fault.empty()) return each.at.host + ": " + fault;
+    }
+    return {};
+}
 
 void write_backends(exposition& out, const stores& all) {
     write_each_backend(
@@ -142,26 +161,6 @@ void write_backends(exposition& out, const stores& all) {
     out.sample({}, connections);
 }
 
-namespace {
-
-bool is_authorization(std::string_view name) {
-    return http::string_to_field(name) == http::field::authorization;
-}
-
-/// The part after the scheme: `x` of `Bearer x`.
-std::string_view behind_scheme(std::string_view authorization) {
-    return authorization.substr(authorization.find(' ') + 1);
-}
-
-std::optional<secret_file> file_of(const store_config& store, const std::string& key) {
-    if (!store.basic_auth.password_file.empty())
-        return secret_file{key + ".basicAuth.passwordFile", store.basic_auth.password_file};
-    if (!store.bearer_token_file.empty()) return secret_file{key + ".bearerTokenFile", store.bearer_token_file};
-    return std::nullopt;
-}
-
-}  // namespace
-
 store_credentials::store_credentials(const store_config& store, const std::string& key)
     : headers_(store.headers),
       has_authorization_(
@@ -170,12 +169,10 @@ store_credentials::store_credentials(const store_config& store, const std::strin
       file_(file_of(store, key)),
       proof_(std::make_unique<const proof>(make_proof())) {}
 
-/// Sources: RFC 7617, section 2; RFC 6750, section 2.1.
 store_credentials::proof store_credentials::make_proof() const {
     if (!file_) return {};
     const std::string& secret = file_->secret().reveal();
-    return {.secret = secret,
-            .authorization = user_name_.empty() ? "Bearer " + secret : "Basic " + to_base64(user_name_ + ":" + secret)};
+    return {.secret = secret, .authorization = authorization_text(user_name_, secret)};
 }
 
 void store_credentials::refresh(const file_look& look) {
@@ -201,23 +198,6 @@ void store_credentials::add_secrets(std::vector<secret_text>& to) const {
     to.push_back(own->secret);
     to.emplace_back(behind_scheme(own->authorization.reveal()));
 }
-
-namespace {
-
-std::unique_ptr<tls_files> load_tls(const store_config& store, const std::string& key) {
-    if (std::ranges::none_of(store.backends, &store_backend::tls)) return nullptr;
-    const store_tls_config& files = store.tls;
-    auto made = tls_files::load({.role = tls_role::client},
-                                {.certificates = files.cert_file, .key = files.key_file, .authorities = files.ca_file});
-    if (!made) throw std::runtime_error(key + ".tls: " + made.error());
-    return *std::move(made);
-}
-
-bool has_arguments(const store_backend& backend) {
-    return backend.url.reveal().find('?') != std::string::npos;
-}
-
-}  // namespace
 
 store_access::store_access(const store_config& store, const std::string& key)
     : store_(store),
