@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "http/query.hpp"
-#include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/texts.hpp"
@@ -46,6 +42,38 @@ counts least(const counts& one, const counts& other) {
                           .exemplars = std::min(one->exemplars, other->exemplars)};
 }
 
+/// Older vmagents ask this way whether the store understands zstd; "1" means yes.
+/// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
+constexpr std::string_view zstd_question = "get_vm_proto_version=1";
+
+constexpr std::size_t shown_argument_bytes_max = 100;
+
+using namespace std::chrono_literals;
+
+/// Every answer comes within upstream.timeout; this catches answers lost to a lack of memory.
+constexpr auto grace = 5s;
+
+/// The parts of `sent` that are needed to count its outcome later.
+outgoing facts_of(const outgoing& sent) {
+    return {.version = sent.version,
+            .forward = sent.forward,
+            .body = sent.body,
+            .decided = sent.decided,
+            .untranslated = sent.untranslated};
+}
+
+void tell_failed(shared_replica& replica, std::uint64_t samples, std::string_view reason, std::string_view err) {
+    replica.samples_failed.add(samples);
+    const auto news = replica.lost.count(samples);
+    if (!news) return;
+    log::warn("a replica has not stored what it was sent", {{"requests", news->requests},
+                                                            {"samples", news->samples},
+                                                            {"replica", replica.store.name},
+                                                            {"best_effort", replica.settings.best_effort},
+                                                            {"reason", reason},
+                                                            {"err", err}});
+}
+
 }  // namespace
 
 reply agreed_answer(reply first, std::vector<reply> others) {
@@ -58,16 +86,6 @@ reply agreed_answer(reply first, std::vector<reply> others) {
         erase_written(agreed.headers);
     return agreed;
 }
-
-namespace {
-
-/// Older vmagents ask this way whether the store understands zstd; "1" means yes.
-/// Source: VictoriaMetrics v1.115 and before, lib/protoparser/common/vmproto_handshake.go.
-constexpr std::string_view zstd_question = "get_vm_proto_version=1";
-
-constexpr std::size_t shown_argument_bytes_max = 100;
-
-}  // namespace
 
 bool asks_for_zstd(const http_request& request) {
     return request.body.empty() && has_argument(request.query, "get_vm_proto_version", "1");
@@ -102,18 +120,13 @@ net::awaitable<reply> forwarder::send(const http_request& from, const outgoing& 
         co_return taken;
     }
     const std::string query = query_of(from);
-    const upstream_request message{.headers = from.headers,
-                                   .tenant_header = settings_.tenant_header,
-                                   .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
-                                   .path_tenant = from.tenant,
-                                   .keeps_authorization = !from.authorization_is_ours,
-                                   .query = query,
-                                   .body = *sent.body,
-                                   .content_type = sent.content_type,
-                                   .content_encoding = sent.content_encoding,
-                                   .body_changed = is_rewritten(sent.forward),
-                                   .translated = sent.forward == body_action::translated,
-                                   .body_owner = sent.body};
+    upstream_request message = request_of(from, query);
+    message.body = *sent.body;
+    message.content_type = sent.content_type;
+    message.content_encoding = sent.content_encoding;
+    message.body_changed = is_rewritten(sent.forward);
+    message.translated = sent.forward == body_action::translated;
+    message.body_owner = sent.body;
     if (replicas_->is_empty()) co_return co_await post(from, message);
     const auto asked = replicas_->begin(message, sent);
     reply first = co_await post(from, message);
@@ -131,14 +144,19 @@ net::awaitable<reply> forwarder::ask_for_zstd(const http_request& from) {
         reply no{.status = 204};
         co_return no;
     }
-    const upstream_request question{.headers = from.headers,
-                                    .tenant_header = settings_.tenant_header,
-                                    .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
-                                    .path_tenant = from.tenant,
-                                    .keeps_authorization = !from.authorization_is_ours,
-                                    .query = zstd_question,
-                                    .body = {}};
+    const upstream_request question = request_of(from, zstd_question);
     co_return co_await post(from, question);
+}
+
+/// A request without a body.
+upstream_request forwarder::request_of(const http_request& from, std::string_view query) const {
+    return {.headers = from.headers,
+            .tenant_header = settings_.tenant_header,
+            .tenant = from.tenant_is_bound ? from.tenant : std::string_view{},
+            .path_tenant = from.tenant,
+            .keeps_authorization = !from.authorization_is_ours,
+            .query = query,
+            .body = {}};
 }
 
 net::awaitable<reply> forwarder::post(const http_request& from, const upstream_request& message) {
@@ -201,36 +219,6 @@ std::string forwarder::query_of(const http_request& from) {
                    {"tenant", shown_tenant(from.tenant)}});
     return std::move(query.text);
 }
-
-namespace {
-
-using namespace std::chrono_literals;
-
-/// Every answer comes within upstream.timeout; this catches answers lost to a lack of memory.
-constexpr auto grace = 5s;
-
-/// The parts of `sent` that are needed to count its outcome later.
-outgoing facts_of(const outgoing& sent) {
-    return {.version = sent.version,
-            .forward = sent.forward,
-            .body = sent.body,
-            .decided = sent.decided,
-            .untranslated = sent.untranslated};
-}
-
-void tell_failed(shared_replica& replica, std::uint64_t samples, std::string_view reason, std::string_view err) {
-    replica.samples_failed.add(samples);
-    const auto news = replica.lost.count(samples);
-    if (!news) return;
-    log::warn("a replica has not stored what it was sent", {{"requests", news->requests},
-                                                            {"samples", news->samples},
-                                                            {"replica", replica.store.name},
-                                                            {"best_effort", replica.settings.best_effort},
-                                                            {"reason", reason},
-                                                            {"err", err}});
-}
-
-}  // namespace
 
 struct expected_answers {
     async_timer all_there;

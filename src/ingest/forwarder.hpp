@@ -95,6 +95,7 @@ class forwarder {
     net::awaitable<reply> ask_for_zstd(const http_request& from);
 
   private:
+    [[nodiscard]] upstream_request request_of(const http_request& from, std::string_view query) const;
     net::awaitable<reply> post(const http_request& from, const upstream_request& message);
     reply failed(const http_request& from, const upstream_error& error);
     reply answered(upstream_answer answer);

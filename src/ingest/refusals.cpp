@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/log.hpp"
 #include "core/text.hpp"
-#include "http/route_table.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "plan/distinguishing_labels.hpp"
@@ -23,17 +20,6 @@ namespace {
 
 constexpr std::size_t logged_tenant_bytes_max = 100;
 
-/// The fields of a line about one limit, and about the budget that counts the first of the series.
-struct share_line {
-    std::uint64_t samples = 0;
-    std::string tenant;
-    std::string_view limit;
-    std::string group;
-    refusing_window window = refusing_window::hourly;
-    budget_window_figures figures;
-    std::string example;
-};
-
 /// The window whose budget is spent; the hour's if both are. Room reserved for carried-over series counts as spent.
 refusing_window window_without_room(const budget_figures& of) {
     const budget_window_figures& hour = of.hourly;
@@ -41,108 +27,67 @@ refusing_window window_without_room(const budget_figures& of) {
     return hour.series_max != 0 && hour.series_reserved >= left ? refusing_window::hourly : refusing_window::daily;
 }
 
-share_line line_of(const refusing_request& of, const limit_share& share, std::uint64_t samples) {
+enum class refusal_kind : std::uint8_t { refused, observed, exempt_beyond, values_beyond };
+
+void write_line(refusal_kind of, std::span<const log::field> fields) {
+    switch (of) {
+        case refusal_kind::refused:
+            return log::write(log::level::warn, "series refused", fields);
+        case refusal_kind::observed:
+            return log::write(log::level::warn, "series would be refused", fields);
+        case refusal_kind::exempt_beyond:
+            return log::write(log::level::warn, "exempt series beyond their limit", fields);
+        case refusal_kind::values_beyond:
+            return log::write(log::level::warn, "values of ignored labels beyond their limit", fields);
+    }
+}
+
+void write_rest(refusal_kind of, const refusal_log::summary& rest) {
+    const std::array<log::field, 2> fields{{{"samples", rest.samples}, {"limits", rest.limits}}};
+    switch (of) {
+        case refusal_kind::refused:
+            return log::write(log::level::warn, "more series refused", fields);
+        case refusal_kind::observed:
+            return log::write(log::level::warn, "more series would be refused", fields);
+        default:
+            return log::write(log::level::warn, "more exempt series or ignored values beyond their limits", fields);
+    }
+}
+
+/// Shows the budget that counts the first of the series.
+void log_share(const refusing_request& of, const limit_share& share, std::uint64_t samples, refusal_kind kind) {
     const refused_entry& first = share.first;
     const auto budget = budget_of(of.limiter, share.limit, of.planning.labels(first.entry), of.tenant);
     const budget_figures shown = budget.value_or(budget_figures{});
     const bool is_own = share.limit == exempt_limit || share.limit == ignored_values_limit;
     const refusing_window window = is_own ? window_without_room(shown) : window_of(first.reason);
-    return {.samples = samples,
-            .tenant = readable(of.tenant.substr(0, logged_tenant_bytes_max)),
-            .limit = of.limiter.limit_name(share.limit),
-            .group = cut_group_text(shown.name),
-            .window = window,
-            .figures = window == refusing_window::hourly ? shown.hourly : shown.daily,
-            .example = to_text(distinguishing_first(of.planning, first.entry))};
+    const budget_window_figures& figures = window == refusing_window::hourly ? shown.hourly : shown.daily;
+    const std::string tenant = readable(of.tenant.substr(0, logged_tenant_bytes_max));
+    const auto limit = of.limiter.limit_name(share.limit);
+    const std::string group = cut_group_text(shown.name);
+    const std::string example = to_text(distinguishing_first(of.planning, first.entry));
+    const std::array<log::field, 8> fields{{{"samples", samples},
+                                            {"tenant", tenant},
+                                            {"limit", limit},
+                                            {"group", group},
+                                            {"window", to_text(window)},
+                                            {"max", figures.series_max},
+                                            {"current", figures.series_current},
+                                            {"example", example}}};
+    write_line(kind, fields);
 }
 
-/// The fields point into `line`.
-std::array<log::field, 8> fields_of(const share_line& line) {
-    return {{{"samples", line.samples},
-             {"tenant", line.tenant},
-             {"limit", line.limit},
-             {"group", line.group},
-             {"window", to_text(line.window)},
-             {"max", line.figures.series_max},
-             {"current", line.figures.series_current},
-             {"example", line.example}}};
-}
-
-struct wording {
-    void (*of_limit)(std::span<const log::field> fields);
-    void (*of_others)(const refusal_log::summary& rest);
-};
-
-constexpr wording refused{
-    .of_limit = [](std::span<const log::field> fields) { log::write(log::level::warn, "series refused", fields); },
-    .of_others =
-        [](const refusal_log::summary& rest) {
-            log::warn("more series refused", {{"samples", rest.samples}, {"limits", rest.limits}});
-        }};
-constexpr wording observed{
-    .of_limit =
-        [](std::span<const log::field> fields) { log::write(log::level::warn, "series would be refused", fields); },
-    .of_others =
-        [](const refusal_log::summary& rest) {
-            log::warn("more series would be refused", {{"samples", rest.samples}, {"limits", rest.limits}});
-        }};
-
-void log_more_beyond(const refusal_log::summary& rest) {
-    log::warn("more exempt series or ignored values beyond their limits",
-              {{"samples", rest.samples}, {"limits", rest.limits}});
-}
-
-constexpr wording exempt_beyond{.of_limit =
-                                    [](std::span<const log::field> fields) {
-                                        log::write(log::level::warn, "exempt series beyond their limit", fields);
-                                    },
-                                .of_others = log_more_beyond};
-constexpr wording values_beyond{.of_limit =
-                                    [](std::span<const log::field> fields) {
-                                        log::write(log::level::warn, "values of ignored labels beyond their limit",
-                                                   fields);
-                                    },
-                                .of_others = log_more_beyond};
-
-void log_shares(const refusing_request& of, std::span<const limit_share> shares, refusal_log& log, const wording& say) {
+void log_shares(const refusing_request& of, std::span<const limit_share> shares, refusal_log& log, refusal_kind kind) {
     for (const limit_share& share : shares) {
         const auto due = log.count(of.limiter.limit_name(share.limit), of.tenant, share.samples);
-        if (due.samples != 0) {
-            const share_line line = line_of(of, share, due.samples);
-            say.of_limit(fields_of(line));
-        }
-        if (due.others) say.of_others(*due.others);
+        if (due.samples != 0) log_share(of, share, due.samples, kind);
+        if (due.others) write_rest(kind, *due.others);
     }
 }
 
 void count_shares(const refusing_request& of, std::span<const limit_share> shares, limit_counters& counters) {
     for (const limit_share& share : shares) counters.add(of.limiter.limit_name(share.limit), of.tenant, share.samples);
 }
-
-}  // namespace
-
-void log_refusals(const refusing_request& of, ingest_logs& logs) {
-    log_shares(of, of.decided.refused_by, logs.refused, refused);
-    log_shares(of, of.decided.observed_by, logs.observed, observed);
-    for (const limit_share& share : of.decided.beyond)
-        log_shares(of, {&share, 1}, logs.beyond, share.limit == exempt_limit ? exempt_beyond : values_beyond);
-}
-
-void log_further_refusals(ingest_logs& logs) {
-    if (const auto rest = logs.refused.rest()) refused.of_others(*rest);
-    if (const auto rest = logs.observed.rest()) observed.of_others(*rest);
-    if (const auto rest = logs.beyond.rest()) log_more_beyond(*rest);
-}
-
-void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
-    count_shares(of, of.decided.refused_by, metrics.limit_samples_refused);
-    count_shares(of, of.decided.observed_by, metrics.limit_samples_observed);
-    if (of.decided.refused_unknown_samples != 0)
-        metrics.limit_samples_refused.add(of.limiter.limit_name(unknown_limit), of.tenant,
-                                          of.decided.refused_unknown_samples);
-}
-
-namespace {
 
 /// Whether the body exceeds a bound, rather than being malformed.
 bool is_over_bound(wire_errc code) {
@@ -160,7 +105,33 @@ bool is_over_bound(wire_errc code) {
     }
 }
 
+constexpr std::string_view unconfirmed_hint =
+    "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
+    "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
+
 }  // namespace
+
+void log_refusals(const refusing_request& of, ingest_logs& logs) {
+    log_shares(of, of.decided.refused_by, logs.refused, refusal_kind::refused);
+    log_shares(of, of.decided.observed_by, logs.observed, refusal_kind::observed);
+    for (const limit_share& share : of.decided.beyond)
+        log_shares(of, {&share, 1}, logs.beyond,
+                   share.limit == exempt_limit ? refusal_kind::exempt_beyond : refusal_kind::values_beyond);
+}
+
+void log_further_refusals(ingest_logs& logs) {
+    if (const auto rest = logs.refused.rest()) write_rest(refusal_kind::refused, *rest);
+    if (const auto rest = logs.observed.rest()) write_rest(refusal_kind::observed, *rest);
+    if (const auto rest = logs.beyond.rest()) write_rest(refusal_kind::values_beyond, *rest);
+}
+
+void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
+    count_shares(of, of.decided.refused_by, metrics.limit_samples_refused);
+    count_shares(of, of.decided.observed_by, metrics.limit_samples_observed);
+    if (of.decided.refused_unknown_samples != 0)
+        metrics.limit_samples_refused.add(of.limiter.limit_name(unknown_limit), of.tenant,
+                                          of.decided.refused_unknown_samples);
+}
 
 reply malformed(const wire_error& error) {
     const reject_reason reason = is_over_bound(error.code) ? reject_reason::too_large : reject_reason::malformed;
@@ -183,14 +154,6 @@ reply looped() {
                      "loop: the request has been here before, or has passed too many gates (see its Via header): an "
                      "upstream.url leads back");
 }
-
-namespace {
-
-constexpr std::string_view unconfirmed_hint =
-    "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
-    "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
-
-}  // namespace
 
 void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
     log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
