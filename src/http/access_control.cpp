@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "base/log.hpp"
 #include "core/text.hpp"
-#include "http/passwords.hpp"
 
 namespace seriesgate {
 namespace {
@@ -56,6 +53,23 @@ credentials bearer(std::string_view token) {
     return {credentials::kind::bearer, {}, secret_text{token}};
 }
 
+constexpr std::string_view of_token = "token";
+constexpr std::string_view of_password = "password";
+
+/// As costly as the costliest real hash, so that the time of an answer does not show whether a user exists.
+std::string hash_of_nobody(const web_config& from) {
+    int cost = 0;
+    for (const auto& [name, hash] : from.basic_auth_users) cost = std::max(cost, bcrypt_cost(hash.reveal()));
+    return cost == 0 ? std::string{} : bcrypt_of_nobody(cost);
+}
+
+constexpr std::chrono::milliseconds rest_without_memory{100};
+
+bool asks_anything(const web_config& of) {
+    return of.has_users() || of.ingestion_users || of.admin_users || (of.tls && of.tls->verifies_clients()) ||
+           !of.answer_headers.empty();
+}
+
 }  // namespace
 
 credentials read_authorization(std::string_view value) {
@@ -67,20 +81,6 @@ credentials read_authorization(std::string_view value) {
     if (equal_ignoring_case(scheme, "bearer")) return bearer(value);
     return {};
 }
-
-namespace {
-
-constexpr std::string_view of_token = "token";
-constexpr std::string_view of_password = "password";
-
-/// As costly as the costliest real hash, so that the time of an answer does not show whether a user exists.
-std::string hash_of_nobody(const web_config& from) {
-    int cost = 0;
-    for (const auto& [name, hash] : from.basic_auth_users) cost = std::max(cost, bcrypt_cost(hash.reveal()));
-    return cost == 0 ? std::string{} : bcrypt_of_nobody(cost);
-}
-
-}  // namespace
 
 access_rules::access_rules(const web_config& from, const digest_key& key, const access_rules* before)
     : has_tokens_(!from.bearer_tokens.empty()),
@@ -169,17 +169,6 @@ void access_rules::remember(const password_question& right) const {
     user->right.of = right.of;
     user->right.is_known.store(true, std::memory_order_release);
 }
-
-namespace {
-
-constexpr std::chrono::milliseconds rest_without_memory{100};
-
-bool asks_anything(const web_config& of) {
-    return of.has_users() || of.ingestion_users || of.admin_users || (of.tls && of.tls->verifies_clients()) ||
-           !of.answer_headers.empty();
-}
-
-}  // namespace
 
 access_control::access_control(const web_config& from)
     : rules_(std::make_unique<const access_rules>(from, key_, nullptr)), asks_(asks_anything(from)) {}

@@ -4,8 +4,6 @@
 #include <cassert>
 #include <cstddef>
 
-#include "base/metrics.hpp"
-
 namespace seriesgate {
 namespace {
 

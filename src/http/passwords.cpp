@@ -8,15 +8,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "base/random.hpp"
 

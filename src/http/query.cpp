@@ -1,7 +1,5 @@
 #include "http/query.hpp"
 
-#include <optional>
-
 namespace seriesgate {
 namespace {
 

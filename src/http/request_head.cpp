@@ -5,14 +5,11 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include "core/text.hpp"
 #include "net/async.hpp"
-#include "net/http_fields.hpp"
 #include "net/socket.hpp"
 
 namespace seriesgate {
@@ -85,69 +82,6 @@ std::string_view without_authority(std::string_view target, const request_header
     return authority.size() == left.size() ? "/" : left.substr(authority.size());
 }
 
-}  // namespace
-
-std::string path_meant(const request_header& header) {
-    const std::string_view written = without_authority(path_of(header.target()), header);
-    std::string meant;
-    for (std::size_t i = 0; i < written.size(); ++i) {
-        const auto plain = unreserved_in(written.substr(i));
-        if (written[i] == '/' && meant.ends_with('/')) continue;
-        meant += plain.value_or(written[i]);
-        if (plain) i += 2;
-    }
-    if (meant.size() > 1 && meant.ends_with('/')) meant.pop_back();
-    return meant;
-}
-
-std::string_view path_of(std::string_view target) {
-    return target.substr(0, target.find('?'));
-}
-
-std::string_view query_of(std::string_view target) {
-    const auto at = target.find('?');
-    return at == std::string_view::npos ? std::string_view{} : target.substr(at + 1);
-}
-
-bool is_allowed(std::string_view method, std::string_view list) {
-    for (;;) {
-        const std::size_t end = list.find(", ");
-        if (list.substr(0, end) == method) return true;
-        if (end == std::string_view::npos) return false;
-        list.remove_prefix(end + 2);
-    }
-}
-
-std::string_view fault_of(const request_header& header, std::string_view tenant_header) {
-    if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
-    if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
-    return host_fault(header);
-}
-
-std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts) {
-    const auto site = header.find("Sec-Fetch-Site"), origin = header.find(http::field::origin);
-    if (site == header.end() && origin == header.end()) return {};
-    const auto host_line = header.find(http::field::host);
-    const std::string_view host = host_line == header.end() ? std::string_view{} : std::string_view{host_line->value()};
-    const auto mode = header.find("Sec-Fetch-Mode");
-    const bool is_link =
-        mode != header.end() && mode->value() == "navigate" && is_allowed(header.method_string(), "GET, HEAD");
-    if (site != header.end() && site->value() == "cross-site" && !is_link) return "sent by a page of another site";
-    if (origin != header.end() && !is_own_origin(origin->value(), host, hosts))
-        return "sent by a page of another origin than this host, which server.hosts does not name";
-    if (!hosts.empty() && !is_listed(host, ":443", hosts) && !is_listed(host, ":80", hosts))
-        return "a browser's, to a host that server.hosts does not name";
-    return {};
-}
-
-bool expects_continue(const request_header& header) {
-    if (header.version() == 10) return false;  // HTTP/1.0 would take 100 for the answer
-    const auto expect = header.find(http::field::expect);
-    return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
-}
-
-namespace {
-
 access_question question_of(const request_header& header, const route* to, std::string_view certificate_name,
                             std::string_view tenant_header) {
     const bool is_ingestion = to != nullptr && to->kind == route_kind::ingestion;
@@ -217,6 +151,65 @@ std::optional<reply> answer_to(const access_decision& decided, access_side side,
 }
 
 }  // namespace
+
+std::string path_meant(const request_header& header) {
+    const std::string_view written = without_authority(path_of(header.target()), header);
+    std::string meant;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        const auto plain = unreserved_in(written.substr(i));
+        if (written[i] == '/' && meant.ends_with('/')) continue;
+        meant += plain.value_or(written[i]);
+        if (plain) i += 2;
+    }
+    if (meant.size() > 1 && meant.ends_with('/')) meant.pop_back();
+    return meant;
+}
+
+std::string_view path_of(std::string_view target) {
+    return target.substr(0, target.find('?'));
+}
+
+std::string_view query_of(std::string_view target) {
+    const auto at = target.find('?');
+    return at == std::string_view::npos ? std::string_view{} : target.substr(at + 1);
+}
+
+bool is_allowed(std::string_view method, std::string_view list) {
+    for (;;) {
+        const std::size_t end = list.find(", ");
+        if (list.substr(0, end) == method) return true;
+        if (end == std::string_view::npos) return false;
+        list.remove_prefix(end + 2);
+    }
+}
+
+std::string_view fault_of(const request_header& header, std::string_view tenant_header) {
+    if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
+    if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
+    return host_fault(header);
+}
+
+std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts) {
+    const auto site = header.find("Sec-Fetch-Site"), origin = header.find(http::field::origin);
+    if (site == header.end() && origin == header.end()) return {};
+    const auto host_line = header.find(http::field::host);
+    const std::string_view host = host_line == header.end() ? std::string_view{} : std::string_view{host_line->value()};
+    const auto mode = header.find("Sec-Fetch-Mode");
+    const bool is_link =
+        mode != header.end() && mode->value() == "navigate" && is_allowed(header.method_string(), "GET, HEAD");
+    if (site != header.end() && site->value() == "cross-site" && !is_link) return "sent by a page of another site";
+    if (origin != header.end() && !is_own_origin(origin->value(), host, hosts))
+        return "sent by a page of another origin than this host, which server.hosts does not name";
+    if (!hosts.empty() && !is_listed(host, ":443", hosts) && !is_listed(host, ":80", hosts))
+        return "a browser's, to a host that server.hosts does not name";
+    return {};
+}
+
+bool expects_continue(const request_header& header) {
+    if (header.version() == 10) return false;  // HTTP/1.0 would take 100 for the answer
+    const auto expect = header.find(http::field::expect);
+    return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
+}
 
 net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to, connection_facts from,
                                                   worker& self, identity& who) {

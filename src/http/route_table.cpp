@@ -8,7 +8,6 @@
 #include <iterator>
 #include <utility>
 
-#include "base/log.hpp"
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
 
@@ -16,6 +15,9 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t shown_bytes_max = 100;
+
+constexpr std::size_t tenant_bytes_max = 100;
+constexpr std::size_t logged_user_bytes_max = 100;
 
 }  // namespace
 
@@ -94,13 +96,6 @@ const route* route_table::find_by_tenant(std::string_view path, std::string& ten
     }
     return nullptr;
 }
-
-namespace {
-
-constexpr std::size_t tenant_bytes_max = 100;
-constexpr std::size_t logged_user_bytes_max = 100;
-
-}  // namespace
 
 bool is_logged_by_ingestion(reject_reason reason) noexcept {
     return reason == reject_reason::refused || reason == reject_reason::untranslated ||

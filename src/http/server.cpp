@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "config/config.hpp"
-#include "http/session.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -8,15 +8,12 @@
 #include <cassert>
 #include <chrono>
 #include <new>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
 #include "http/request_head.hpp"
 #include "http/request_reading.hpp"
-#include "http/worker.hpp"
 #include "net/event_loop.hpp"
 #include "net/http_messages.hpp"
 #include "net/timed_stream.hpp"
@@ -165,51 +162,9 @@ net::awaitable<after> serve_one(served_connection& peer) {
     co_return unread || peer.buffer.size() != 0 || !peer.stream.is_quiet() ? after::linger : after::close;
 }
 
-}  // namespace
-
-net::awaitable<void> serve(sender_connection from, service& offered) {
-    served_connection peer{std::move(from), offered};
-    for (;;) {
-        const bool came = co_await wait_for_request(peer);
-        if (!came) co_return;
-        if (is_to_be_passed_on(peer) && !peer.lease.over()) co_return pass_on(peer);
-        const after next = co_await serve_one(peer);
-        if (next == after::linger) co_await linger(peer);
-        if (next != after::next_request) co_return;
-    }
-}
-
-namespace {
-
-constexpr const char* session_failed = "a connection was dropped";
-
-}  // namespace
-
-void serve_here(sender_connection from, service& offered) {
-    spawn(offered.self.io.get_executor(), serve(std::move(from), offered), session_failed);
-}
-
-std::optional<sender_connection> moved_to(net::io_context& to, sender_connection from) {
-    detached_socket detached{from.socket};
-    connection_lease lease = std::move(from.lease);  // goes before the socket closes
-    auto socket = detached.attach(to);
-    if (socket)
-        return sender_connection{std::move(*socket), std::move(lease), std::move(from.read_ahead), std::move(from.tls)};
-    lease = {};
-    log::error(session_failed, {{"err", socket.error().message()}});
-    return std::nullopt;
-}
-
-void serve_there(sender_connection from, service& offered) {
-    auto moved = moved_to(offered.self.io, std::move(from));
-    if (moved) serve_here(std::move(*moved), offered);
-}
-
-namespace {
+constexpr const char* connection_failed = "a connection was dropped";
 
 using namespace std::chrono_literals;
-
-constexpr const char* handshake_failed = "a connection was dropped";
 
 /// The text of Go's servers, such as Prometheus.
 constexpr std::string_view answer_to_plain_http =
@@ -250,6 +205,38 @@ net::awaitable<void> answer_plain_http(timed_stream& stream) {
 
 }  // namespace
 
+net::awaitable<void> serve(sender_connection from, service& offered) {
+    served_connection peer{std::move(from), offered};
+    for (;;) {
+        const bool came = co_await wait_for_request(peer);
+        if (!came) co_return;
+        if (is_to_be_passed_on(peer) && !peer.lease.over()) co_return pass_on(peer);
+        const after next = co_await serve_one(peer);
+        if (next == after::linger) co_await linger(peer);
+        if (next != after::next_request) co_return;
+    }
+}
+
+void serve_here(sender_connection from, service& offered) {
+    spawn(offered.self.io.get_executor(), serve(std::move(from), offered), connection_failed);
+}
+
+std::optional<sender_connection> moved_to(net::io_context& to, sender_connection from) {
+    detached_socket detached{from.socket};
+    connection_lease lease = std::move(from.lease);  // goes before the socket closes
+    auto socket = detached.attach(to);
+    if (socket)
+        return sender_connection{std::move(*socket), std::move(lease), std::move(from.read_ahead), std::move(from.tls)};
+    lease = {};
+    log::error(connection_failed, {{"err", socket.error().message()}});
+    return std::nullopt;
+}
+
+void serve_there(sender_connection from, service& offered) {
+    auto moved = moved_to(offered.self.io, std::move(from));
+    if (moved) serve_here(std::move(*moved), offered);
+}
+
 struct handshakes::tls_handshake : leased_stream {
     http_metrics& metrics;
     const std::string peer;
@@ -266,7 +253,7 @@ struct handshakes::tls_handshake : leased_stream {
 
 void handshakes::take(sender_connection from, service& then) {
     auto moved = moved_to(io_, std::move(from));
-    if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then), handshake_failed);
+    if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then), connection_failed);
 }
 
 net::awaitable<void> handshakes::shake(sender_connection from, service& then) {

@@ -1,7 +1,6 @@
 /// Serves one connection: its requests one after the other, on one thread.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -7,9 +7,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/system/system_error.hpp>
 #include <cerrno>
-#include <chrono>
-#include <string>
-#include <utility>
 
 #include "net/async.hpp"
 
@@ -25,29 +22,6 @@ net::posix::stream_descriptor always_ready(net::io_context& io) {
     if (descriptor < 0) throw boost::system::system_error{errno, boost::system::system_category(), "eventfd"};
     return net::posix::stream_descriptor{io, descriptor};
 }
-
-}  // namespace
-
-net::awaitable<void> probe_delay(worker& of) {
-    if (virtual_clock::installed() != nullptr) co_return;  // a virtual clock measures no delay
-    net::posix::stream_descriptor probe = always_ready(of.io);
-    async_timer rest{of.io};
-    of.delay.begin_round(queue_delay::clock::now());
-    for (;;) {
-        auto [failed] = co_await probe.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
-        if (failed) co_return;
-        const auto now = queue_delay::clock::now();
-        of.last_turn = now;
-        of.shared.metrics.queue_delay.observe(of.delay.end_round(now));
-        of.delay.begin_round(of.delay.is_behind() ? now : now + rest_between_probes);
-        if (of.delay.is_behind()) continue;
-        rest.expires_at(now + rest_between_probes);
-        auto [ended] = co_await rest.async_wait(no_throw);
-        if (ended) co_return;
-    }
-}
-
-namespace {
 
 using namespace std::chrono_literals;
 
@@ -75,6 +49,25 @@ std::string certificate_name_of(const timed_stream& peer) {
 }
 
 }  // namespace
+
+net::awaitable<void> probe_delay(worker& of) {
+    if (virtual_clock::installed() != nullptr) co_return;  // a virtual clock measures no delay
+    net::posix::stream_descriptor probe = always_ready(of.io);
+    async_timer rest{of.io};
+    of.delay.begin_round(queue_delay::clock::now());
+    for (;;) {
+        auto [failed] = co_await probe.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
+        if (failed) co_return;
+        const auto now = queue_delay::clock::now();
+        of.last_turn = now;
+        of.shared.metrics.queue_delay.observe(of.delay.end_round(now));
+        of.delay.begin_round(of.delay.is_behind() ? now : now + rest_between_probes);
+        if (of.delay.is_behind()) continue;
+        rest.expires_at(now + rest_between_probes);
+        auto [ended] = co_await rest.async_wait(no_throw);
+        if (ended) co_return;
+    }
+}
 
 served_connection::served_connection(sender_connection from, service& of)
     : leased_stream(std::move(from)),

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <span>
 #include <utility>
 
-#include "base/log.hpp"
-#include "http/route_table.hpp"
 #include "series/label.hpp"
 #include "wire/wire_error.hpp"
 
@@ -65,6 +62,14 @@ shown_entry shown(const left_out_entry& entry, planner& planning) {
             .text = to_text(labels, shown_example_bytes_max)};
 }
 
+constexpr std::size_t error_bytes_max = 256;
+constexpr std::size_t retry_after_bytes_max = 64;
+
+std::string_view value_of(const http::fields& headers, http::field name) {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
+}
+
 }  // namespace
 
 void count_left_out(const plan& decided, ingest_metrics& metrics) {
@@ -112,18 +117,6 @@ std::string left_out_text(const plan& decided, planner& planning) {
     }
     return text;
 }
-
-namespace {
-
-constexpr std::size_t error_bytes_max = 256;
-constexpr std::size_t retry_after_bytes_max = 64;
-
-std::string_view value_of(const http::fields& headers, http::field name) {
-    const auto found = headers.find(name);
-    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
-}
-
-}  // namespace
 
 store_words said_by_store(const reply& answer, const store_access& store) {
     store_words words;

@@ -1,8 +1,5 @@
 #include "ingest/ingest_metrics.hpp"
 
-#include <string>
-
-#include "base/metrics.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
 #include "config/version.hpp"
 #include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
@@ -12,7 +11,6 @@
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_rotation.hpp"
-#include "plan/marker.hpp"
 
 namespace seriesgate {
 namespace {

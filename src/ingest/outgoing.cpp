@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"
-#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {
@@ -95,31 +93,6 @@ bool is_left_out_told(const decided_request& request, series_limiter& limiter) {
     return request.kind.version == protocol::v2 || answer_of(*limiter.rules(), request.tenant) == limit_answer::reject;
 }
 
-}  // namespace
-
-std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
-                                      const upstream_config& upstream) {
-    const plan& decided = request.decided;
-    outgoing made{.version = request.kind.version,
-                  .forward = decided.forward,
-                  .content_type = request.kind.content_type,
-                  .content_encoding = request.kind.content_encoding,
-                  .decided = decided};
-    const bool goes_on = decided.forward != body_action::nothing;
-    if (goes_on && is_for_translation(request, upstream)) made.forward = body_action::translated;
-    if (!make_body(request, work, made)) return std::nullopt;
-    made.refused_text = refused_text(decided, request.tenant, work.planning, limiter);
-    if (is_left_out_told(request, limiter)) made.left_out_text = left_out_text(decided, work.planning);
-
-    assert((made.body == nullptr) == (made.forward == body_action::nothing));
-    assert(made.body == nullptr || !made.body->empty());
-    assert(made.forward != body_action::unchanged || made.decided.refused_series + made.decided.left_out_series == 0);
-    assert(made.untranslated.samples <= made.decided.accepted().samples);
-    return made;
-}
-
-namespace {
-
 /// Removes the text before `separator`, and `separator`, from the front of `text`. @return that text, trimmed.
 std::string_view take_until(std::string_view& text, char separator) {
     const auto at = text.find(separator);
@@ -200,6 +173,27 @@ bool begins_as_zstd(bytes_view body) {
 }
 
 }  // namespace
+
+std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
+                                      const upstream_config& upstream) {
+    const plan& decided = request.decided;
+    outgoing made{.version = request.kind.version,
+                  .forward = decided.forward,
+                  .content_type = request.kind.content_type,
+                  .content_encoding = request.kind.content_encoding,
+                  .decided = decided};
+    const bool goes_on = decided.forward != body_action::nothing;
+    if (goes_on && is_for_translation(request, upstream)) made.forward = body_action::translated;
+    if (!make_body(request, work, made)) return std::nullopt;
+    made.refused_text = refused_text(decided, request.tenant, work.planning, limiter);
+    if (is_left_out_told(request, limiter)) made.left_out_text = left_out_text(decided, work.planning);
+
+    assert((made.body == nullptr) == (made.forward == body_action::nothing));
+    assert(made.body == nullptr || !made.body->empty());
+    assert(made.forward != body_action::unchanged || made.decided.refused_series + made.decided.left_out_series == 0);
+    assert(made.untranslated.samples <= made.decided.accepted().samples);
+    return made;
+}
 
 media media_of(const http::fields& headers, bytes_view body) {
     // With two headers, the store might read the other one.

@@ -19,38 +19,6 @@ constexpr std::array count_headers{
     std::pair{"X-Prometheus-Remote-Write-Histograms-Written", &written_counts::histograms},
     std::pair{"X-Prometheus-Remote-Write-Exemplars-Written", &written_counts::exemplars}};
 
-}  // namespace
-
-written_counts written_of(const entry_counts& counts) noexcept {
-    return {
-        .samples = counts.samples - counts.histograms, .histograms = counts.histograms, .exemplars = counts.exemplars};
-}
-
-std::optional<written_counts> read_written(const http::fields& headers) {
-    written_counts counts;
-    bool any = false;
-    for (const auto& [name, count] : count_headers) {
-        const auto found = headers.find(name);
-        if (found == headers.end()) continue;
-        any = true;
-        const std::string_view text = found->value();
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), counts.*count);
-        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    }
-    if (!any) return std::nullopt;
-    return counts;
-}
-
-void write_written(const written_counts& counts, http::fields& headers) {
-    for (const auto& [name, count] : count_headers) headers.set(name, std::to_string(counts.*count));
-}
-
-void erase_written(http::fields& headers) {
-    for (const auto& each : count_headers) headers.erase(each.first);
-}
-
-namespace {
-
 /// Whether the status alone tells what is stored: nothing was sent, or it was sent in remote write 1, where a success
 /// means all of it.
 bool is_known_by_status(const outgoing& sent, const answer_rules& rules) {
@@ -124,6 +92,34 @@ void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer)
 }
 
 }  // namespace
+
+written_counts written_of(const entry_counts& counts) noexcept {
+    return {
+        .samples = counts.samples - counts.histograms, .histograms = counts.histograms, .exemplars = counts.exemplars};
+}
+
+std::optional<written_counts> read_written(const http::fields& headers) {
+    written_counts counts;
+    bool any = false;
+    for (const auto& [name, count] : count_headers) {
+        const auto found = headers.find(name);
+        if (found == headers.end()) continue;
+        any = true;
+        const std::string_view text = found->value();
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), counts.*count);
+        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    }
+    if (!any) return std::nullopt;
+    return counts;
+}
+
+void write_written(const written_counts& counts, http::fields& headers) {
+    for (const auto& [name, count] : count_headers) headers.set(name, std::to_string(counts.*count));
+}
+
+void erase_written(http::fields& headers) {
+    for (const auto& each : count_headers) headers.erase(each.first);
+}
 
 confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer) {
     assert(sent.refused_text.empty() || sent.decided.refused_series != 0);

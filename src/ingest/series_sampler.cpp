@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
-#include <mutex>
 #include <new>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "core/bytes.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/limiter.hpp"
-#include "limit/verdict.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 
@@ -62,6 +58,15 @@ bool append_labels(std::string& out, std::span<const label_view> labels, const l
     }
     append_bytes(out, entry_tag, inner);
     return is_whole;
+}
+
+constexpr std::size_t agent_bytes_max = 128;
+
+request_sender sender_of(const decided_request& request) {
+    const auto agent = request.from.headers.find(http::field::user_agent);
+    std::string_view named;
+    if (agent != request.from.headers.end()) named = agent->value();
+    return {.tenant = request.tenant, .address = request.from.sender, .agent = named.substr(0, agent_bytes_max)};
 }
 
 }  // namespace
@@ -242,19 +247,6 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
 }
-
-namespace {
-
-constexpr std::size_t agent_bytes_max = 128;
-
-request_sender sender_of(const decided_request& request) {
-    const auto agent = request.from.headers.find(http::field::user_agent);
-    std::string_view named;
-    if (agent != request.from.headers.end()) named = agent->value();
-    return {.tenant = request.tenant, .address = request.from.sender, .agent = named.substr(0, agent_bytes_max)};
-}
-
-}  // namespace
 
 void sample_series(const decided_request& request, planner& planning, ingest_shared& shared) {
     const plan& decided = request.decided;

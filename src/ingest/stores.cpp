@@ -4,9 +4,6 @@
 #include <array>
 #include <string>
 
-#include "base/metrics.hpp"
-#include "upstream/shared_store.hpp"
-
 namespace seriesgate {
 
 shared_stores::shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers)

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <iterator>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "config/units.hpp"
@@ -13,7 +12,6 @@
 #include "limit/explain.hpp"
 #include "plan/distinguishing_labels.hpp"
 #include "series/label.hpp"
-#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {
@@ -26,48 +24,6 @@ constexpr std::size_t answer_bytes_max = 16u << 10;
 /// Explains a refusal when a reload or a new window has made room since.
 constexpr std::string_view room_again = "there is room again";
 constexpr std::string_view nobody_answered = "the store that shares the limits has not answered";
-
-}  // namespace
-
-std::string refused_summary(const plan_counts& decided) {
-    return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
-                       decided.refused.samples == 1 ? "" : "s");
-}
-
-std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter) {
-    if (decided.quoted.empty()) return {};
-    std::string text;
-    std::set<std::string> named;
-    for (const refused_entry& refused : decided.quoted) {
-        if (refused.limit == unavailable_limit) {
-            if (named.insert(std::string{nobody_answered}).second)
-                text.append(text.empty() ? "" : "\n").append(nobody_answered);
-            continue;
-        }
-        const auto labels = planning.labels(refused.entry);
-        std::string example;  // made once an entry, since it takes a while
-        for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
-            const std::string budget = to_text(spent);
-            if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
-            if (example.empty()) example = to_text(distinguishing_first(planning, refused.entry), example_bytes_max);
-            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ").append(example);
-        }
-    }
-    return refused_summary(decided) + ": " + (text.empty() ? std::string{room_again} : text);
-}
-
-std::string untranslated_text(const translation_loss& lost) {
-    std::string text;
-    if (lost.histograms != 0)
-        text = fmt::format("left out {} native histogram{} with custom buckets: remote write 1 has none",
-                           lost.histograms, lost.histograms == 1 ? "" : "s");
-    if (lost.invalid.series != 0)
-        text += fmt::format("{}left out {} series that a store of remote write 1 would drop, the first for {}",
-                            text.empty() ? "" : "\n", lost.invalid.series, lost.invalid.first);
-    return text;
-}
-
-namespace {
 
 unsigned status_of(upstream_error_reason reason) noexcept {
     switch (reason) {
@@ -110,6 +66,44 @@ void clear_of_ours(reply& answer, const store_access& from) {
 }
 
 }  // namespace
+
+std::string refused_summary(const plan_counts& decided) {
+    return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
+                       decided.refused.samples == 1 ? "" : "s");
+}
+
+std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter) {
+    if (decided.quoted.empty()) return {};
+    std::string text;
+    std::set<std::string> named;
+    for (const refused_entry& refused : decided.quoted) {
+        if (refused.limit == unavailable_limit) {
+            if (named.insert(std::string{nobody_answered}).second)
+                text.append(text.empty() ? "" : "\n").append(nobody_answered);
+            continue;
+        }
+        const auto labels = planning.labels(refused.entry);
+        std::string example;  // made once an entry, since it takes a while
+        for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
+            const std::string budget = to_text(spent);
+            if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
+            if (example.empty()) example = to_text(distinguishing_first(planning, refused.entry), example_bytes_max);
+            text.append(text.empty() ? "" : "\n").append(budget).append(", for example ").append(example);
+        }
+    }
+    return refused_summary(decided) + ": " + (text.empty() ? std::string{room_again} : text);
+}
+
+std::string untranslated_text(const translation_loss& lost) {
+    std::string text;
+    if (lost.histograms != 0)
+        text = fmt::format("left out {} native histogram{} with custom buckets: remote write 1 has none",
+                           lost.histograms, lost.histograms == 1 ? "" : "s");
+    if (lost.invalid.series != 0)
+        text += fmt::format("{}left out {} series that a store of remote write 1 would drop, the first for {}",
+                            text.empty() ? "" : "\n", lost.invalid.series, lost.invalid.first);
+    return text;
+}
 
 std::string unanswered_line(const upstream_error& error, const upstream_config& upstream) {
     switch (error.reason) {

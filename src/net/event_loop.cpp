@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {

@@ -1,10 +1,5 @@
 #include "net/fair_queue.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include "net/async.hpp"
-
 namespace seriesgate {
 
 net::awaitable<fair_queue::turn> fair_queue::take(std::string_view key, clock::time_point limit) {

@@ -1,7 +1,6 @@
 /// A bounded queue that serves keys (senders, tenants) in turn.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <map>

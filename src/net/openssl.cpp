@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <utility>
 
@@ -96,35 +95,6 @@ std::string common_name(X509* certificate) {
     return is_printable(text) ? std::string{text} : std::string{};
 }
 
-}  // namespace
-
-std::string name_in(X509* certificate) {
-    const names_ptr names = alternative_names(certificate);
-    for (const int kind : {GEN_DNS, GEN_URI, GEN_EMAIL})
-        if (std::string found = first_of(names.get(), kind); !found.empty()) return found;
-    return common_name(certificate);
-}
-
-bool has_any_name(X509* certificate, const std::vector<std::string>& of) {
-    const names_ptr names = alternative_names(certificate);
-    for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
-        const std::string text = text_of(sk_GENERAL_NAME_value(names.get(), i));
-        if (!text.empty() && std::find(of.begin(), of.end(), text) != of.end()) return true;
-    }
-    return false;
-}
-
-std::string subject_of(X509* certificate) {
-    const bio_ptr text{BIO_new(BIO_s_mem())};
-    if (!text) return {};
-    X509_NAME_print_ex(text.get(), X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_UTF8_CONVERT);
-    char* start = nullptr;
-    const long size = BIO_get_mem_data(text.get(), &start);
-    return size > 0 ? std::string{start, static_cast<std::size_t>(size)} : std::string{};
-}
-
-namespace {
-
 struct worded {
     int reason;
     std::string_view text;
@@ -167,6 +137,31 @@ std::string text_of(int reason, unsigned long error) {
 }
 
 }  // namespace
+
+std::string name_in(X509* certificate) {
+    const names_ptr names = alternative_names(certificate);
+    for (const int kind : {GEN_DNS, GEN_URI, GEN_EMAIL})
+        if (std::string found = first_of(names.get(), kind); !found.empty()) return found;
+    return common_name(certificate);
+}
+
+bool has_any_name(X509* certificate, const std::vector<std::string>& of) {
+    const names_ptr names = alternative_names(certificate);
+    for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+        const std::string text = text_of(sk_GENERAL_NAME_value(names.get(), i));
+        if (!text.empty() && std::find(of.begin(), of.end(), text) != of.end()) return true;
+    }
+    return false;
+}
+
+std::string subject_of(X509* certificate) {
+    const bio_ptr text{BIO_new(BIO_s_mem())};
+    if (!text) return {};
+    X509_NAME_print_ex(text.get(), X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_UTF8_CONVERT);
+    char* start = nullptr;
+    const long size = BIO_get_mem_data(text.get(), &start);
+    return size > 0 ? std::string{start, static_cast<std::size_t>(size)} : std::string{};
+}
 
 std::string take_openssl_error() {
     const unsigned long error = ERR_get_error();

@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
-#include <utility>
 
 namespace seriesgate {
 
@@ -120,6 +119,35 @@ stream_endpoint endpoint_by(int (*ask)(int, sockaddr*, socklen_t*), int descript
     if (ask(descriptor, found.data(), &size) != 0 || size > found.capacity()) return {};
     found.resize(size);
     return found;
+}
+
+/// Allows owner and group to read and write.
+constexpr mode_t mask_of_sockets = S_IXUSR | S_IXGRP | S_IRWXO;
+
+/// Replaces the process' mask, which usually denies writing to the group, and so connecting. A mask that also denies
+/// reading means to exclude the group, and keeps doing so.
+class mode_mask {
+    const mode_t before_;
+
+  public:
+    mode_mask() noexcept : before_(::umask(mask_of_sockets)) {
+        if ((before_ & S_IRGRP) != 0) ::umask(mask_of_sockets | S_IRWXG);
+    }
+    mode_mask(const mode_mask&) = delete;
+    mode_mask& operator=(const mode_mask&) = delete;
+    ~mode_mask() { ::umask(before_); }
+};
+
+/// Whether the socket's process has ended. A connect to a file that is no socket is refused, too.
+bool is_left_over(net::io_context& io, const std::string& path) {
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
+    stream_socket tried{io};
+    error_code error;
+    tried.open(unix_endpoint(path).protocol());
+    tried.non_blocking(true);  // a full queue also proves a listener
+    tried.connect(unix_endpoint(path), error);
+    return error == net::error::connection_refused;
 }
 
 }  // namespace
@@ -289,39 +317,6 @@ void name_resolver::look_up(const std::string& host, std::uint16_t port, answer 
             take(error, std::move(endpoints));
         });
 }
-
-namespace {
-
-/// Allows owner and group to read and write.
-constexpr mode_t mask_of_sockets = S_IXUSR | S_IXGRP | S_IRWXO;
-
-/// Replaces the process' mask, which usually denies writing to the group, and so connecting. A mask that also denies
-/// reading means to exclude the group, and keeps doing so.
-class mode_mask {
-    const mode_t before_;
-
-  public:
-    mode_mask() noexcept : before_(::umask(mask_of_sockets)) {
-        if ((before_ & S_IRGRP) != 0) ::umask(mask_of_sockets | S_IRWXG);
-    }
-    mode_mask(const mode_mask&) = delete;
-    mode_mask& operator=(const mode_mask&) = delete;
-    ~mode_mask() { ::umask(before_); }
-};
-
-/// Whether the socket's process has ended. A connect to a file that is no socket is refused, too.
-bool is_left_over(net::io_context& io, const std::string& path) {
-    struct stat found {};
-    if (::lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return false;
-    stream_socket tried{io};
-    error_code error;
-    tried.open(unix_endpoint(path).protocol());
-    tried.non_blocking(true);  // a full queue also proves a listener
-    tried.connect(unix_endpoint(path), error);
-    return error == net::error::connection_refused;
-}
-
-}  // namespace
 
 socket_file::socket_file(std::string path) : path_(std::move(path)) {
     struct stat found {};

@@ -1,14 +1,12 @@
 /// A socket whose operations all have a time limit; the base of timed_stream.
 #pragma once
 
-#include <algorithm>
 #include <boost/asio/append.hpp>
 #include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/error.hpp>
 #include <cassert>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "net/openssl.hpp"
 
@@ -230,6 +229,28 @@ fault set_up(openssl_context& of, const tls_settings& settings) {
     return ask_clients(of);
 }
 
+using clock = wall_clock;
+using namespace std::chrono_literals;
+
+constexpr auto expiry_is_near = 7 * 24h;
+constexpr auto expiry_interval = 24h;
+
+/// "2026-01-01T10:00:00Z"; empty for nothing.
+std::string text_of(std::optional<clock::time_point> moment) {
+    if (!moment) return {};
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(*moment);
+    std::tm parts{};
+    char text[32];
+    ::gmtime_r(&seconds, &parts);
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+/// Replaces the setting's name by the file's path: the user knows files, not our names.
+std::string with_path(std::string_view part, std::string_view fault, const std::string& path) {
+    if (fault.substr(0, part.size()) != part || path.empty()) return {};
+    return path + std::string{fault.substr(part.size())};
+}
+
 }  // namespace
 
 tls_context::tls_context(std::unique_ptr<openssl_context> made) noexcept : state_(std::move(made)) {}
@@ -256,32 +277,6 @@ result<std::shared_ptr<const tls_context>, std::string> make_tls_context(const t
     if (fault bad = set_up(*made, settings)) return *std::move(bad);
     return std::shared_ptr<const tls_context>{std::make_shared<tls_context>(std::move(made))};
 }
-
-namespace {
-
-using clock = wall_clock;
-using namespace std::chrono_literals;
-
-constexpr auto expiry_is_near = 7 * 24h;
-constexpr auto expiry_interval = 24h;
-
-/// "2026-01-01T10:00:00Z"; empty for nothing.
-std::string text_of(std::optional<clock::time_point> moment) {
-    if (!moment) return {};
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(*moment);
-    std::tm parts{};
-    char text[32];
-    ::gmtime_r(&seconds, &parts);
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
-/// Replaces the setting's name by the file's path: the user knows files, not our names.
-std::string with_path(std::string_view part, std::string_view fault, const std::string& path) {
-    if (fault.substr(0, part.size()) != part || path.empty()) return {};
-    return path + std::string{fault.substr(part.size())};
-}
-
-}  // namespace
 
 tls_files::tls_files(no_context_yet, tls_settings settings, const tls_file_names& names)
     : settings_(std::move(settings)),

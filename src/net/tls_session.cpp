@@ -9,9 +9,7 @@
 #include <boost/system/system_error.hpp>
 #include <cassert>
 #include <cstring>
-#include <limits>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "net/openssl.hpp"
@@ -181,6 +179,13 @@ tls_step step_of(state& of, int returned, std::size_t input_bytes_allowed) {
     }
 }
 
+struct tls_category final : boost::system::error_category {
+    const char* name() const noexcept override { return "tls"; }
+    std::string message(int of) const override {
+        return static_cast<tls_error>(of) == tls_error::truncated ? "TLS was cut off" : "TLS did not come about";
+    }
+};
+
 }  // namespace
 
 tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::string& peer_name)
@@ -330,17 +335,6 @@ std::string tls_session::peer_identity() const {
 bool tls_session::is_resumed() const noexcept {
     return SSL_session_reused(state_->ssl.get()) != 0;
 }
-
-namespace {
-
-struct tls_category final : boost::system::error_category {
-    const char* name() const noexcept override { return "tls"; }
-    std::string message(int of) const override {
-        return static_cast<tls_error>(of) == tls_error::truncated ? "TLS was cut off" : "TLS did not come about";
-    }
-};
-
-}  // namespace
 
 error_code make_error_code(tls_error from) noexcept {
     static const tls_category category;

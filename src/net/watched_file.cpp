@@ -9,9 +9,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 
 namespace seriesgate {
@@ -57,6 +55,20 @@ clock::time_point time_of_change(const struct stat& about) {
     return clock::time_point{std::chrono::duration_cast<clock::time_point::duration>(since)};
 }
 
+std::string_view without_line_end(std::string_view text) noexcept {
+    if (text.ends_with('\n')) text.remove_suffix(1);
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    return text;
+}
+
+std::string wrong_with(std::string_view line) {
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+    if (line.empty()) return "is empty";
+    if (line.size() > secret_file::bytes_max) return "holds more than 8 KiB";
+    if (std::ranges::any_of(line, is_control)) return "holds more than one line, or control characters";
+    return "";
+}
+
 }  // namespace
 
 result<bool, std::string> text_file::refresh() {
@@ -98,24 +110,6 @@ bool debounced_file::refresh(const file_look& look) {
     changed_.reset();
     return is_new;
 }
-
-namespace {
-
-std::string_view without_line_end(std::string_view text) noexcept {
-    if (text.ends_with('\n')) text.remove_suffix(1);
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    return text;
-}
-
-std::string wrong_with(std::string_view line) {
-    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-    if (line.empty()) return "is empty";
-    if (line.size() > secret_file::bytes_max) return "holds more than 8 KiB";
-    if (std::ranges::any_of(line, is_control)) return "holds more than one line, or control characters";
-    return "";
-}
-
-}  // namespace
 
 secret_file::secret_file(std::string key, std::string path) : key_(std::move(key)), file_(std::move(path)) {
     file_.load();

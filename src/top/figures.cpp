@@ -6,13 +6,10 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <charconv>
-#include <chrono>
-#include <cstdint>
 #include <exception>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace seriesgate::top {
 namespace {

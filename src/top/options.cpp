@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <exception>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -73,77 +73,6 @@ void write_out(std::string_view text) noexcept {
     }
 }
 
-}  // namespace
-
-bool screen::is_there() {
-    const char* const kind = std::getenv("TERM");
-    if (::isatty(STDOUT_FILENO) != 1 || kind == nullptr || std::string_view{kind} == "dumb") return false;
-    const int own = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-    if (own >= 0) ::close(own);
-    return own >= 0;
-}
-
-screen::screen(bool has_colours) : has_colours_(has_colours) {
-    keys_ = ::open("/dev/tty", O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (keys_ < 0) throw std::system_error(errno, std::system_category(), "/dev/tty");
-    take();
-}
-
-screen::~screen() {
-    give_back();
-    ::close(keys_);
-}
-
-void screen::take() {
-    if (is_taken_ || ::tcgetattr(keys_, &before_) != 0) return;
-    termios raw = before_;
-    ::cfmakeraw(&raw);
-    raw.c_oflag = before_.c_oflag;
-    ::tcsetattr(keys_, TCSANOW, &raw);
-    is_taken_ = true;
-    is_wiped_ = false;
-    write_out(take_codes);
-}
-
-void screen::give_back() noexcept {
-    if (!is_taken_) return;
-    is_taken_ = false;
-    write_out(give_codes);
-    ::tcsetattr(keys_, TCSANOW, &before_);
-}
-
-screen_size screen::size() const noexcept {
-    winsize window{};
-    screen_size size;
-    if (::ioctl(keys_, TIOCGWINSZ, &window) != 0) return size;
-    if (window.ws_row != 0) size.rows = std::min<std::size_t>(window.ws_row, rows_max);
-    if (window.ws_col != 0) size.columns = std::clamp<std::size_t>(window.ws_col, columns_min, columns_max);
-    return size;
-}
-
-void screen::show(const frame& shown) {
-    std::string all;
-    if (!is_wiped_) all = wipe_codes;
-    is_wiped_ = true;
-    write_out(all += painted(shown, has_colours_));
-}
-
-std::string painted(const frame& shown, bool has_colours) {
-    std::string all;
-    std::size_t row = 0;
-    for (const line& each : shown.lines) {
-        // Clears the line first: after a full line the cursor still stands on its last column.
-        all += fmt::format("\x1b[{};1H\x1b[K", ++row);
-        for (const line::piece& piece : each.pieces()) {
-            const std::string_view code = code_of(piece.in, has_colours);
-            all.append(code).append(piece.text).append(code.empty() ? "" : "\x1b[0m");
-        }
-    }
-    return all;
-}
-
-namespace {
-
 std::chrono::sys_seconds now() {
     return std::chrono::floor<std::chrono::seconds>(wall_clock::now());
 }
@@ -313,6 +242,73 @@ int report(net::io_context& io, const options& asked, gate_client& gate) {
 }
 
 }  // namespace
+
+bool screen::is_there() {
+    const char* const kind = std::getenv("TERM");
+    if (::isatty(STDOUT_FILENO) != 1 || kind == nullptr || std::string_view{kind} == "dumb") return false;
+    const int own = ::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (own >= 0) ::close(own);
+    return own >= 0;
+}
+
+screen::screen(bool has_colours) : has_colours_(has_colours) {
+    keys_ = ::open("/dev/tty", O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (keys_ < 0) throw std::system_error(errno, std::system_category(), "/dev/tty");
+    take();
+}
+
+screen::~screen() {
+    give_back();
+    ::close(keys_);
+}
+
+void screen::take() {
+    if (is_taken_ || ::tcgetattr(keys_, &before_) != 0) return;
+    termios raw = before_;
+    ::cfmakeraw(&raw);
+    raw.c_oflag = before_.c_oflag;
+    ::tcsetattr(keys_, TCSANOW, &raw);
+    is_taken_ = true;
+    is_wiped_ = false;
+    write_out(take_codes);
+}
+
+void screen::give_back() noexcept {
+    if (!is_taken_) return;
+    is_taken_ = false;
+    write_out(give_codes);
+    ::tcsetattr(keys_, TCSANOW, &before_);
+}
+
+screen_size screen::size() const noexcept {
+    winsize window{};
+    screen_size size;
+    if (::ioctl(keys_, TIOCGWINSZ, &window) != 0) return size;
+    if (window.ws_row != 0) size.rows = std::min<std::size_t>(window.ws_row, rows_max);
+    if (window.ws_col != 0) size.columns = std::clamp<std::size_t>(window.ws_col, columns_min, columns_max);
+    return size;
+}
+
+void screen::show(const frame& shown) {
+    std::string all;
+    if (!is_wiped_) all = wipe_codes;
+    is_wiped_ = true;
+    write_out(all += painted(shown, has_colours_));
+}
+
+std::string painted(const frame& shown, bool has_colours) {
+    std::string all;
+    std::size_t row = 0;
+    for (const line& each : shown.lines) {
+        // Clears the line first: after a full line the cursor still stands on its last column.
+        all += fmt::format("\x1b[{};1H\x1b[K", ++row);
+        for (const line::piece& piece : each.pieces()) {
+            const std::string_view code = code_of(piece.in, has_colours);
+            all.append(code).append(piece.text).append(code.empty() ? "" : "\x1b[0m");
+        }
+    }
+    return all;
+}
 
 int run(const options& asked) {
     net::io_context io{1};

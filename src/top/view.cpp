@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <utility>
 
 namespace seriesgate::top {
@@ -43,32 +42,6 @@ std::size_t sequence_size(std::string_view text) {
         if (is_last(text[at])) return at + 1;
     return text.size() > key_reader::sequence_bytes_max ? text.size() : 0;
 }
-
-}  // namespace
-
-std::vector<key> key_reader::read(std::string_view bytes) {
-    std::vector<key> keys;
-    const std::string all = std::exchange(pending_, {}).append(bytes);
-    for (std::string_view rest = all; !rest.empty();) {
-        if (rest.front() != escape) {
-            keys.push_back(rest.front() == '\t' ? key{.letter = 0, .other = special::tab}
-                                                : key{.letter = rest.front(), .other = special::none});
-            rest.remove_prefix(1);
-            continue;
-        }
-        const std::size_t size = sequence_size(rest);
-        if (size == 0) {
-            pending_ = rest;
-            break;
-        }
-        const special meant = size == 1 ? special::escape : meant_by(rest.substr(2, size - 2));
-        if (meant != special::none) keys.push_back({.letter = 0, .other = meant});
-        rest.remove_prefix(size);
-    }
-    return keys;
-}
-
-namespace {
 
 constexpr char ctrl_c = 0x03;
 constexpr char ctrl_l = 0x0c;
@@ -177,6 +150,28 @@ wish press_letter(view& seen, char pressed) {
 }
 
 }  // namespace
+
+std::vector<key> key_reader::read(std::string_view bytes) {
+    std::vector<key> keys;
+    const std::string all = std::exchange(pending_, {}).append(bytes);
+    for (std::string_view rest = all; !rest.empty();) {
+        if (rest.front() != escape) {
+            keys.push_back(rest.front() == '\t' ? key{.letter = 0, .other = special::tab}
+                                                : key{.letter = rest.front(), .other = special::none});
+            rest.remove_prefix(1);
+            continue;
+        }
+        const std::size_t size = sequence_size(rest);
+        if (size == 0) {
+            pending_ = rest;
+            break;
+        }
+        const special meant = size == 1 ? special::escape : meant_by(rest.substr(2, size - 2));
+        if (meant != special::none) keys.push_back({.letter = 0, .other = meant});
+        rest.remove_prefix(size);
+    }
+    return keys;
+}
 
 wish press(view& seen, const key& pressed, std::size_t page) {
     return pressed.other == special::none ? press_letter(seen, pressed.letter)

@@ -4,9 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "net/async.hpp"
-
 namespace seriesgate {
 namespace {
 
@@ -35,6 +32,15 @@ bool is_better(const backend_view& one, const backend_view& other, rank of) noex
     return of == rank::ejected ? one.due < other.due : one.in_flight < other.in_flight;
 }
 
+/// A trial without a result by then is abandoned.
+constexpr auto trial_grace = std::chrono::seconds{5};
+/// Weight of the running average: about the last eight requests.
+constexpr int stays_remembered = 8;
+
+bool has_tried(const tried_backends& tried, std::size_t index) {
+    return index < tried.size() && tried[index];
+}
+
 }  // namespace
 
 std::optional<std::size_t> choose_backend(std::span<const backend_view> backends, std::uint64_t turn) noexcept {
@@ -52,19 +58,6 @@ std::optional<std::size_t> choose_backend(std::span<const backend_view> backends
     }
     return best;
 }
-
-namespace {
-
-/// A trial without a result by then is abandoned.
-constexpr auto trial_grace = std::chrono::seconds{5};
-/// Weight of the running average: about the last eight requests.
-constexpr int stays_remembered = 8;
-
-bool has_tried(const tried_backends& tried, std::size_t index) {
-    return index < tried.size() && tried[index];
-}
-
-}  // namespace
 
 backend_slot::backend_slot(const std::shared_ptr<backend_slots>& of, shared_backend& backend, std::size_t index)
     : of_(of), backend_(&backend), index_(index), since_(monotonic_clock::now()) {

@@ -4,13 +4,10 @@
 #include <array>
 #include <boost/beast/http/verb.hpp>
 #include <charconv>
-#include <cstdint>
-#include <string>
 
 #include "base/random.hpp"
 #include "core/path_tenant.hpp"
 #include "core/text.hpp"
-#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {
@@ -28,24 +25,6 @@ bool decides(std::string_view name, std::string_view tenant_header) {
            std::ranges::any_of(never_of_one_hop,
                                [name](std::string_view other) { return equal_ignoring_case(name, other); });
 }
-
-}  // namespace
-
-hop_fields::hop_fields(const http::fields& headers, std::string_view tenant_header) {
-    const auto [first, last] = headers.equal_range(http::field::connection);
-    for (auto line = first; line != last && names_.size() < names_max; ++line)
-        for_each_item(line->value(), [&](std::string_view name) {
-            if (!decides(name, tenant_header)) names_.push_back(name);
-            return names_.size() < names_max;
-        });
-    std::ranges::sort(names_, name_before);
-}
-
-bool hop_fields::contain(std::string_view name) const {
-    return std::ranges::binary_search(names_, name, name_before);
-}
-
-namespace {
 
 constexpr std::string_view product = "seriesgate";
 
@@ -69,30 +48,6 @@ bool is_gate(std::string_view name) {
            (name.size() == product.size() || name[product.size()] == '-');
 }
 
-}  // namespace
-
-std::string_view own_via() {
-    static const std::string text = make_via();
-    return text;
-}
-
-bool is_request_loop(const http::fields& headers) {
-    const std::string_view own_name = received_by(own_via());
-    std::size_t gates = 0;
-    bool been_here = false;
-    const auto [first, last] = headers.equal_range(http::field::via);
-    for (auto line = first; line != last; ++line)
-        for_each_item(line->value(), [&](std::string_view item) {
-            const std::string_view name = received_by(item);
-            if (is_gate(name)) ++gates;
-            been_here = been_here || equal_ignoring_case(name, own_name);
-            return !been_here && gates < gates_max;
-        });
-    return been_here || gates >= gates_max;
-}
-
-namespace {
-
 bool is_of_this_hop(http::field name) {
     switch (name) {
         case http::field::connection:
@@ -113,7 +68,52 @@ bool is_of_this_hop(http::field name) {
     }
 }
 
+std::string target_of(const store_backend& backend, std::string_view query, std::string_view tenant) {
+    std::string target = backend.target.reveal();
+    const std::size_t path_end = std::min(target.find('?'), target.size());
+    if (const auto mark = find_tenant_mark(std::string_view{target}.substr(0, path_end)))
+        target = std::string{mark->before}.append(tenant).append(mark->behind).append(target, path_end);
+    if (query.empty()) return target;
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    target += query;
+    return target;
+}
+
 }  // namespace
+
+hop_fields::hop_fields(const http::fields& headers, std::string_view tenant_header) {
+    const auto [first, last] = headers.equal_range(http::field::connection);
+    for (auto line = first; line != last && names_.size() < names_max; ++line)
+        for_each_item(line->value(), [&](std::string_view name) {
+            if (!decides(name, tenant_header)) names_.push_back(name);
+            return names_.size() < names_max;
+        });
+    std::ranges::sort(names_, name_before);
+}
+
+bool hop_fields::contain(std::string_view name) const {
+    return std::ranges::binary_search(names_, name, name_before);
+}
+
+std::string_view own_via() {
+    static const std::string text = make_via();
+    return text;
+}
+
+bool is_request_loop(const http::fields& headers) {
+    const std::string_view own_name = received_by(own_via());
+    std::size_t gates = 0;
+    bool been_here = false;
+    const auto [first, last] = headers.equal_range(http::field::via);
+    for (auto line = first; line != last; ++line)
+        for_each_item(line->value(), [&](std::string_view item) {
+            const std::string_view name = received_by(item);
+            if (is_gate(name)) ++gates;
+            been_here = been_here || equal_ignoring_case(name, own_name);
+            return !been_here && gates < gates_max;
+        });
+    return been_here || gates >= gates_max;
+}
 
 void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header) {
     const hop_fields declared{from, tenant_header};
@@ -140,21 +140,6 @@ void add_via(http::fields& headers) {
     // A second header line means the same as a list in one line.
     headers.insert(http::field::via, own_via());
 }
-
-namespace {
-
-std::string target_of(const store_backend& backend, std::string_view query, std::string_view tenant) {
-    std::string target = backend.target.reveal();
-    const std::size_t path_end = std::min(target.find('?'), target.size());
-    if (const auto mark = find_tenant_mark(std::string_view{target}.substr(0, path_end)))
-        target = std::string{mark->before}.append(tenant).append(mark->behind).append(target, path_end);
-    if (query.empty()) return target;
-    target += target.find('?') == std::string::npos ? '?' : '&';
-    target += query;
-    return target;
-}
-
-}  // namespace
 
 upstream_message make_message(const upstream_config& settings, const store_backend& backend,
                               const upstream_request& request) {

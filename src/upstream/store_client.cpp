@@ -6,7 +6,6 @@
 
 #include "base/log.hpp"
 #include "net/event_loop.hpp"
-#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,8 +8,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "base/metrics.hpp"
-
 namespace seriesgate {
 namespace {
 
@@ -17,6 +15,27 @@ namespace {
 constexpr std::array<std::string_view, static_cast<std::size_t>(upstream_error_reason::count_)> reason_names{
     "dns", "connection_refused", "connect_timeout", "no_route", "connect_failed", "connection_lost",
     "tls", "invalid_answer",     "timeout",         "busy",     "unauthorized"};
+
+/// Usual status codes, exported from zero on. All that mean lost data are here, since an alert sees no increase in a
+/// counter that begins with its first burst.
+constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,
+                                 401u, 402u, 403u, 404u, 405u, 406u, 407u, 408u, 409u, 410u, 411u, 412u,
+                                 413u, 414u, 415u, 416u, 417u, 418u, 421u, 422u, 423u, 424u, 425u, 426u,
+                                 428u, 429u, 431u, 451u, 499u, 500u, 501u, 502u, 503u, 504u, 507u, 508u};
+
+std::chrono::milliseconds since(upstream_health::clock::time_point begin, upstream_health::clock::time_point now) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(now - begin);
+}
+
+constexpr unsigned unavailable = 503;
+
+double seconds(circuit_breaker::clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+circuit_breaker::clock::time_point at(circuit_breaker::clock::rep ticks) {
+    return circuit_breaker::clock::time_point{circuit_breaker::clock::duration{ticks}};
+}
 
 }  // namespace
 
@@ -36,17 +55,6 @@ upstream_error_reason reason_of_connect(error_code error) noexcept {
     return is_without_route ? upstream_error_reason::no_route : upstream_error_reason::connect_failed;
 }
 
-namespace {
-
-/// Usual status codes, exported from zero on. All that mean lost data are here, since an alert sees no increase in a
-/// counter that begins with its first burst.
-constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,
-                                 401u, 402u, 403u, 404u, 405u, 406u, 407u, 408u, 409u, 410u, 411u, 412u,
-                                 413u, 414u, 415u, 416u, 417u, 418u, 421u, 422u, 423u, 424u, 425u, 426u,
-                                 428u, 429u, 431u, 451u, 499u, 500u, 501u, 502u, 503u, 504u, 507u, 508u};
-
-}  // namespace
-
 void write(exposition& out, const upstream_metrics& metrics) {
     write_counters(out, "seriesgate_upstream_errors_total",
                    "Requests to the upstream that got no answer that could be passed on, by reason.", "reason",
@@ -60,14 +68,6 @@ void write(exposition& out, const upstream_metrics& metrics) {
     write_counter(out, "seriesgate_upstream_sent_bytes_total", "Bytes of request bodies sent upstream, compressed.",
                   metrics.upstream_sent_bytes);
 }
-
-namespace {
-
-std::chrono::milliseconds since(upstream_health::clock::time_point begin, upstream_health::clock::time_point now) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now - begin);
-}
-
-}  // namespace
 
 std::optional<std::uint64_t> upstream_health::failed(upstream_error_reason reason, clock::time_point now) {
     assert(reason < upstream_error_reason::count_);
@@ -122,20 +122,6 @@ std::optional<name_health::news> name_health::looked_up(error_code error, clock:
 std::string name_health::fault() {
     return state_.lock()->fault;
 }
-
-namespace {
-
-constexpr unsigned unavailable = 503;
-
-double seconds(circuit_breaker::clock::duration time) {
-    return std::chrono::duration<double>(time).count();
-}
-
-circuit_breaker::clock::time_point at(circuit_breaker::clock::rep ticks) {
-    return circuit_breaker::clock::time_point{circuit_breaker::clock::duration{ticks}};
-}
-
-}  // namespace
 
 double circuit_breaker::share(clock::time_point now) const noexcept {
     const auto since = at(healthy_since_.load(std::memory_order_relaxed));

@@ -1,10 +1,8 @@
 /// Health of a store, shared by all workers: error reasons, metrics, throttled log lines.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>

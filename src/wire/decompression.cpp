@@ -4,14 +4,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include <algorithm>
-#include <cassert>
-#include <cstdint>
-#include <cstring>
 #include <new>
-
-#include "core/bytes.hpp"
-#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 namespace {
@@ -43,45 +36,6 @@ result<block, wire_error> open_block(bytes_view compressed, std::uint64_t decode
     if (declared > ratio_max * compressed.size()) return wire_error{wire_errc::declared_size_implausible, 0};
     return block{.size = declared, .elements = {elements, static_cast<std::size_t>(end - elements)}};
 }
-
-}  // namespace
-
-result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
-    const auto opened = open_block(compressed, decoded_bytes_max);
-    if (!opened) return opened.error();
-    return opened->size;
-}
-
-result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
-                                             decode_buffer& buffer) {
-    const auto opened = open_block(compressed, decoded_bytes_max);
-    if (!opened) return opened.error();
-    assert(opened->size <= decoded_bytes_limit && opened->size <= decoded_bytes_max);
-    char* const decoded = buffer.room_for(opened->size);
-    if (!snappy_decode_elements(opened->elements, decoded, opened->size))
-        return wire_error{wire_errc::snappy_corrupt, 0};
-    return bytes_view{decoded, opened->size};
-}
-
-void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
-    out.clear();
-    append_varint(out, raw.size());
-    snappy_append(raw, room, out);
-}
-
-void snappy_append(bytes_view raw, decode_buffer& room, std::string& out) {
-    // Not snappy::Compress: it zeroes the maximum size first.
-    assert(raw.size() <= decoded_bytes_limit);
-    char* const compressed = room.room_for(snappy::MaxCompressedLength(raw.size()));
-    std::size_t size = 0;
-    snappy::RawCompress(raw.data(), raw.size(), compressed, &size);
-    assert(size <= room.capacity());
-    const auto size_bytes = static_cast<std::size_t>(varint_size(raw.size()));
-    assert(size >= size_bytes);
-    out.append(compressed + size_bytes, size - size_bytes);
-}
-
-namespace {
 
 /// No copy is longer, and few literals are.
 constexpr std::size_t copied_max = 64;
@@ -188,21 +142,6 @@ bool decoding::take() noexcept {
     return true;
 }
 
-}  // namespace
-
-bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) noexcept {
-    decoding way{
-        .at = elements.data(), .end = elements.data() + elements.size(), .out = out, .to = out, .out_end = out + size};
-    for (;;) {
-        way.go_fast();
-        assert(way.at <= way.end && way.to <= way.out_end);
-        if (way.at == way.end) return way.to == way.out_end;
-        if (!way.take()) return false;
-    }
-}
-
-namespace {
-
 /// The smallest block, three header bytes and a repeated one, makes 128 KiB.
 /// Source: RFC 8878, 3.1.1.2.
 constexpr std::uint64_t block_bytes_min = 4;
@@ -233,6 +172,52 @@ std::uint64_t bound_of(bytes_view compressed, std::uint64_t decoded_bytes_max) {
 }
 
 }  // namespace
+
+result<std::size_t, wire_error> snappy_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
+    const auto opened = open_block(compressed, decoded_bytes_max);
+    if (!opened) return opened.error();
+    return opened->size;
+}
+
+result<bytes_view, wire_error> snappy_decode(bytes_view compressed, std::uint64_t decoded_bytes_max,
+                                             decode_buffer& buffer) {
+    const auto opened = open_block(compressed, decoded_bytes_max);
+    if (!opened) return opened.error();
+    assert(opened->size <= decoded_bytes_limit && opened->size <= decoded_bytes_max);
+    char* const decoded = buffer.room_for(opened->size);
+    if (!snappy_decode_elements(opened->elements, decoded, opened->size))
+        return wire_error{wire_errc::snappy_corrupt, 0};
+    return bytes_view{decoded, opened->size};
+}
+
+void snappy_encode(bytes_view raw, decode_buffer& room, std::string& out) {
+    out.clear();
+    append_varint(out, raw.size());
+    snappy_append(raw, room, out);
+}
+
+void snappy_append(bytes_view raw, decode_buffer& room, std::string& out) {
+    // Not snappy::Compress: it zeroes the maximum size first.
+    assert(raw.size() <= decoded_bytes_limit);
+    char* const compressed = room.room_for(snappy::MaxCompressedLength(raw.size()));
+    std::size_t size = 0;
+    snappy::RawCompress(raw.data(), raw.size(), compressed, &size);
+    assert(size <= room.capacity());
+    const auto size_bytes = static_cast<std::size_t>(varint_size(raw.size()));
+    assert(size >= size_bytes);
+    out.append(compressed + size_bytes, size - size_bytes);
+}
+
+bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) noexcept {
+    decoding way{
+        .at = elements.data(), .end = elements.data() + elements.size(), .out = out, .to = out, .out_end = out + size};
+    for (;;) {
+        way.go_fast();
+        assert(way.at <= way.end && way.to <= way.out_end);
+        if (way.at == way.end) return way.to == way.out_end;
+        if (!way.take()) return false;
+    }
+}
 
 void zstd_codec::release::operator()(ZSTD_CCtx_s* context) const noexcept {
     ZSTD_freeCCtx(context);

@@ -15,6 +15,9 @@
 #include "core/result.hpp"
 #include "wire/wire_error.hpp"
 
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
 namespace seriesgate {
 
 // --- The buffer of a decoded body, reused by all requests.
@@ -125,12 +128,7 @@ inline snappy_element read_snappy_element(bytes_view rest) noexcept {
 /// @return whether the block is valid and decodes to that size.
 bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) noexcept;
 
-}  // namespace seriesgate
-
-struct ZSTD_CCtx_s;
-struct ZSTD_DCtx_s;
-
-namespace seriesgate {
+// --- Zstd.
 
 /// The size in bytes that the frames declare, without decoding. Frames that declare none count with their maximum, up
 /// to `decoded_bytes_max`. A body may be several frames, as in zstd's own tools.

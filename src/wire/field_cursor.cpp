@@ -1,8 +1,6 @@
 #include "wire/field_cursor.hpp"
 
 #include <array>
-#include <cassert>
-#include <cstddef>
 
 namespace seriesgate {
 namespace {

@@ -1,12 +1,12 @@
 #include "wire/label_hash_cache.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
 
-#include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace seriesgate {
 
@@ -60,13 +60,6 @@ void label_hash_cache::note_used() noexcept {
     mask_.compare_exchange_strong(mask, 2 * mask + 1, std::memory_order_relaxed);
 }
 
-}  // namespace seriesgate
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-namespace seriesgate {
 namespace {
 
 [[gnu::flatten]] std::uint64_t portable_key(bytes_view labels, const hash_key& key) noexcept {

@@ -2,11 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstddef>
-#include <cstdint>
-
-#include "core/bytes.hpp"
-#include "wire/decompression.hpp"
 
 namespace seriesgate {
 namespace {

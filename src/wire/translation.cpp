@@ -5,7 +5,6 @@
 #include <cassert>
 #include <string_view>
 
-#include "core/bytes.hpp"
 #include "core/text.hpp"
 #include "series/label.hpp"
 #include "wire/field_cursor.hpp"

@@ -1,7 +1,6 @@
 #include "wire/wire_error.hpp"
 
 #include <iterator>
-#include <string_view>
 
 namespace seriesgate {
 namespace {

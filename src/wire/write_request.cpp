@@ -3,12 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
-#include "wire/label_hash_cache.hpp"
-#include "wire/sample_records.hpp"
-#include "wire/wire_error.hpp"
-
 namespace seriesgate {
 namespace {
 
@@ -82,6 +76,22 @@ constexpr std::size_t keyed_at_once = 4;
 void prefetch_entry_at(const char* at, std::size_t size) noexcept {
     constexpr std::size_t cache_line = 64;
     for (std::size_t line = 0; line < size; line += cache_line) __builtin_prefetch(at + line);
+}
+
+using enum wire_type;
+
+/// A label of an exemplar only has to be well formed.
+fault check_label(bytes_view label) noexcept {
+    field_cursor fields{label};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(1, len):  // name
+            case tag_of(2, len):  // value
+                fields.read_bytes();
+                break;
+            default:
+                fields.skip_unknown(known_fields(1, 2));
+        }
+    return fault_of(fields);
 }
 
 }  // namespace
@@ -327,26 +337,6 @@ bool write_request_reader::fail(wire_errc code, const char* at) noexcept {
     ahead_at_ = ahead_count_;
     return false;
 }
-
-namespace {
-
-using enum wire_type;
-
-/// A label of an exemplar only has to be well formed.
-fault check_label(bytes_view label) noexcept {
-    field_cursor fields{label};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):  // name
-            case tag_of(2, len):  // value
-                fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2));
-        }
-    return fault_of(fields);
-}
-
-}  // namespace
 
 fault check_exemplar(bytes_view exemplar) noexcept {
     field_cursor fields{exemplar};

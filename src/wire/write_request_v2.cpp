@@ -1,11 +1,6 @@
 #include "wire/write_request_v2.hpp"
 
 #include <algorithm>
-#include <cassert>
-
-#include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
-#include "wire/sample_records.hpp"
 
 namespace seriesgate {
 namespace {
@@ -305,12 +300,6 @@ void write_request_v2_reader::fail(wire_errc code, const char* at) noexcept {
     // Nothing of an invalid request is used.
     next_ = records_.size();
 }
-
-namespace {
-
-using enum wire_type;
-
-}  // namespace
 
 void write_request_v2_reader::check_ref(std::uint64_t ref) noexcept {
     if (ref >= symbols_.size()) return leave_out(series_fault::unknown_symbol);
