@@ -48,11 +48,6 @@ void tls_layer::write_some(net::const_buffer plain, erased_handler handler) {
     send(std::move(one));
 }
 
-void tls_layer::shutdown(erased_handler handler) {
-    if (const error_code error = hindrance(operation::write)) return post(std::move(handler), error);
-    go_on({purpose::shutdown, std::move(handler)});
-}
-
 void tls_layer::close_send() noexcept {
     if (sends_ || cut_off_) return;
     cut_off_ = true;
@@ -108,17 +103,9 @@ tls_layer::attempt tls_layer::attempt_at(purpose what) {
 /// A step without output may be repeated.
 tls_step tls_layer::take_step(purpose what, std::size_t& bytes) {
     if (what == purpose::handshake) return session_->handshake();
-    if (what == purpose::read) {
-        const auto came = session_->read(into_);
-        bytes = came.bytes;
-        return came.step;
-    }
-    session_->close();
-    std::array<char, 4096> lost;
-    for (;;) {
-        const auto came = session_->read(net::buffer(lost));
-        if (came.step != tls_step::done) return came.step;
-    }
+    const auto came = session_->read(into_);
+    bytes = came.bytes;
+    return came.step;
 }
 
 void tls_layer::await_input(pending one) {

@@ -16,7 +16,6 @@
 #include <string>
 #include <utility>
 
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
 #include "net/timed_socket.hpp"
@@ -26,13 +25,13 @@ namespace seriesgate {
 
 // --- TLS over a timed_socket.
 
-/// Connects a tls_session with a socket; each operation has the socket's time limit. After an incomplete write,
-/// handshake or shutdown, part of a record may have been sent, so no further write succeeds. Operations of one kind
-/// must not overlap; handshake and shutdown are of both kinds. An operation allocates its handler, and a record-sized
+/// Connects a tls_session with a socket; each operation has the socket's time limit. After an incomplete write
+/// or handshake, part of a record may have been sent, so no further write succeeds. Operations of one kind must not
+/// overlap; a handshake is of both kinds. An operation allocates its handler, and a record-sized
 /// buffer if there is none; buffers are freed while it waits for the peer. Without memory it ends with no_memory.
 /// Threads: the socket's. Must outlive its operations.
 class tls_layer {
-    enum class purpose : std::uint8_t { read, write, handshake, shutdown };
+    enum class purpose : std::uint8_t { read, write, handshake };
 
     /// An operation. The socket operation that it waits for owns it, since its handler may own this object.
     struct pending {
@@ -69,8 +68,6 @@ class tls_layer {
     void read_some(net::mutable_buffer into, erased_handler handler);
     /// @param plain at most tls_session::record_bytes_max; used only during the call.
     void write_some(net::const_buffer plain, erased_handler handler);
-    /// Sends a close_notify and waits for the peer's. Discards other data.
-    void shutdown(erased_handler handler);
     /// Sends a close_notify, if that needs no wait. No write may follow.
     void close_send() noexcept;
 
@@ -156,7 +153,10 @@ class timed_stream {
     template <class Token>
     auto async_handshake(Token&& token) {
         return net::async_initiate<Token, void(error_code)>(
-            [this](auto handler) { tls_->handshake(erased_without_count(std::move(handler))); }, token);
+            [this](auto handler) {
+                tls_->handshake({std::move(handler), get_executor(), erased_handler::no_count{}});
+            },
+            token);
     }
 
     template <class Buffers, class Token>
@@ -195,18 +195,6 @@ class timed_stream {
         if (tls_) [[unlikely]]
             return left_to_wait(error);
         return socket_->write_now(from, error);
-    }
-
-    /// Ends our direction. With TLS it also waits for the peer's close_notify.
-    template <class Token>
-    auto async_shutdown(Token&& token) {
-        return net::async_initiate<Token, void(error_code)>(
-            [this](auto handler) {
-                if (tls_) return tls_->shutdown(erased_without_count(std::move(handler)));
-                shutdown_send();
-                net::post(get_executor(), net::append(std::move(handler), error_code{}));
-            },
-            token);
     }
 
     void no_delay() noexcept { set_no_delay(socket_->socket()); }
@@ -260,11 +248,6 @@ class timed_stream {
     template <class Handler>
     erased_handler erased(Handler handler) {
         return {std::move(handler), get_executor()};
-    }
-
-    template <class Handler>
-    erased_handler erased_without_count(Handler handler) {
-        return {std::move(handler), get_executor(), erased_handler::no_count{}};
     }
 
     /// TLS reads into one buffer at a time.

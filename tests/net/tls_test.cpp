@@ -208,27 +208,6 @@ TEST_CASE("a read that nothing comes for ends with the limit, and can be begun a
     CHECK(with.read_some(with.client) == error_code{});
 }
 
-TEST_CASE("both sides say that nothing more comes") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
-    outcome asked;
-    outcome served;
-    with.client.async_shutdown(asked.handler());
-    SECTION("and are answered") {
-        CHECK(with.read_some(with.server) == net::error::eof);
-        with.server.async_shutdown(served.handler());
-        with.run_until(asked);
-        with.run_until(served);
-        CHECK(*asked.error == error_code{});
-        CHECK(*served.error == error_code{});
-    }
-    SECTION("a peer that does not is waited for until the limit") {
-        with.client.expires_after(20ms);
-        with.run_until(asked);
-        CHECK(*asked.error == error::timeout);
-    }
-}
-
 TEST_CASE("a peer that closes without a word has cut off what it was saying") {
     scene with;
     REQUIRE(with.shake_hands() == error_code{});
