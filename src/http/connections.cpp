@@ -39,18 +39,7 @@ connection_registry::entry* connection_registry::scope::dispensable(clock::time_
 }
 
 connection_lease connection_registry::admit(socket_handle socket, const std::optional<net::ip::address>& peer,
-                                            clock::time_point now) {
-    return take_in(socket, connection_stage::waiting, peer, now);
-}
-
-connection_lease connection_registry::admit_to_handshake(socket_handle socket,
-                                                         const std::optional<net::ip::address>& peer,
-                                                         clock::time_point now) {
-    return take_in(socket, connection_stage::tls_handshake, peer, now);
-}
-
-connection_lease connection_registry::take_in(socket_handle socket, connection_stage first,
-                                              const std::optional<net::ip::address>& peer, clock::time_point now) {
+                                            clock::time_point now, connection_stage first) {
     auto made = std::make_unique<entry>(entry{.socket = socket, .since = now, .stage = first});
     row in_house{made.get()};  // allocated before any change
     row of_peer{made.get()};

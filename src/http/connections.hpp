@@ -70,15 +70,13 @@ class connection_registry {
     connection_registry(const connection_registry&) = delete;
     connection_registry& operator=(const connection_registry&) = delete;
 
-    /// Registers a connection as waiting, and makes room if necessary.
+    /// Registers a connection, and makes room if necessary.
     /// @param socket must stay open until the lease ends.
     /// @param peer nothing for a unix socket: only the total bounds it.
+    /// @param first waiting, or tls_handshake: at maxHandshakes the oldest handshake is closed.
     /// @return an empty lease if not even an overflow place is free. It is counted; close the connection.
     connection_lease admit(socket_handle socket, const std::optional<net::ip::address>& peer,
-                           clock::time_point now = clock::now());
-    /// Registers a connection with a TLS handshake in progress. At maxHandshakes the oldest handshake is closed.
-    connection_lease admit_to_handshake(socket_handle socket, const std::optional<net::ip::address>& peer,
-                                        clock::time_point now = clock::now());
+                           clock::time_point now = clock::now(), connection_stage first = connection_stage::waiting);
 
     /// Out of descriptors: closes at least one expendable connection, and more down to `total`, the bound from now on.
     void lower(std::size_t total, clock::time_point now = clock::now());
@@ -114,8 +112,6 @@ class connection_registry {
     };
     using peer_map = std::map<net::ip::address, scope>;
 
-    connection_lease take_in(socket_handle socket, connection_stage first, const std::optional<net::ip::address>& peer,
-                             clock::time_point now);
     static void append(scope& to, row& one, connection_stage first);
     bool make_room_for_handshake(const std::optional<net::ip::address>& peer);
     bool give_up_oldest(scope& within, connection_stage stage, connection_bound reason);

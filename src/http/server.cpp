@@ -111,8 +111,8 @@ void server::take(stream_socket socket, const stream_endpoint& peer) {
     shared.metrics.connections_accepted.add();
     const auto address = network_of(peer);
     const socket_handle handle = socket.handle();
-    connection_lease lease = at_.tls != nullptr ? at_.connections.admit_to_handshake(handle, address)
-                                                : at_.connections.admit(handle, address);
+    const auto first = at_.tls != nullptr ? connection_stage::tls_handshake : connection_stage::waiting;
+    connection_lease lease = at_.connections.admit(handle, address, connection_registry::clock::now(), first);
     if (lease) {
         set_no_delay(socket);
         sender_connection made{std::move(socket), std::move(lease)};

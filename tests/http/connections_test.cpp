@@ -223,7 +223,7 @@ namespace {
 
 taken& shake(scene& at, const net::ip::address& peer, std::chrono::steady_clock::time_point now = start) {
     taken& made = at.all.emplace_back();
-    made.lease = at.registry.admit_to_handshake(made.socket.descriptor(), peer, now);
+    made.lease = at.registry.admit(made.socket.descriptor(), peer, now, connection_stage::tls_handshake);
     return made;
 }
 
