@@ -111,17 +111,9 @@ wish press_special(view& seen, special pressed, std::size_t page) {
 }
 
 wish press_letter(view& seen, char pressed) {
+    for (const std::string_view by : {"metric", "label", "job", "sender", "tenant"})
+        if (by.front() == pressed) return ask_by(seen, by);
     switch (pressed) {
-        case 'm':
-            return ask_by(seen, "metric");
-        case 'l':
-            return ask_by(seen, "label");
-        case 'j':
-            return ask_by(seen, "job");
-        case 's':
-            return ask_by(seen, "sender");
-        case 't':
-            return ask_by(seen, "tenant");
         case 'n':
             return ask_of(seen, &question::refused, false);
         case 'r':
