@@ -96,21 +96,22 @@ std::size_t fragments_to_look_at(bytes_view body, std::span<const byte_range> re
     return true;
 }
 
-std::size_t size_of(bytes_view body, std::span<const byte_range> removed) noexcept {
+}  // namespace
+
+std::size_t spliced_size(bytes_view body, std::span<const byte_range> removed) noexcept {
+    assert(are_within(body, removed));
     std::size_t size = body.size();
     for (const byte_range range : removed) size -= range.size;
     return size;
 }
 
-}  // namespace
-
 void splice(bytes_view body, std::span<const byte_range> removed, std::string& out) {
     assert(are_within(body, removed));
     out.clear();
-    out.reserve(size_of(body, removed));  // growing in steps would leave giant holes in the heap
+    out.reserve(spliced_size(body, removed));  // growing in steps would leave giant holes in the heap
     std::size_t next = 0;
     append_kept(body, 0, body.size(), removed, next, out);
-    assert(out.size() == size_of(body, removed));
+    assert(out.size() == spliced_size(body, removed));
 }
 
 void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_range> removed, std::string& kept,
@@ -126,7 +127,7 @@ void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_
     out.clear();
     out.reserve(compressed.size());  // growing in steps would take up to twice the memory
     kept.clear();
-    append_varint(out, size_of(body, removed));
+    append_varint(out, spliced_size(body, removed));
     snappy_elements elements{compressed};
     std::size_t done = 0;  // of the body
     std::size_t next_hole = 0;

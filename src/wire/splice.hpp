@@ -12,8 +12,12 @@
 
 namespace seriesgate {
 
-/// Copies `body` without the removed ranges; the remaining bytes are unchanged.
+/// Bytes of `body` without the removed ranges.
 /// @param removed ascending, disjoint, inside the body.
+[[nodiscard]] std::size_t spliced_size(bytes_view body, std::span<const byte_range> removed) noexcept;
+
+/// Copies `body` without the removed ranges; the remaining bytes are unchanged.
+/// @param removed as above.
 /// @param out replaced.
 void splice(bytes_view body, std::span<const byte_range> removed, std::string& out);
 
