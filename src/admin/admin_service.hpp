@@ -14,7 +14,7 @@
 #include "core/synchronization.hpp"
 #include "http/lifecycle.hpp"
 #include "http/route_table.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

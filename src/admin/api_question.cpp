@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "http/query.hpp"
+#include "http/route_table.hpp"
 #include "limit/rules.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"

@@ -16,7 +16,7 @@
 #include "admin/budget_choice.hpp"
 #include "admin/gate_counts.hpp"
 #include "admin/text_format.hpp"
-#include "http/query.hpp"
+#include "http/route_table.hpp"
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
 #include "limit/rules.hpp"

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "claim/questions.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/fair_queue.hpp"
 #include "redis/redis_client.hpp"
 

@@ -11,7 +11,6 @@
 #include "fleet/fleet_shared.hpp"
 #include "fleet/set_reading.hpp"
 #include "limit/window.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "redis/redis_client.hpp"
 

@@ -12,7 +12,7 @@
 #include "claim/count_offer.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/rules.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {

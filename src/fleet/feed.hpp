@@ -9,7 +9,7 @@
 #include "fleet/feed_reading.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/window.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {

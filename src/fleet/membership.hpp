@@ -13,7 +13,7 @@
 #include "fleet/fleet_shared.hpp"
 #include "fleet/recovery.hpp"
 #include "fleet/share_asking.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {

@@ -15,7 +15,7 @@
 #include "claim/count_offer.hpp"
 #include "core/result.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {

@@ -9,7 +9,7 @@
 #include "claim/claim.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/rules.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
 namespace seriesgate {

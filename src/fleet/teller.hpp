@@ -9,7 +9,6 @@
 #include "fleet/claimer.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/untold.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "series/fingerprint.hpp"
 

@@ -8,8 +8,6 @@
 
 namespace seriesgate {
 
-class exposition;
-
 /// Why the gate itself answered with an error.
 enum class reject_reason : std::uint8_t {
     malformed,           ///< 400: the body does not decode

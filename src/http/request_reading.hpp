@@ -15,7 +15,7 @@
 #include "http/request_head.hpp"
 #include "http/route_table.hpp"
 #include "http/worker.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/http_fields.hpp"
 
 namespace seriesgate {

@@ -19,6 +19,53 @@ constexpr std::size_t shown_bytes_max = 100;
 constexpr std::size_t tenant_bytes_max = 100;
 constexpr std::size_t logged_user_bytes_max = 100;
 
+std::optional<unsigned> hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+    return std::nullopt;
+}
+
+/// Decodes application/x-www-form-urlencoded text. @return false if it is ambiguous or invalid.
+bool decode(std::string_view text, std::string& decoded) {
+    decoded.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == ';' || text[i] == '#') return false;
+        if (text[i] != '%') {
+            decoded += text[i] == '+' ? ' ' : text[i];
+            continue;
+        }
+        const auto high = i + 1 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
+        const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
+        if (!high || !low) return false;
+        decoded += static_cast<char>(*high << 4 | *low);
+        i += 2;
+    }
+    return true;
+}
+
+/// Calls `visit` with each argument's bytes and its decoded form; null if it cannot be decoded.
+template <class Visit>
+void for_each_argument(std::string_view query, Visit visit) {
+    query_argument read;
+    while (!query.empty()) {
+        const std::string_view bytes = query.substr(0, query.find('&'));
+        query.remove_prefix(bytes.size() + (bytes.size() < query.size() ? 1 : 0));
+        if (bytes.empty()) continue;
+        const auto equals = bytes.find('=');
+        const bool good =
+            decode(bytes.substr(0, equals), read.name) &&
+            decode(equals == std::string_view::npos ? std::string_view{} : bytes.substr(equals + 1), read.value);
+        visit(bytes, good ? &read : nullptr);
+    }
+}
+
+/// Empty for an argument without '=': a value that lost its name could be a secret.
+std::string_view name_in(std::string_view argument) {
+    const auto equals = argument.find('=');
+    return equals == std::string_view::npos ? std::string_view{} : argument.substr(0, equals);
+}
+
 }  // namespace
 
 std::string shown_in_answer(std::string_view text) {
@@ -129,6 +176,38 @@ void closings_log::tell(const http_metrics& metrics) {
     const auto more = closings - std::exchange(told_, closings);
     const auto times = more == 0 ? lines_.rest() : lines_.count(more);
     if (times) log::warn("too many connections: some are closed or turned away", {{"connections", *times}});
+}
+
+forwarded_query pick_arguments(std::string_view query, const argument_names& names) {
+    forwarded_query picked;
+    for_each_argument(query, [&](std::string_view bytes, const query_argument* read) {
+        if (read == nullptr || !names.contains(read->name)) {
+            if (picked.left_out++ == 0) picked.left_out_example = name_in(bytes);
+            return;
+        }
+        if (!picked.text.empty()) picked.text += '&';
+        picked.text += bytes;
+    });
+    return picked;
+}
+
+std::optional<std::vector<query_argument>> read_arguments(std::string_view query) {
+    std::vector<query_argument> all;
+    bool good = true;
+    for_each_argument(query, [&](std::string_view, const query_argument* read) {
+        good = good && read != nullptr;
+        if (good) all.push_back(*read);
+    });
+    if (!good) return std::nullopt;
+    return all;
+}
+
+bool has_argument(std::string_view query, std::string_view name, std::string_view value) {
+    bool found = false;
+    for_each_argument(query, [&](std::string_view, const query_argument* read) {
+        found = found || (read != nullptr && read->name == name && read->value == value);
+    });
+    return found;
 }
 
 }  // namespace seriesgate

@@ -43,7 +43,7 @@ class handshakes {
     handshakes(const handshakes&) = delete;
     handshakes& operator=(const handshakes&) = delete;
 
-    /// @param from admitted by admit_to_handshake(). @param then serves it afterwards. Threads: any.
+    /// @param from admitted in the stage tls_handshake. @param then serves it afterwards. Threads: any.
     void take(sender_connection from, service& then);
 
   private:

@@ -20,7 +20,7 @@
 #include "http/inflight.hpp"
 #include "http/lifecycle.hpp"
 #include "http/route_table.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/http_messages.hpp"
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"

@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "http/query.hpp"
+#include "http/route_table.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/texts.hpp"

@@ -13,7 +13,7 @@
 #include "http/route_table.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/stores.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "upstream/store_client.hpp"
 
 namespace seriesgate {

@@ -80,8 +80,6 @@ class limit_table {
 
 // --- Counters by limit and tenant.
 
-class exposition;
-
 /// Counts refused samples. Only requests with refusals take its lock. When the table is full, idle pairs are erased, so
 /// that invented tenant names do not keep others out. An erased pair starts again at zero, as after a restart. Threads:
 /// any.

@@ -11,7 +11,6 @@
 #include "ingest/outgoing.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/stores.hpp"
-#include "ingest/work_pool.hpp"
 #include "net/fair_queue.hpp"
 
 namespace seriesgate {

@@ -12,7 +12,6 @@
 #include "base/log.hpp"
 #include "config/config.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "plan/marker.hpp"
 #include "upstream/store_client.hpp"

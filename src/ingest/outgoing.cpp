@@ -1,10 +1,12 @@
 #include "ingest/outgoing.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <span>
 #include <utility>
 
+#include "core/bytes.hpp"
 #include "core/text.hpp"
 #include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
@@ -17,22 +19,6 @@ namespace {
 /// Whether the request must be translated to remote write 1.
 bool is_for_translation(const decided_request& request, const upstream_config& upstream) {
     return request.kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
-}
-
-[[maybe_unused]] bool are_in_order(std::span<const byte_range> ranges, bytes_view body) {
-    std::uint64_t end = 0;  // of the previous range
-    for (const byte_range& each : ranges) {
-        if (each.size == 0 || each.offset < end) return false;
-        end = std::uint64_t{each.offset} + each.size;
-    }
-    return end <= body.size();
-}
-
-std::uint64_t kept_bytes(bytes_view body, std::span<const byte_range> removed) {
-    assert(are_in_order(removed, body));
-    std::uint64_t kept = body.size();
-    for (const byte_range& range : removed) kept -= range.size;
-    return kept;
 }
 
 entry_counts counts_of(const translation_loss& lost) {
@@ -48,7 +34,7 @@ bool take_room(request_work& work, std::uint64_t body_bytes) {
 
 /// @return the compressed body, or nothing if there is no room for it.
 std::optional<std::string> make_spliced(const decided_request& request, request_work& work) {
-    if (!take_room(work, kept_bytes(request.decoded, request.decided.removed))) return std::nullopt;
+    if (!take_room(work, spliced_size(request.decoded, request.decided.removed))) return std::nullopt;
     std::string body;
     work.codec.encode_spliced(request.kind.coding, request.from.body, request.decoded, request.decided.removed,
                               work.rewritten, body);
@@ -172,6 +158,13 @@ bool begins_as_zstd(bytes_view body) {
            body.substr(1, 3) == bytes_view{"\x2a\x4d\x18", 3};
 }
 
+/// Bounds a translated body, whose symbols are filled in, by the size of other bodies.
+std::size_t filled_in_max(const config& settings) {
+    const bool translates = settings.upstream.protocol == upstream_protocol::v1;
+    return translates ? std::min(settings.server.decoded_bytes_max, std::uint64_t{symbol_bytes_per_request_max})
+                      : symbol_bytes_per_request_max;
+}
+
 }  // namespace
 
 std::optional<outgoing> make_outgoing(const decided_request& request, request_work& work, series_limiter& limiter,
@@ -210,6 +203,55 @@ media media_of(const http::fields& headers, bytes_view body) {
     const std::string_view named = encoding == headers.end() ? "snappy" : std::string_view{encoding->value()};
     if (named != coding) found.content_encoding = coding;
     return found;
+}
+
+request_work::request_work(const config& settings, const hash_key& key, label_hash_cache& labels)
+    : planning(key, settings.ignore_labels, filled_in_max(settings), &labels), asked(key), translate(key) {}
+
+void request_work::shrink() {
+    give_back(decoding, kept_buffer_bytes);
+    planning.shrink();
+    asked.shrink();
+    give_back(rewritten, kept_buffer_bytes);
+}
+
+work_pool::work_pool(const config& settings, const hash_key& key, label_hash_cache& labels) {
+    idle_pool made{.settings = settings, .key = key, .labels = labels};
+    made.idle.reserve(idle_max);  // giving back must not fail
+    idle_ = std::make_shared<idle_pool>(std::move(made));
+}
+
+work_pool::lease work_pool::take(inflight_lease& memory) {
+    std::vector<std::unique_ptr<request_work>>& idle = idle_->idle;
+    std::unique_ptr<request_work> taken;
+    if (idle.empty()) {
+        taken = std::make_unique<request_work>(idle_->settings, idle_->key, idle_->labels);
+    } else {
+        taken = std::move(idle.back());
+        idle.pop_back();
+    }
+    assert(taken && !taken->memory);  // otherwise it belongs to another request
+    taken->memory.emplace(memory);
+    ++idle_->in_use;
+    return {taken.release(), putter_back{idle_}};
+}
+
+std::size_t work_pool::idle() const noexcept {
+    return idle_->idle.size();
+}
+
+std::size_t work_pool::in_use() const noexcept {
+    return idle_->in_use;
+}
+
+void work_pool::putter_back::operator()(request_work* done) const noexcept {
+    std::unique_ptr<request_work> back{done};
+    assert(to->in_use > 0 && back->memory);  // otherwise it was given back before
+    assert(std::ranges::find(to->idle, back) == to->idle.end());
+    back->memory.reset();
+    back->shrink();
+    --to->in_use;
+    if (to->idle.size() < idle_max) to->idle.push_back(std::move(back));
 }
 
 }  // namespace seriesgate

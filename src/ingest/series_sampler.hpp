@@ -19,7 +19,6 @@
 #include "ingest/stores.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"

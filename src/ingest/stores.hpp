@@ -18,8 +18,6 @@
 
 namespace seriesgate {
 
-class exposition;
-
 /// A store that gets copies of what the first store gets. Threads: any.
 struct shared_replica {
     const replica_config& settings;

@@ -1,12 +1,20 @@
-/// Asynchronous tools: timers on the process' clock, events, values from other threads, type-erased handlers.
+/// Asio's names and completion token, timers on the process' clock, events, values from other threads, type-erased
+/// handlers.
 #pragma once
 
 #include <atomic>
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/append.hpp>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -15,9 +23,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "net/asio.hpp"
-
-// --- Timers.
 
 /// Asio sleeps until a timer is due; a test's virtual clock may shorten the sleep.
 template <>
@@ -33,6 +38,15 @@ struct boost::asio::wait_traits<seriesgate::monotonic_clock> {
 };
 
 namespace seriesgate {
+
+namespace net = boost::asio;
+using boost::system::error_code;
+
+/// Completion token: `auto [error, n] = co_await stream.async_read_some(buffer, no_throw);`
+/// GCC 12 destroys temporaries of a co_await expression twice: name lambdas, aggregates and `?:` results before it.
+inline constexpr auto no_throw = net::as_tuple(net::use_awaitable);
+
+// --- Timers.
 
 /// The timer of all coroutines in this process.
 using async_timer = net::basic_waitable_timer<monotonic_clock>;

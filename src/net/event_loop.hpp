@@ -9,7 +9,6 @@
 #include <string>
 #include <thread>
 
-#include "net/asio.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -11,7 +11,7 @@
 
 #include "core/bytes.hpp"
 #include "core/text.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 

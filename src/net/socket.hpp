@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "core/result.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/tls_context.hpp"
 
 namespace seriesgate {

@@ -8,7 +8,7 @@
 
 #include "admin/admin_service.hpp"
 #include "http/server.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "process/serving.hpp"
 
 namespace seriesgate {

@@ -9,7 +9,7 @@
 #include "fleet/feed.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/membership.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "series/fingerprint.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 
 #include "config/endpoint.hpp"
 #include "config/wording.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "top/client.hpp"
 
 namespace seriesgate {

@@ -12,7 +12,6 @@
 #include "ingest/marker_writer.hpp"
 #include "ingest/stores.hpp"
 #include "limit/window.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "net/watched_file.hpp"
 

@@ -14,7 +14,7 @@
 #include "http/route_table.hpp"
 #include "http/worker.hpp"
 #include "ingest/ingestor.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/event_loop.hpp"
 #include "process/gate_metrics.hpp"
 #include "series/fingerprint.hpp"

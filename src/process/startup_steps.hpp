@@ -9,7 +9,7 @@
 
 #include "config/config.hpp"
 #include "http/connections.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "process/listeners.hpp"
 #include "process/serving.hpp"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.hpp"
 #include "limit/figures.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "process/serving.hpp"
 
 namespace seriesgate {

@@ -10,7 +10,7 @@
 
 #include "base/log.hpp"
 #include "http/server.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "process/persistence.hpp"
 #include "process/serving.hpp"
 #include "process/takeover_protocol.hpp"

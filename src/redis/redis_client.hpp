@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "redis/redis_connector.hpp"
 #include "redis/redis_shared.hpp"

@@ -12,7 +12,7 @@
 
 #include "config/redis_config.hpp"
 #include "core/result.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_pipeline.hpp"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "net/asio.hpp"
 #include "net/async.hpp"
 #include "net/timed_stream.hpp"
 #include "redis/redis_reply.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/result.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_context.hpp"

@@ -15,7 +15,7 @@
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
 #include "core/result.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "upstream/address_list.hpp"
@@ -151,8 +151,6 @@ struct attempt {
 /// @param stream connected. All arguments must outlive the exchange.
 net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& message,
                                  std::chrono::steady_clock::time_point limit);
-
-struct upstream_message;
 
 struct exchange_limits {
     std::chrono::steady_clock::duration connect;   ///< for a connection, over all addresses

@@ -49,23 +49,19 @@ bool is_gate(std::string_view name) {
 }
 
 bool is_of_this_hop(http::field name) {
-    switch (name) {
-        case http::field::connection:
-        case http::field::keep_alive:
-        case http::field::proxy_connection:
-        case http::field::proxy_authenticate:
-        case http::field::proxy_authorization:
-        case http::field::te:
-        case http::field::trailer:
-        case http::field::transfer_encoding:
-        case http::field::upgrade:
-        case http::field::host:
-        case http::field::content_length:
-        case http::field::expect:
-            return true;
-        default:
-            return false;
-    }
+    constexpr std::array fields{http::field::connection,
+                                http::field::keep_alive,
+                                http::field::proxy_connection,
+                                http::field::proxy_authenticate,
+                                http::field::proxy_authorization,
+                                http::field::te,
+                                http::field::trailer,
+                                http::field::transfer_encoding,
+                                http::field::upgrade,
+                                http::field::host,
+                                http::field::content_length,
+                                http::field::expect};
+    return std::ranges::find(fields, name) != fields.end();
 }
 
 std::string target_of(const store_backend& backend, std::string_view query, std::string_view tenant) {

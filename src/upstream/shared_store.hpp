@@ -153,8 +153,6 @@ struct shared_store {
 
 // --- Metric families.
 
-class exposition;
-
 void write_backends(exposition& out, const std::vector<const shared_store*>& stores);
 
 }  // namespace seriesgate

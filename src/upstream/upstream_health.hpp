@@ -13,7 +13,7 @@
 #include "base/log.hpp"
 #include "base/metrics.hpp"
 #include "core/synchronization.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate {
 
@@ -47,8 +47,6 @@ struct upstream_error {
 upstream_error_reason reason_of_connect(error_code error) noexcept;
 
 // --- Metrics.
-
-class exposition;
 
 /// Counts either an answer or an error for each data request. Threads: any.
 struct upstream_metrics {

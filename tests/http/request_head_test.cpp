@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "http/query.hpp"
+#include "http/route_table.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -9,7 +9,6 @@
 #include "ingest/ingestor.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/requests.hpp"
-#include "ingest/work_pool.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 

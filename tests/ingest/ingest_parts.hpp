@@ -9,7 +9,7 @@
 #include "ingest/series_sampler.hpp"
 #include "ingest/stores.hpp"
 #include "limit/limiter.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate::testing {
 

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "ingest/requests.hpp"
-#include "ingest/work_pool.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 

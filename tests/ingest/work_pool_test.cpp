@@ -1,4 +1,4 @@
-#include "ingest/work_pool.hpp"
+#include "ingest/outgoing.hpp"
 
 #include <optional>
 #include <string>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 #include "redis/redis_reply.hpp"
 #include "support/loopback.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "config/redis_config.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 #include "support/files.hpp"
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/timed_stream.hpp"
 #include "simulation/memory_network.hpp"
 

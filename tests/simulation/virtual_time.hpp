@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate::testing {
 

@@ -11,7 +11,7 @@
 #include "base/metrics.hpp"
 #include "http/inflight.hpp"
 #include "http/route_table.hpp"
-#include "net/asio.hpp"
+#include "net/async.hpp"
 
 namespace seriesgate::testing {
 

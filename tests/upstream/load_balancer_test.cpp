@@ -1,4 +1,4 @@
-#include "upstream/backend_slots.hpp"
+#include "upstream/store_client.hpp"
 
 #include <vector>
 

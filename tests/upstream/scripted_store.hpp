@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "net/socket.hpp"
 #include "support/loopback.hpp"
 
