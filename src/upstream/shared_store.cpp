@@ -161,59 +161,48 @@ void write_backends(exposition& out, const stores& all) {
     out.sample({}, connections);
 }
 
-store_credentials::store_credentials(const store_config& store, const std::string& key)
-    : headers_(store.headers),
+store_access::store_access(const store_config& store, const std::string& key)
+    : store_(store),
       has_authorization_(
           std::ranges::any_of(store.headers, [](const auto& each) { return is_authorization(each.first); })),
-      user_name_(store.basic_auth.username),
+      has_query_(std::ranges::any_of(store.backends, has_arguments)),
       file_(file_of(store, key)),
-      proof_(std::make_unique<const proof>(make_proof())) {}
+      proof_(std::make_unique<const proof>(make_proof())),
+      tls_(load_tls(store, key)) {}
 
-store_credentials::proof store_credentials::make_proof() const {
+store_access::proof store_access::make_proof() const {
     if (!file_) return {};
     const std::string& secret = file_->secret().reveal();
-    return {.secret = secret, .authorization = authorization_text(user_name_, secret)};
+    return {.secret = secret, .authorization = authorization_text(store_.basic_auth.username, secret)};
 }
 
-void store_credentials::refresh(const file_look& look) {
+void store_access::refresh(const file_look& look) {
+    const std::scoped_lock lock{reading_};
     if (file_ && file_->refresh(look)) proof_.publish(std::make_unique<const proof>(make_proof()));
+    if (tls_) tls_->refresh(look);
 }
 
-bool store_credentials::put_into(http::fields& request) const {
-    for (const auto& [name, value] : headers_) request.set(name, value.reveal());
+bool store_access::put_into(http::fields& request) const {
+    for (const auto& [name, value] : store_.headers) request.set(name, value.reveal());
     if (const auto own = proof_.read(); !own->authorization.reveal().empty()) {
         request.set(http::field::authorization, own->authorization.reveal());
         return true;
     }
     if (has_authorization_) return true;
-    return !headers_.empty() && request.find(http::field::authorization) == request.end();
-}
-
-void store_credentials::add_secrets(std::vector<secret_text>& to) const {
-    for (const auto& [name, value] : headers_) {
-        to.push_back(value);
-        if (is_authorization(name)) to.emplace_back(behind_scheme(value.reveal()));
-    }
-    const auto own = proof_.read();
-    to.push_back(own->secret);
-    to.emplace_back(behind_scheme(own->authorization.reveal()));
-}
-
-store_access::store_access(const store_config& store, const std::string& key)
-    : store_(store),
-      credentials_(store, key),
-      has_query_(std::ranges::any_of(store.backends, has_arguments)),
-      tls_(load_tls(store, key)) {}
-
-void store_access::refresh(const file_look& look) {
-    const std::scoped_lock lock{reading_};
-    credentials_.refresh(look);
-    if (tls_) tls_->refresh(look);
+    return !store_.headers.empty() && request.find(http::field::authorization) == request.end();
 }
 
 std::string store_access::without_secrets(std::string_view text) const {
     std::vector<secret_text> ours;
-    credentials_.add_secrets(ours);
+    for (const auto& [name, value] : store_.headers) {
+        ours.push_back(value);
+        if (is_authorization(name)) ours.emplace_back(behind_scheme(value.reveal()));
+    }
+    {
+        const auto own = proof_.read();
+        ours.push_back(own->secret);
+        ours.emplace_back(behind_scheme(own->authorization.reveal()));
+    }
     for (const store_backend& each : store_.backends) add_arguments_of(each.url, ours);
     return without(std::move(ours), text);
 }

@@ -27,49 +27,23 @@
 
 namespace seriesgate {
 
-// --- Credentials.
+// --- Access to a store.
 
-/// The credentials that requests to one store carry: configured headers, and an Authorization header made from a file
-/// with a password or token. They never appear in logs or answers. Threads: any.
-class store_credentials {
-    const std::map<std::string, secret_text, std::less<>>& headers_;
-    const bool has_authorization_;
-    const std::string user_name_;
-    std::optional<secret_file> file_;  // with basicAuth or bearerTokenFile
-
+/// Our credentials for a store, and TLS. Requests carry configured headers, and an Authorization header made from a
+/// file with a password or token. They never appear in logs or answers. Keeps using the last good content of each file.
+/// Threads: any.
+class store_access {
     struct proof {
         secret_text secret{};
         secret_text authorization{};  // header made from it; empty: none
     };
-    published<proof> proof_;
 
-  public:
-    /// Reads the file. Throws std::runtime_error with one line that names key and file.
-    /// @param key of the store, "upstream". @param store must outlive this object.
-    store_credentials(const store_config& store, const std::string& key);
-
-    /// Rereads the file if it has changed. Threads: one at a time.
-    void refresh(const file_look& look = {});
-
-    /// Sets our headers, replacing the sender's of the same names.
-    /// @return whether the request then authenticates us, with no Authorization of the sender left.
-    bool put_into(http::fields& request) const;
-
-    [[nodiscard]] bool has_any() const noexcept { return file_.has_value() || !headers_.empty(); }
-
-    /// Adds all texts that an answer of the store must not reveal.
-    void add_secrets(std::vector<secret_text>& to) const;
-
-  private:
-    [[nodiscard]] proof make_proof() const;
-};
-
-/// Keeps using the last good content of each file. Threads: any.
-class store_access {
     const store_config& store_;
-    store_credentials credentials_;
-    const bool has_query_;            // of a backend's URL
-    std::mutex reading_;              // one refresh() at a time
+    const bool has_authorization_;     // among the configured headers
+    const bool has_query_;             // of a backend's URL
+    std::mutex reading_;               // one refresh() at a time
+    std::optional<secret_file> file_;  // with basicAuth or bearerTokenFile
+    published<proof> proof_;
     std::unique_ptr<tls_files> tls_;  // null without https:// backends
 
   public:
@@ -80,10 +54,12 @@ class store_access {
     /// Rereads the files that have changed.
     void refresh(const file_look& look = {});
 
-    bool put_into(http::fields& request) const { return credentials_.put_into(request); }
+    /// Sets our headers, replacing the sender's of the same names.
+    /// @return whether the request then authenticates us, with no Authorization of the sender left.
+    bool put_into(http::fields& request) const;
 
     /// Whether requests to the store contain secrets of ours, which senders must not see.
-    [[nodiscard]] bool has_secrets() const noexcept { return has_query_ || credentials_.has_any(); }
+    [[nodiscard]] bool has_secrets() const noexcept { return has_query_ || file_ || !store_.headers.empty(); }
     [[nodiscard]] bool has_query() const noexcept { return has_query_; }
 
     /// Removes our secrets from a text of the store, which may repeat requests.
@@ -94,6 +70,9 @@ class store_access {
 
     [[nodiscard]] std::unique_ptr<tls_session> make_session(std::shared_ptr<const tls_context> with,
                                                             const store_backend& backend) const;
+
+  private:
+    [[nodiscard]] proof make_proof() const;
 };
 
 const store_config& store_at(const upstream_config& of, std::size_t which);

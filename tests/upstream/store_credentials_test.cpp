@@ -32,7 +32,7 @@ std::string value(const http::fields& of, std::string_view name) {
 
 TEST_CASE("without credentials of ours the sender's go on") {
     const store_config store;
-    const store_credentials none{store, "upstream"};
+    const store_access none{store, "upstream"};
     http::fields request = sent();
     CHECK_FALSE(none.put_into(request));
     CHECK(value(request, "Authorization") == "Basic c2VuZGVy;");
@@ -44,7 +44,7 @@ TEST_CASE("a name and a password stand in place of what the sender says") {
     write_file(folder / "password", "open sesame\n");
     store_config store;
     store.basic_auth = {"Aladdin", folder / "password"};  // the example of RFC 7617
-    const store_credentials ours{store, "upstream"};
+    const store_access ours{store, "upstream"};
     http::fields request = sent();
     request.insert(http::field::authorization, "twice");
     CHECK(ours.put_into(request));
@@ -59,7 +59,7 @@ TEST_CASE("a token is read again when its file changes") {
     write_file(folder / "token", "one");
     store_config store;
     store.bearer_token_file = folder / "token";
-    store_credentials ours{store, "upstream"};
+    store_access ours{store, "upstream"};
     const auto said = [&] {
         http::fields request = sent();
         CHECK(ours.put_into(request));
@@ -83,7 +83,7 @@ TEST_CASE("a token is read again when its file changes") {
 TEST_CASE("headers of ours replace the sender's of the same name") {
     store_config store;
     store.headers = {{"X-Store", "ours"}, {"X-Other", ""}};
-    const store_credentials ours{store, "upstream"};
+    const store_access ours{store, "upstream"};
     http::fields request = sent();
     CHECK_FALSE(ours.put_into(request));  // the sender shows who it is
     CHECK(value(request, "X-Store") == "ours;");
@@ -93,7 +93,7 @@ TEST_CASE("headers of ours replace the sender's of the same name") {
     CHECK(ours.put_into(without));
 
     store.headers.emplace("authorization", "Token ours");
-    const store_credentials with{store, "upstream"};
+    const store_access with{store, "upstream"};
     CHECK(with.put_into(request));
     CHECK(value(request, "Authorization") == "Token ours;");
 }
@@ -101,10 +101,10 @@ TEST_CASE("headers of ours replace the sender's of the same name") {
 TEST_CASE("a file that cannot be read is told with its key") {
     store_config store;
     store.bearer_token_file = "/nonexistent";
-    CHECK_THROWS_WITH((store_credentials{store, "upstream.replicateTo[1]"}),
+    CHECK_THROWS_WITH((store_access{store, "upstream.replicateTo[1]"}),
                       "upstream.replicateTo[1].bearerTokenFile: cannot read /nonexistent: No such file or directory");
     store_config basic;
     basic.basic_auth = {"me", "/nonexistent"};
-    CHECK_THROWS_WITH((store_credentials{basic, "upstream"}),
+    CHECK_THROWS_WITH((store_access{basic, "upstream"}),
                       "upstream.basicAuth.passwordFile: cannot read /nonexistent: No such file or directory");
 }
