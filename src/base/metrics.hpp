@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,17 @@ class gauge {
 
   private:
     std::atomic<std::int64_t> value_{0};
+};
+
+/// Counts one in a gauge for as long as it lives.
+class gauge_hold {
+    struct release {
+        void operator()(gauge* held) const noexcept { held->sub(); }
+    };
+    std::unique_ptr<gauge, release> held_;
+
+  public:
+    explicit gauge_hold(gauge& held) noexcept : held_(&held) { held.add(); }
 };
 
 /// One counter for each enumerator. Enum counts from 0 and ends with `count_`.

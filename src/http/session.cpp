@@ -128,22 +128,12 @@ void log_answer(const served_connection& peer, const incoming_request& current, 
                                     {"seconds", took.count()}});
 }
 
-class gauge_guard {
-    gauge& gauge_;
-
-  public:
-    explicit gauge_guard(gauge& counted) : gauge_(counted) { gauge_.add(); }
-    gauge_guard(const gauge_guard&) = delete;
-    gauge_guard& operator=(const gauge_guard&) = delete;
-    ~gauge_guard() { gauge_.sub(); }
-};
-
 enum class after : std::uint8_t { next_request, linger, close };
 
 /// Reads and answers one request. Frees its memory afterwards.
 net::awaitable<after> serve_one(served_connection& peer) {
     http_metrics& metrics = peer.self.shared.metrics;
-    const gauge_guard inflight{metrics.inflight_requests};
+    const gauge_hold inflight{metrics.inflight_requests};
     incoming_request current{peer.self.shared.inflight};
     reply answer = co_await answer_with_what_there_is(peer, current);
     if (answer.status == 0) co_return after::close;
@@ -237,20 +227,6 @@ void serve_there(sender_connection from, service& offered) {
     if (moved) serve_here(std::move(*moved), offered);
 }
 
-struct handshakes::tls_handshake : leased_stream {
-    http_metrics& metrics;
-    const std::string peer;
-    const std::chrono::steady_clock::time_point began = monotonic_clock::now();
-
-    tls_handshake(sender_connection from, http_metrics& counts)
-        : leased_stream(std::move(from)), metrics(counts), peer(sender_at(stream.peer())) {
-        metrics.handshakes_running.add();
-    }
-    tls_handshake(const tls_handshake&) = delete;
-    tls_handshake& operator=(const tls_handshake&) = delete;
-    ~tls_handshake() { metrics.handshakes_running.sub(); }
-};
-
 void handshakes::take(sender_connection from, service& then) {
     auto moved = moved_to(io_, std::move(from));
     if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then), connection_failed);
@@ -263,7 +239,10 @@ net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
 
 net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_connection from) {
     from.tls = std::make_unique<tls_session>(context_());
-    tls_handshake one{std::move(from), shared_.metrics};
+    const auto began = monotonic_clock::now();
+    const gauge_hold running{shared_.metrics.handshakes_running};
+    leased_stream one{std::move(from)};
+    const std::string peer = sender_at(one.stream.peer());
     one.stream.expires_after(shared_.settings.handshake_timeout);
     auto [error] = co_await one.stream.async_handshake(no_throw);
 
@@ -271,7 +250,7 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
     const std::string why = one.stream.tls()->failure();
     const handshake_outcome outcome = is_kept ? outcome_of(error, why) : handshake_outcome::given_up;
     shared_.metrics.handshakes[outcome].add();
-    if (outcome != handshake_outcome::completed) tell(outcome, one.peer, why.empty() ? error.message() : why);
+    if (outcome != handshake_outcome::completed) tell(outcome, peer, why.empty() ? error.message() : why);
     if (outcome != handshake_outcome::completed && outcome != handshake_outcome::plain_http) co_return std::nullopt;
 
     sender_connection came = std::move(one).release();
@@ -281,7 +260,7 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
         co_await answer_plain_http(plain.stream);
         co_return std::nullopt;
     }
-    shared_.metrics.handshake_duration.observe(monotonic_clock::now() - one.began);
+    shared_.metrics.handshake_duration.observe(monotonic_clock::now() - began);
     co_return came;
 }
 

@@ -47,8 +47,6 @@ class handshakes {
     void take(sender_connection from, service& then);
 
   private:
-    struct tls_handshake;
-
     net::awaitable<void> shake(sender_connection from, service& then);
     /// @return nothing if the handshake fails.
     net::awaitable<std::optional<sender_connection>> secure(sender_connection from);

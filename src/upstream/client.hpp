@@ -29,22 +29,15 @@ namespace seriesgate {
 
 /// An open connection, counted in a gauge for as long as it lives.
 class upstream_connection {
-    struct release {
-        void operator()(gauge* open) const noexcept {
-            assert(open->value() > 0);
-            open->sub();
-        }
-    };
-
   public:
     timed_stream stream;
     stream_endpoint at{};                      ///< the address, once connected
     std::shared_ptr<const tls_context> tls{};  ///< null for a plain connection
 
-    upstream_connection(stream_socket opened, gauge& open) : stream(std::move(opened)), open_(&open) { open.add(); }
+    upstream_connection(stream_socket opened, gauge& open) : stream(std::move(opened)), open_(open) {}
 
   private:
-    std::unique_ptr<gauge, release> open_;  // after the stream, so that a failed construction is not counted
+    gauge_hold open_;  // after the stream, so that a failed construction is not counted
 };
 
 /// Idle connections. Last in, first out, so that connections which quiet times do not need grow old and are closed.
