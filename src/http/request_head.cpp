@@ -211,20 +211,19 @@ bool expects_continue(const request_header& header) {
     return expect != header.end() && equal_ignoring_case(expect->value(), "100-continue");
 }
 
-net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to, connection_facts from,
-                                                  worker& self, identity& who) {
-    access_control& access = self.shared.access;
-    const access_question asked = question_of(header, to, from.certificate_name, self.shared.tenant_header);
+net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to,
+                                                  const served_connection& peer, access_decision& who) {
+    access_control& access = peer.self.shared.access;
+    const access_question asked = question_of(header, to, peer.certificate_name, peer.self.shared.tenant_header);
     access_decision decided = access.decide(asked);
     if (decided.is == access_verdict::unchecked) {
-        const password_verdict made = co_await check_password(self, from.peer, *decided.unchecked);
+        const password_verdict made = co_await check_password(peer.self, peer.sender, *decided.unchecked);
         if (made == password_verdict::right) decided = access.decide(asked);
         if (made == password_verdict::wrong) decided.is = access_verdict::unauthenticated;
     }
     auto rejected = answer_to(decided, asked.side, access);
-    who = {.user = std::move(decided.user),
-           .bound_tenant = std::move(decided.bound_tenant),
-           .authorization_is_ours = decided.authorization_is_ours};
+    decided.unchecked.reset();
+    who = std::move(decided);
     co_return rejected;
 }
 

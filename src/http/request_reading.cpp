@@ -186,12 +186,6 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     return std::move(verdict.rejected);
 }
 
-/// Authenticates before any further error, so that strangers learn nothing. @return the answer on denial.
-net::awaitable<std::optional<reply>> find_out_who(served_connection& peer, incoming_request& current) {
-    const connection_facts from{.peer = peer.sender, .certificate_name = peer.certificate_name};
-    co_return co_await authenticate(current.header, current.to, from, peer.self, current.who);
-}
-
 /// Sends 100 Continue if the sender waits for it.
 net::awaitable<bool> send_continue(served_connection& peer, const incoming_request& current) {
     if (!expects_continue(current.header)) co_return true;
@@ -266,7 +260,8 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_r
         rejected = check(peer, current);
         const bool is_sound = !rejected || !rejected->close;
         if (is_sound && peer.self.shared.access.asks()) {
-            auto denied = co_await find_out_who(peer, current);
+            // Before any further error, so that strangers learn nothing.
+            auto denied = co_await authenticate(current.header, current.to, peer, current.who);
             if (denied) {
                 rejected = std::move(denied);
                 current.skips_body = false;  // close instead of reading on for an unauthorized sender

@@ -31,7 +31,7 @@ struct incoming_request {
     const route* to = nullptr;  ///< set once the header is read; null if the path does not exist
     bool skips_body = false;    ///< answer first, then read and drop the rest of the body
     bool is_probe = false;      ///< see header_verdict
-    identity who{};             ///< set by authentication
+    access_decision who{};      ///< set by authentication
 
     explicit incoming_request(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
