@@ -35,6 +35,13 @@ constexpr std::size_t giants_waiting_max = 1'024;
 /// The hour may end while a request asks the shared store. After this many tries the gate decides without an answer.
 constexpr int hours_asked_max = 3;
 
+/// Answers 508, so that the sender keeps the data until someone corrects the upstream's address.
+reply looped() {
+    return rejection(reject_reason::loop, 508,
+                     "loop: the request has been here before, or has passed too many gates (see its Via header): an "
+                     "upstream.url leads back");
+}
+
 /// Large bodies take turns, and too many of them wait.
 reply no_turn(std::chrono::milliseconds patience) {
     return come_again(
@@ -90,7 +97,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     if (auto wrong = tenant_fault(request.tenant)) co_return std::move(*wrong);
     if (asks_for_zstd(request)) co_return co_await forwarder_.ask_for_zstd(request);
     const media kind = media_of(request.headers, request.body);
-    if (!kind.fault.empty()) co_return unsupported_media(kind.fault);
+    if (!kind.fault.empty()) co_return rejection(reject_reason::unsupported_media, 415, kind.fault);
 
     auto prepared = co_await prepare(request, kind);
     if (!prepared) co_return prepared.error();

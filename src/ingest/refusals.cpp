@@ -119,12 +119,6 @@ void log_refusals(const refusing_request& of, ingest_logs& logs) {
                    share.limit == exempt_limit ? refusal_kind::exempt_beyond : refusal_kind::values_beyond);
 }
 
-void log_further_refusals(ingest_logs& logs) {
-    if (const auto rest = logs.refused.rest()) write_rest(refusal_kind::refused, *rest);
-    if (const auto rest = logs.observed.rest()) write_rest(refusal_kind::observed, *rest);
-    if (const auto rest = logs.beyond.rest()) write_rest(refusal_kind::values_beyond, *rest);
-}
-
 void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
     count_shares(of, of.decided.refused_by, metrics.limit_samples_refused);
     count_shares(of, of.decided.observed_by, metrics.limit_samples_observed);
@@ -143,16 +137,6 @@ reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max) {
     const std::string size = error.size != 0 ? counted(error.size, "byte") : std::string{"it goes on"};
     return rejection(reject_reason::too_large, 400,
                      fmt::format("{}: {}, at most {}", to_string(error), size, counted(decoded_bytes_max, "byte")));
-}
-
-reply unsupported_media(std::string_view fault) {
-    return rejection(reject_reason::unsupported_media, 415, fault);
-}
-
-reply looped() {
-    return rejection(reject_reason::loop, 508,
-                     "loop: the request has been here before, or has passed too many gates (see its Via header): an "
-                     "upstream.url leads back");
 }
 
 void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
@@ -179,7 +163,9 @@ void tell_rest(ingest_shared& of) {
         log::warn("the store rejected more requests",
                   {{"requests", requests}, {"status", status}, {"senders", senders_then(status)}});
     });
-    log_further_refusals(of.logs);
+    if (const auto rest = of.logs.refused.rest()) write_rest(refusal_kind::refused, *rest);
+    if (const auto rest = of.logs.observed.rest()) write_rest(refusal_kind::observed, *rest);
+    if (const auto rest = of.logs.beyond.rest()) write_rest(refusal_kind::values_beyond, *rest);
     of.logs.left_out.rest([](series_fault fault, std::uint64_t series) {
         log::warn("more series left out", {{"series", series}, {"reason", name_of(fault)}});
     });

@@ -25,10 +25,6 @@ struct refusing_request {
 };
 
 void log_refusals(const refusing_request& of, ingest_logs& logs);
-
-/// Logs the refusals that no line has reported yet, where a line is due.
-void log_further_refusals(ingest_logs& logs);
-
 void count_refusals(const refusing_request& of, ingest_metrics& metrics);
 
 // --- Answers to rejected requests.
@@ -38,11 +34,6 @@ reply malformed(const wire_error& error);
 
 /// For a body that cannot be decompressed. @param decoded_bytes_max server.maxDecodedBytes
 reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max);
-
-reply unsupported_media(std::string_view fault);
-
-/// Answers 508, so that the sender keeps the data until someone corrects the upstream's address.
-reply looped();
 
 // --- Overdue log lines.
 
