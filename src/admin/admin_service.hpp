@@ -12,8 +12,8 @@
 #include "admin/page_cache.hpp"
 #include "base/metrics.hpp"
 #include "core/synchronization.hpp"
-#include "http/lifecycle.hpp"
 #include "http/route_table.hpp"
+#include "http/worker.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -18,7 +18,6 @@
 #include "http/connections.hpp"
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"
-#include "http/lifecycle.hpp"
 #include "http/route_table.hpp"
 #include "net/async.hpp"
 #include "net/http_messages.hpp"
@@ -26,6 +25,37 @@
 #include "net/timed_stream.hpp"
 
 namespace seriesgate {
+
+// --- The lifecycle of the process.
+
+enum class lifecycle_state : std::uint8_t {
+    starting,
+    ready,
+    in_takeover,  ///< by another process; a failed takeover returns to ready
+    draining,
+};
+
+/// Threads: any.
+class lifecycle {
+    std::atomic<lifecycle_state> stage_{lifecycle_state::starting};
+
+  public:
+    [[nodiscard]] lifecycle_state stage() const noexcept { return stage_.load(); }
+    [[nodiscard]] bool draining() const noexcept { return stage() == lifecycle_state::draining; }
+    [[nodiscard]] bool in_takeover() const noexcept { return stage() == lifecycle_state::in_takeover; }
+
+    /// No effect while draining: a signal may come before the gate is ready.
+    void become_ready() noexcept { go(lifecycle_state::starting, lifecycle_state::ready); }
+    void drain() noexcept { stage_ = lifecycle_state::draining; }
+
+    /// @return false if not ready.
+    bool hand_over() noexcept { return go(lifecycle_state::ready, lifecycle_state::in_takeover); }
+    /// After a failed takeover. @return false if draining.
+    bool go_on() noexcept { return go(lifecycle_state::in_takeover, lifecycle_state::ready); }
+
+  private:
+    bool go(lifecycle_state from, lifecycle_state to) noexcept { return stage_.compare_exchange_strong(from, to); }
+};
 
 // --- Queue delay: when to turn new requests away.
 

@@ -236,14 +236,6 @@ work_pool::lease work_pool::take(inflight_lease& memory) {
     return {taken.release(), putter_back{idle_}};
 }
 
-std::size_t work_pool::idle() const noexcept {
-    return idle_->idle.size();
-}
-
-std::size_t work_pool::in_use() const noexcept {
-    return idle_->in_use;
-}
-
 void work_pool::putter_back::operator()(request_work* done) const noexcept {
     std::unique_ptr<request_work> back{done};
     assert(to->in_use > 0 && back->memory);  // otherwise it was given back before

@@ -52,9 +52,17 @@ struct request_work {
 /// Creates a request_work when none is idle; server.maxInflightBytes bounds how many are in use. Keeps at most idle_max
 /// of them, without large buffers. Threads: the worker's.
 class work_pool {
-    struct idle_pool;
-    struct putter_back;
-
+    struct idle_pool {
+        const config& settings;
+        hash_key key;
+        label_hash_cache& labels;
+        std::vector<std::unique_ptr<request_work>> idle{};
+        std::size_t in_use = 0;
+    };
+    struct putter_back {
+        std::shared_ptr<idle_pool> to{};
+        void operator()(request_work* done) const noexcept;
+    };
     std::shared_ptr<idle_pool> idle_;
 
   public:
@@ -72,21 +80,8 @@ class work_pool {
     /// @param memory the request's lease, which pays for the memory of the work.
     [[nodiscard]] lease take(inflight_lease& memory);
 
-    [[nodiscard]] std::size_t idle() const noexcept;
-    [[nodiscard]] std::size_t in_use() const noexcept;
-
-  private:
-    struct putter_back {
-        std::shared_ptr<idle_pool> to{};
-        void operator()(request_work* done) const noexcept;
-    };
-    struct idle_pool {
-        const config& settings;
-        hash_key key;
-        label_hash_cache& labels;
-        std::vector<std::unique_ptr<request_work>> idle{};
-        std::size_t in_use = 0;
-    };
+    [[nodiscard]] std::size_t idle() const noexcept { return idle_->idle.size(); }
+    [[nodiscard]] std::size_t in_use() const noexcept { return idle_->in_use; }
 };
 
 struct media {

@@ -1,4 +1,4 @@
-#include "http/lifecycle.hpp"
+#include "http/worker.hpp"
 
 #include "support/catch.hpp"
 
