@@ -11,7 +11,6 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t user_bytes_max = 256;
-/// Base64 of the user, a colon and the password.
 constexpr std::size_t basic_bytes_max = (user_bytes_max + 1 + password_bytes_max + 2) / 3 * 4;
 
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -45,7 +45,6 @@ credentials read_authorization(std::string_view value);
 
 enum class access_side : std::uint8_t { ingestion, admin };
 
-/// One request, as far as access depends on it.
 struct access_question {
     std::string_view path;
     access_side side = access_side::admin;

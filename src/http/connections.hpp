@@ -21,7 +21,6 @@
 
 namespace seriesgate {
 
-/// A registered connection is in one stage.
 enum class connection_stage : std::uint8_t {
     waiting,        ///< for the first byte of a request; no request is open
     receiving,      ///< from the first byte of a request to its last
@@ -88,7 +87,6 @@ class connection_registry {
         std::size_t unasked = 0;  ///< new, without a request so far
     };
     [[nodiscard]] unfinished count_unfinished() const;
-    /// Open sockets in any stage.
     [[nodiscard]] std::size_t open_count() const;
 
   private:
@@ -170,7 +168,6 @@ struct sender_connection {
 
 // --- The number of connections for which descriptors suffice.
 
-/// Uses of descriptors besides sender connections.
 struct descriptor_use {
     std::size_t workers = 1;            ///< without acceptor and handshake thread
     std::size_t idle_upstream_max = 0;  ///< idle upstream connections kept per worker, at most

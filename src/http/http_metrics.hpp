@@ -30,7 +30,6 @@ enum class reject_reason : std::uint8_t {
     passwords_held,      ///< 503: too many passwords wait for their check
     count_
 };
-/// The `reason` label.
 std::string_view name_of(reject_reason reason) noexcept;
 
 /// The bound at which a connection was closed or turned away.
@@ -41,7 +40,6 @@ enum class connection_bound : std::uint8_t {
     handshakes,   ///< server.maxHandshakes
     count_
 };
-/// The `reason` label.
 std::string_view name_of(connection_bound bound) noexcept;
 
 enum class handshake_outcome : std::uint8_t {
@@ -54,7 +52,6 @@ enum class handshake_outcome : std::uint8_t {
     failed,       ///< anything else: no TLS, no common version or cipher suite, …
     count_
 };
-/// The `outcome` label.
 std::string_view name_of(handshake_outcome outcome) noexcept;
 /// Why a connection timed out: the sender was too slow with this.
 enum class connection_wait : std::uint8_t {
@@ -63,7 +60,6 @@ enum class connection_wait : std::uint8_t {
     ending,   ///< ending its data after the last answer
     count_
 };
-/// The `waiting_for` label.
 std::string_view name_of(connection_wait wait) noexcept;
 
 /// Threads: any.

@@ -9,7 +9,6 @@
 
 namespace seriesgate {
 
-/// A snapshot of the memory held.
 struct inflight_use {
     std::int64_t held = 0;
     std::int64_t held_max = 0;

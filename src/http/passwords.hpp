@@ -86,7 +86,6 @@ class bad_passwords {
     std::deque<std::pair<clock::time_point, digest>> order_;
 };
 
-/// One password to check.
 struct password_question {
     digest of{};  ///< of user, hash and password
     std::string user;

@@ -192,8 +192,7 @@ std::string_view fault_of(const request_header& header, std::string_view tenant_
 std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts) {
     const auto site = header.find("Sec-Fetch-Site"), origin = header.find(http::field::origin);
     if (site == header.end() && origin == header.end()) return {};
-    const auto host_line = header.find(http::field::host);
-    const std::string_view host = host_line == header.end() ? std::string_view{} : std::string_view{host_line->value()};
+    const std::string_view host = field_value(header, http::field::host);
     const auto mode = header.find("Sec-Fetch-Mode");
     const bool is_link =
         mode != header.end() && mode->value() == "navigate" && is_allowed(header.method_string(), "GET, HEAD");

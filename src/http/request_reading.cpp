@@ -186,7 +186,6 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     return std::move(verdict.rejected);
 }
 
-/// Sends 100 Continue if the sender waits for it.
 net::awaitable<bool> send_continue(served_connection& peer, const incoming_request& current) {
     if (!expects_continue(current.header)) co_return true;
     if (peer.buffer.size() != 0) co_return true;  // the body is already coming
@@ -197,7 +196,6 @@ net::awaitable<bool> send_continue(served_connection& peer, const incoming_reque
     co_return !error;
 }
 
-/// Limits the rest of the request to what is left of server.readTimeout.
 void allow_rest(served_connection& peer, const incoming_request& current) {
     const timed_stream::clock::duration limit = peer.self.shared.settings.read_timeout;
     peer.allow(limit - (timed_stream::clock::now() - current.began));

@@ -43,7 +43,7 @@ struct incoming_request {
 /// The user's bound tenant, or the one that the header names.
 inline std::string_view tenant_for(const incoming_request& current, std::string_view tenant_header) {
     if (!current.who.bound_tenant.empty()) return current.who.bound_tenant;
-    return tenant_of(current.header, tenant_header);
+    return field_value(current.header, tenant_header);
 }
 
 // --- The decision by the header alone.
@@ -68,7 +68,6 @@ struct request_bounds {
 header_verdict check_header(const request_header& header, std::optional<std::uint64_t> content_length,
                             const request_bounds& bounds);
 
-/// The answer to invalid HTTP.
 reply malformed_http(std::string_view fault);
 
 reply header_too_large(std::uint64_t bytes_max);

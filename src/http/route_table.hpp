@@ -37,17 +37,10 @@ struct http_request {
     bool authorization_is_ours = false;  ///< never forward the header to the store
 };
 
-/// The tenant header's value; empty without one.
-inline std::string_view tenant_of(const http::fields& headers, std::string_view tenant_header) {
-    const auto found = headers.find(tenant_header);
-    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
-}
-
 struct reply {
     unsigned status = 200;
     http::fields headers{};
     std::string body{};
-    /// Close the connection after this answer.
     bool close = false;
     /// Why the gate itself answers with an error. The session counts it.
     std::optional<reject_reason> rejected{};
@@ -103,7 +96,6 @@ class route_table {
     route_table(std::initializer_list<route> routes) : route_table(std::vector<route>{routes}) {}
     explicit route_table(std::vector<route> routes);
 
-    /// The routes of one kind.
     [[nodiscard]] route_table of(route_kind kind) const;
 
     /// @return null if there is none. Never matches a route with a tenant mark.

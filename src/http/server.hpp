@@ -52,7 +52,6 @@ class listener {
     /// For a takeover: the descriptor to pass on, and whether the last owner must remove a socket file.
     [[nodiscard]] int native_handle() noexcept { return acceptor_.native_handle(); }
     [[nodiscard]] bool has_file() const noexcept { return file_.is_ours(); }
-    /// Leaves the socket file to the next process.
     void leave_file() noexcept { file_.forget(); }
     /// Owns the socket file that the previous process has left.
     void take_file();
@@ -61,7 +60,6 @@ class listener {
     net::awaitable<error_code> accept_one(const arrivals& to);
 };
 
-/// The services behind a listener.
 struct entrance {
     service& front;  ///< of the acceptor thread
     connection_registry& connections;
@@ -90,7 +88,6 @@ class server {
     net::awaitable<void> accept();
     void close() { listener_.close(); }
     [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
-    /// The listener, for pause() and takeover.
     [[nodiscard]] listener& entry() noexcept { return listener_; }
 
   private:

@@ -100,7 +100,6 @@ void count_answer(http_metrics& metrics, const reply& answer) {
     if (answer.rejected && answer.status / 100 == 4) metrics.rejected_4xx.add();
 }
 
-/// Counts a rejection, and logs it, throttled.
 void tell_rejection(const served_connection& peer, const incoming_request& current, const reply& answer) {
     if (!answer.rejected) return;
     http_shared& shared = peer.self.shared;
@@ -115,7 +114,6 @@ void tell_rejection(const served_connection& peer, const incoming_request& curre
 
 constexpr std::size_t logged_path_bytes_max = 200;
 
-/// One debug line per request.
 void log_answer(const served_connection& peer, const incoming_request& current, unsigned status) {
     if (!log::is_written(log::level::debug)) return;
     const std::chrono::duration<double> took = monotonic_clock::now() - current.began;

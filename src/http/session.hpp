@@ -34,7 +34,6 @@ void serve_there(sender_connection from, service& offered);
 /// server.handshakeTimeout their duration.
 class handshakes {
   public:
-    /// Gives the context for each new connection.
     using current_context = std::function<std::shared_ptr<const tls_context>()>;
 
     /// @param loop is destroyed first. Its thread needs normal priority, because it takes locks of the serving threads.
@@ -48,7 +47,6 @@ class handshakes {
 
   private:
     net::awaitable<void> shake(sender_connection from, service& then);
-    /// @return nothing if the handshake fails.
     net::awaitable<std::optional<sender_connection>> secure(sender_connection from);
     void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
 

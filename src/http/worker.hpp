@@ -88,7 +88,6 @@ class queue_delay {
     }
     /// The probe had its turn. @return the duration of the round.
     clock::duration end_round(clock::time_point now) noexcept { return last_round_ = late(now); }
-    /// Counts a request of this round.
     void note_request() noexcept { ++requests_; }
 
     /// Whether to turn a new request away: this round is too long, and not due to one large request.
@@ -99,7 +98,6 @@ class queue_delay {
     [[nodiscard]] bool is_late(clock::time_point now) const noexcept {
         return is_behind() || late(now) > standing_max_ / 4;
     }
-    /// Whether the last round was too long.
     [[nodiscard]] bool is_behind() const noexcept { return last_round_ > standing_max_; }
 
     [[nodiscard]] clock::duration late(clock::time_point now) const noexcept {
@@ -216,13 +214,11 @@ struct served_connection : leased_stream {
     served_connection& operator=(const served_connection&) = delete;
     ~served_connection() { self.senders.leave(stream); }
 
-    /// Limits the next step.
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
     /// Whether the next answer is the last on this connection.
     [[nodiscard]] bool ends() const noexcept {
         return lease.over() || self.shared.life.draining() || self.shared.life.in_takeover();
     }
-    /// Counts a timeout.
     void note_end(error_code error, connection_wait of) {
         if (error == boost::beast::error::timeout) self.shared.metrics.connections_timed_out[of].add();
     }

@@ -15,9 +15,7 @@ namespace {
 constexpr std::size_t fault_count = static_cast<std::size_t>(series_fault::count_);
 constexpr std::size_t shown_name_bytes_max = 100;
 constexpr std::size_t shown_example_bytes_max = 256;
-constexpr std::size_t shown_sender_tenant_bytes_max = 100;
 
-/// The series of a request with the same fault.
 struct fault_share {
     std::uint64_t series = 0;
     const left_out_entry* first = nullptr;
@@ -65,11 +63,6 @@ shown_entry shown(const left_out_entry& entry, planner& planning) {
 constexpr std::size_t error_bytes_max = 256;
 constexpr std::size_t retry_after_bytes_max = 64;
 
-std::string_view value_of(const http::fields& headers, http::field name) {
-    const auto found = headers.find(name);
-    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
-}
-
 }  // namespace
 
 void count_left_out(const plan& decided, ingest_metrics& metrics) {
@@ -87,7 +80,7 @@ void log_left_out(const left_out_request& of, left_out_logs& log) {
         const auto series = log.count(share.first->fault, share.series);
         if (!series) continue;
         const shown_entry first = shown(*share.first, of.planning);
-        const std::string tenant = readable(of.tenant.substr(0, shown_sender_tenant_bytes_max));
+        const std::string tenant = readable(shown_tenant(of.tenant));
         log::warn("series left out", {{"series", *series},
                                       {"reason", name_of(share.first->fault)},
                                       {"metric", first.metric},
@@ -120,7 +113,7 @@ std::string left_out_text(const plan& decided, planner& planning) {
 
 store_words said_by_store(const reply& answer, const store_access& store) {
     store_words words;
-    const auto retry_after = value_of(answer.headers, http::field::retry_after);
+    const std::string_view retry_after = field_value(answer.headers, http::field::retry_after);
     words.retry_after = store.without_secrets(retry_after).substr(0, retry_after_bytes_max);
     if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return words;
     const std::string_view text = answer.body;

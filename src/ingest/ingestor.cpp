@@ -268,7 +268,6 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
     log_unconfirmed(tell_sender(sent, rules, answer), accepted - stored, request);
 }
 
-/// Logs 2xx answers that did not confirm all samples.
 void ingestor::log_unconfirmed(confirmation confirmed, std::uint64_t samples, const http_request& request) {
     const config& settings = shared_.settings;
     if (confirmed == confirmation::missing) {

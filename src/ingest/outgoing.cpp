@@ -16,7 +16,6 @@
 namespace seriesgate {
 namespace {
 
-/// Whether the request must be translated to remote write 1.
 bool is_for_translation(const decided_request& request, const upstream_config& upstream) {
     return request.kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
 }

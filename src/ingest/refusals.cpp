@@ -18,8 +18,6 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::size_t logged_tenant_bytes_max = 100;
-
 /// The window whose budget is spent; the hour's if both are. Room reserved for carried-over series counts as spent.
 refusing_window window_without_room(const budget_figures& of) {
     const budget_window_figures& hour = of.hourly;
@@ -62,7 +60,7 @@ void log_share(const refusing_request& of, const limit_share& share, std::uint64
     const bool is_own = share.limit == exempt_limit || share.limit == ignored_values_limit;
     const refusing_window window = is_own ? window_without_room(shown) : window_of(first.reason);
     const budget_window_figures& figures = window == refusing_window::hourly ? shown.hourly : shown.daily;
-    const std::string tenant = readable(of.tenant.substr(0, logged_tenant_bytes_max));
+    const std::string tenant = readable(shown_tenant(of.tenant));
     const auto limit = of.limiter.limit_name(share.limit);
     const std::string group = cut_group_text(shown.name);
     const std::string example = to_text(distinguishing_first(of.planning, first.entry));

@@ -63,10 +63,8 @@ bool append_labels(std::string& out, std::span<const label_view> labels, const l
 constexpr std::size_t agent_bytes_max = 128;
 
 request_sender sender_of(const decided_request& request) {
-    const auto agent = request.from.headers.find(http::field::user_agent);
-    std::string_view named;
-    if (agent != request.from.headers.end()) named = agent->value();
-    return {.tenant = request.tenant, .address = request.from.sender, .agent = named.substr(0, agent_bytes_max)};
+    const std::string_view agent = field_value(request.from.headers, http::field::user_agent);
+    return {.tenant = request.tenant, .address = request.from.sender, .agent = agent.substr(0, agent_bytes_max)};
 }
 
 }  // namespace
@@ -201,14 +199,10 @@ void series_sampler::end_hours() {
     tracker_.maintain(hour);
 }
 
-/// Ends hours before `when`, so that a late batch counts in its own hour. The limiter decides which hour it is, since
-/// clocks may be wrong.
-void series_sampler::end_hours_before(time_point when) {
-    tracker_.maintain(std::min<time_point>(when, limiter_.hour_start()));
-}
-
 void series_sampler::count(const batch& of) {
-    end_hours_before(of.when);
+    // Ends the hours before, so that a late batch counts in its own hour. The limiter decides which hour it is, since
+    // clocks may be wrong.
+    tracker_.maintain(std::min<time_point>(of.when, limiter_.hour_start()));
     std::vector<offered_series> offered;
     std::vector<std::uint32_t> places;
     for (const batch::entry& each : of.entries) {

@@ -91,7 +91,6 @@ class series_sampler {
     void put(batch made);
     bool has_any();
     bool has_room_for_long_ones();
-    void end_hours_before(time_point when);
     void count(const batch& of);
     [[nodiscard]] refused_series describe(const batch& of, const batch::entry& entry) const;
 

@@ -23,6 +23,13 @@ constexpr bool name_before(std::string_view one, std::string_view other) noexcep
     return std::ranges::lexicographical_compare(one, other, {}, lower, lower);
 }
 
+/// The field's value; empty without one. @param name text or http::field.
+template <class Name>
+std::string_view field_value(const http::fields& headers, const Name& name) {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
+}
+
 /// Removes blanks and tabs at both ends (RFC 9110, section 5.6.3).
 constexpr std::string_view trimmed(std::string_view text) noexcept {
     const auto first = text.find_first_not_of(" \t");

@@ -67,7 +67,6 @@ struct openssl_context {
     tls_tickets tickets;  // of a client
     ssl_context_ptr ssl;
 
-    /// Whether client certificates are verified, if given.
     [[nodiscard]] bool verifies_clients() const noexcept {
         return clients == client_certificates::verify_if_given || clients == client_certificates::require_and_verify;
     }

@@ -3,7 +3,6 @@
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/associator.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/error.hpp>
 #include <cassert>

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/append.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/post.hpp>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -205,7 +203,6 @@ class timed_stream {
     }
     /// Ends pending operations with net::error::operation_aborted. Unread data stays.
     void cancel() noexcept { socket_->socket().cancel_pending(); }
-    /// Ends pending operations.
     void close() noexcept { socket_->socket().close_quietly(); }
 
     /// Null outside of tests, see stream_socket.

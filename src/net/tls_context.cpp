@@ -18,7 +18,6 @@ namespace {
 /// The error; nothing if there is none.
 using fault = std::optional<std::string>;
 
-/// Bound of a peer's certificate chain.
 constexpr long certificate_bytes_max = 100 * 1024;
 
 /// As in the ALPN extension: each name after its length. Source: RFC 7301, section 3.1.

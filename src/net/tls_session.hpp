@@ -16,7 +16,6 @@ namespace seriesgate {
 
 // --- The session.
 
-/// Result of one step.
 enum class tls_step : std::uint8_t {
     done,
     wants_input,  ///< pass the peer's bytes, then repeat the step
@@ -49,7 +48,6 @@ class tls_session {
     [[nodiscard]] read_outcome read(net::mutable_buffer into);
     /// @param plain 1 to record_bytes_max bytes. Never wants input.
     [[nodiscard]] tls_step write(net::const_buffer plain);
-    /// Makes a close_notify.
     void close();
 
     /// After wants_input: the room for the peer's bytes (empty if memory runs out), and the number received.

@@ -41,7 +41,6 @@ class gate_client {
     /// @return the answer with any status, or the error as a sentence.
     net::awaitable<outcome> get(const std::string& target);
 
-    /// Whether it authenticates.
     [[nodiscard]] bool has_credentials() const noexcept { return !authorization_.empty(); }
 
   private:

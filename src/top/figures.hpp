@@ -10,7 +10,6 @@
 
 namespace seriesgate::top {
 
-/// What the user wants to see.
 struct question {
     std::string by = "metric";  ///< as for /api/v1/top
     bool refused = false;       ///< refused series, not new ones
@@ -92,7 +91,6 @@ struct figures {
     std::vector<backend> backends{};  ///< failing ones first
 };
 
-/// Everything that a frame shows.
 struct moment {
     std::string url;
     std::optional<figures> known{};    ///< the last answers; nothing before the first

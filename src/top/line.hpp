@@ -24,7 +24,6 @@ std::string shortened(std::string_view seen, std::size_t columns_max);
 /// Breaks into lines, preferably at blanks; `columns_max` is at least 2.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns_max);
 
-/// Pieces of text with tones.
 class line {
   public:
     struct piece {

@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "core/secret_text.hpp"
-
 namespace seriesgate::top {
 
 /// The gate's address: that of `admin.listen` if it is set.

@@ -8,23 +8,21 @@
 namespace seriesgate {
 namespace {
 
-/// Appends a number to a name that `before` others have, too.
-std::string numbered(const std::string& name, std::size_t before) {
-    return before == 0 ? name : name + "#" + std::to_string(before + 1);
+/// A name, with a number if others before it are the same.
+template <class NameAt>
+std::string numbered(NameAt name_at, std::size_t which) {
+    std::size_t before = 0;
+    for (std::size_t i = 0; i < which; ++i) before += name_at(i) == name_at(which) ? 1 : 0;
+    return before == 0 ? name_at(which) : name_at(which) + "#" + std::to_string(before + 1);
 }
 
-std::string backend_name(const std::vector<store_backend>& backends, std::size_t at) {
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < at; ++i) before += backends[i].authority == backends[at].authority ? 1 : 0;
-    return numbered(backends[at].authority, before);
+std::string backend_name(const std::vector<store_backend>& backends, std::size_t which) {
+    return numbered([&](std::size_t i) { return backends[i].authority; }, which);
 }
 
 std::string store_name(const upstream_config& of, std::size_t which) {
-    const auto authority = [&](std::size_t each) { return store_at(of, each).backends.front().authority; };
     if (of.discard) return {};
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < which; ++i) before += authority(i) == authority(which) ? 1 : 0;
-    return numbered(authority(which), before);
+    return numbered([&](std::size_t i) { return store_at(of, i).backends.front().authority; }, which);
 }
 
 using stores = std::vector<const shared_store*>;

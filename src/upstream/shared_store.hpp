@@ -51,7 +51,6 @@ class store_access {
     /// @param key of the store, "upstream". @param store must outlive this object.
     store_access(const store_config& store, const std::string& key);
 
-    /// Rereads the files that have changed.
     void refresh(const file_look& look = {});
 
     /// Sets our headers, replacing the sender's of the same names.

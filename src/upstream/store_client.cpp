@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 
 /// Time limit of connecting while other backends are left.
 constexpr auto connect_limit_of_several = 2s;
-/// Time limit of a probe.
 constexpr auto look_limit = 5s;
 
 upstream_error busy(const shared_store& store, std::size_t waiting) {

@@ -33,7 +33,6 @@ enum class upstream_error_reason : std::uint8_t {
     unauthorized,        ///< 503: the store answers 401 or 403 to our credentials
     count_
 };
-/// The value of the label `reason`.
 std::string_view name_of(upstream_error_reason reason) noexcept;
 
 struct upstream_error {

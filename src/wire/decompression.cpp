@@ -66,7 +66,6 @@ void copy(char* to, const char* from) noexcept {
     for (; done < size; done += piece_bytes) copy<piece_bytes>(to + done, to + done - reach);
 }
 
-/// The position in a block while it is decoded.
 struct decoding {
     const char* at;
     const char* const end;
@@ -159,7 +158,6 @@ std::uint64_t over(std::uint64_t sum, std::uint64_t more) {
     return more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
 }
 
-/// The bound for every body.
 std::uint64_t whole_bound(std::uint64_t decoded_bytes_max) {
     return std::min(decoded_bytes_max, decoded_bytes_limit);
 }

@@ -123,7 +123,6 @@ class label_walk {
     }
 
     [[nodiscard]] unsigned count() const noexcept { return count_; }
-    /// Sum of the labels' hashes.
     [[nodiscard]] std::uint64_t sum() const noexcept { return sum_; }
     /// Sum of the ignored labels' hashes; computed on request because few callers need it.
     [[nodiscard]] std::uint64_t ignored_sum() const noexcept {

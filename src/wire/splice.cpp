@@ -26,7 +26,6 @@ void append_kept(bytes_view body, std::size_t from, std::size_t to, std::span<co
     }
 }
 
-/// Iterates over the elements of a snappy block.
 class snappy_elements {
     bytes_view rest_;
     std::size_t decoded_ = 0;
@@ -44,7 +43,6 @@ class snappy_elements {
     /// How far back the last element copied from; 0 for a literal.
     [[nodiscard]] std::size_t reach() const noexcept { return reach_; }
 
-    /// @return false at the end.
     bool next() noexcept {
         if (rest_.empty()) return false;
         const snappy_element element = read_snappy_element(rest_);

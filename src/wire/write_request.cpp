@@ -78,8 +78,6 @@ void prefetch_entry_at(const char* at, std::size_t size) noexcept {
     for (std::size_t line = 0; line < size; line += cache_line) __builtin_prefetch(at + line);
 }
 
-using enum wire_type;
-
 /// A label of an exemplar only has to be well formed.
 fault check_label(bytes_view label) noexcept {
     field_cursor fields{label};
@@ -90,6 +88,41 @@ fault check_label(bytes_view label) noexcept {
                 break;
             default:
                 fields.skip_unknown(known_fields(1, 2));
+        }
+    return fault_of(fields);
+}
+
+fault check_exemplar(bytes_view exemplar) noexcept {
+    field_cursor fields{exemplar};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(1, len):
+                if (auto wrong = check_label(fields.read_bytes())) return wrong;
+                break;
+            case tag_of(2, fixed64):  // value
+                fields.read_fixed64();
+                break;
+            case tag_of(3, varint):  // timestamp
+                fields.read_varint_value();
+                break;
+            default:
+                fields.skip_unknown(known_fields(1, 2, 3));
+        }
+    return fault_of(fields);
+}
+
+fault check_metadata(bytes_view metadata) noexcept {
+    field_cursor fields{metadata};
+    while (fields.next()) switch (fields.tag()) {
+            case tag_of(1, varint):  // type
+                fields.read_varint_value();
+                break;
+            case tag_of(2, len):  // metric_family_name
+            case tag_of(4, len):  // help
+            case tag_of(5, len):  // unit
+                fields.read_bytes();
+                break;
+            default:
+                fields.skip_unknown(known_fields(1, 2, 4, 5));
         }
     return fault_of(fields);
 }
@@ -336,41 +369,6 @@ bool write_request_reader::fail(wire_errc code, const char* at) noexcept {
     fields_.fail(code);
     ahead_at_ = ahead_count_;
     return false;
-}
-
-fault check_exemplar(bytes_view exemplar) noexcept {
-    field_cursor fields{exemplar};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):
-                if (auto wrong = check_label(fields.read_bytes())) return wrong;
-                break;
-            case tag_of(2, fixed64):  // value
-                fields.read_fixed64();
-                break;
-            case tag_of(3, varint):  // timestamp
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 3));
-        }
-    return fault_of(fields);
-}
-
-fault check_metadata(bytes_view metadata) noexcept {
-    field_cursor fields{metadata};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, varint):  // type
-                fields.read_varint_value();
-                break;
-            case tag_of(2, len):  // metric_family_name
-            case tag_of(4, len):  // help
-            case tag_of(5, len):  // unit
-                fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 4, 5));
-        }
-    return fault_of(fields);
 }
 
 }  // namespace seriesgate

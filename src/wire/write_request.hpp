@@ -31,7 +31,6 @@ namespace seriesgate {
 /// form, with one sample at the end, are looked up in label_hash_cache; others are read label by label. Threads: one at
 /// a time.
 class write_request_reader {
-    /// An entry looked up ahead.
     struct entry_ahead {
         const char* start;  ///< of its tag
         bytes_view payload;
@@ -107,10 +106,5 @@ class write_request_reader {
     bool hash_odd_labels();
     bool fail(wire_errc code, const char* at) noexcept;
 };
-
-// --- Records that only have to be well formed. Internal to wire.
-
-fault check_exemplar(bytes_view exemplar) noexcept;
-fault check_metadata(bytes_view metadata) noexcept;
 
 }  // namespace seriesgate
