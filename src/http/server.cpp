@@ -40,18 +40,24 @@ listening_socket listen_on(const listen_address& where) {
     }
 }
 
-listener::listener(net::io_context& io, listening_socket at)
-    : io_(io), file_(std::move(at.file)), acceptor_(io), takes_file_(at.leaves_file) {
-    auto attached = at.socket.attach_listening(io);
+server::server(entrance at, listening_socket where, descriptor_relief& relief)
+    : at_(std::move(at)),
+      relief_(relief),
+      file_(std::move(where.file)),
+      acceptor_(at_.front.self.io),
+      takes_file_(where.leaves_file) {
+    auto attached = where.socket.attach_listening(at_.front.self.io);
     if (!attached) throw std::runtime_error("cannot accept connections: " + attached.error().message());
     acceptor_ = std::move(*attached);
+    assert(!at_.front.pass_on);
+    if (!at_.workers.empty()) at_.front.pass_on = [this](sender_connection from) { pass_on(std::move(from)); };
 }
 
-std::string listener::address() const {
+std::string server::address() const {
     return endpoint_text(acceptor_.bound_to());
 }
 
-net::awaitable<void> listener::accept(const arrivals& to) {
+net::awaitable<void> server::accept() {
     throttled_log failures;
     async_timer pause{acceptor_.get_executor()};
     is_paused_ = false;
@@ -59,7 +65,7 @@ net::awaitable<void> listener::accept(const arrivals& to) {
     while (acceptor_.listens() && !is_paused_) {
         std::string failure;
         try {
-            const error_code error = co_await accept_one(to);
+            const error_code error = co_await accept_one();
             if (error) failure = error.message();
         } catch (const std::exception& error) {
             failure = error.what();
@@ -73,37 +79,25 @@ net::awaitable<void> listener::accept(const arrivals& to) {
     accepts_ = false;
 }
 
-net::awaitable<error_code> listener::accept_one(const arrivals& to) {
-    auto came = co_await acceptor_.next(io_);
-    if (is_out_of_descriptors(came.error)) to.out_of_descriptors();
-    if (!came.error) to.take(std::move(came.socket), came.peer);
+net::awaitable<error_code> server::accept_one() {
+    auto came = co_await acceptor_.next(at_.front.self.io);
+    if (is_out_of_descriptors(came.error)) relief_.make_room();
+    if (!came.error) take(std::move(came.socket), came.peer);
     co_return came.error;
 }
 
-void listener::take_file() {
+void server::take_file() {
     if (std::exchange(takes_file_, false)) file_ = socket_file{address().substr(unix_prefix.size())};
 }
 
-void listener::pause() {
+void server::pause() {
     is_paused_ = true;
     acceptor_.cancel_pending();
 }
 
-void listener::close() {
+void server::close() {
     file_.remove();
     acceptor_.close_quietly();
-}
-
-server::server(entrance at, listening_socket where, descriptor_relief& relief)
-    : at_(std::move(at)), relief_(relief), listener_(at_.front.self.io, std::move(where)) {
-    assert(!at_.front.pass_on);
-    arrivals_ = {.take = [this](stream_socket socket, const stream_endpoint& peer) { take(std::move(socket), peer); },
-                 .out_of_descriptors = [this] { relief_.make_room(); }};
-    if (!at_.workers.empty()) at_.front.pass_on = [this](sender_connection from) { pass_on(std::move(from)); };
-}
-
-net::awaitable<void> server::accept() {
-    return listener_.accept(arrivals_);
 }
 
 void server::take(stream_socket socket, const stream_endpoint& peer) {

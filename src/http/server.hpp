@@ -18,29 +18,37 @@ namespace seriesgate {
 /// Binds and listens. Throws std::runtime_error with one readable line.
 [[nodiscard]] listening_socket listen_on(const listen_address& where);
 
-/// Accepts in spite of errors. Threads: the io_context's.
-class listener {
-    net::io_context& io_;
+struct entrance {
+    service& front;  ///< of the acceptor thread
+    connection_registry& connections;
+    std::vector<service*> workers{};  ///< empty: the acceptor thread serves everything
+    handshakes* tls = nullptr;        ///< null: plain
+};
+
+/// One listener for all workers. Senders keep few, long connections; SO_REUSEPORT would spread them unevenly.
+/// A connection starts on the acceptor thread, where no request takes long. GET and HEAD stay there, so a health check
+/// never waits for a busy worker. With the first other request the connection moves to a worker, for good.
+/// Threads: the acceptor thread.
+class server {
+    const entrance at_;
+    descriptor_relief& relief_;
     socket_file file_;
     stream_acceptor acceptor_;
     bool takes_file_ = false;
     bool is_paused_ = false;
     bool accepts_ = false;
+    std::size_t next_worker_ = 0;
 
   public:
-    struct arrivals {
-        std::function<void(stream_socket, const stream_endpoint& peer)> take;
-        std::function<void()> out_of_descriptors;  ///< a request to close connections
-    };
-
-    /// Throws std::runtime_error if the socket cannot be used.
-    listener(net::io_context& io, listening_socket at);
+    /// Throws std::runtime_error if the socket cannot be used. @param at its `front` thread runs this server.
+    server(entrance at, listening_socket where, descriptor_relief& relief);
 
     /// The bound address with its real port: "127.0.0.1:9201", "unix:/run/gate.sock".
     [[nodiscard]] std::string address() const;
+    [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
 
-    /// Accepts until close() or pause(). Spawn it once, and again after a pause. `to` must outlive it.
-    net::awaitable<void> accept(const arrivals& to);
+    /// Accepts in spite of errors, until close() or pause(). Spawn it once, and again after a pause.
+    net::awaitable<void> accept();
     /// Also removes a unix socket's file, if this process owns it.
     void close();
 
@@ -57,40 +65,7 @@ class listener {
     void take_file();
 
   private:
-    net::awaitable<error_code> accept_one(const arrivals& to);
-};
-
-struct entrance {
-    service& front;  ///< of the acceptor thread
-    connection_registry& connections;
-    std::vector<service*> workers{};  ///< empty: the acceptor thread serves everything
-    handshakes* tls = nullptr;        ///< null: plain
-};
-
-/// One listener for all workers. Senders keep few, long connections; SO_REUSEPORT would spread them unevenly.
-/// A connection starts on the acceptor thread, where no request takes long. GET and HEAD stay there, so a health check
-/// never waits for a busy worker. With the first other request the connection moves to a worker, for good.
-/// Threads: the acceptor thread.
-class server {
-    const entrance at_;
-    descriptor_relief& relief_;
-    listener listener_;
-    listener::arrivals arrivals_;
-    std::size_t next_worker_ = 0;
-
-  public:
-    /// @param at its `front` thread runs this server.
-    server(entrance at, listening_socket where, descriptor_relief& relief);
-
-    [[nodiscard]] std::string address() const { return listener_.address(); }
-
-    /// As listener::accept(). Spawn it once.
-    net::awaitable<void> accept();
-    void close() { listener_.close(); }
-    [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
-    [[nodiscard]] listener& entry() noexcept { return listener_; }
-
-  private:
+    net::awaitable<error_code> accept_one();
     void take(stream_socket socket, const stream_endpoint& peer);
     void pass_on(sender_connection from);
 };

@@ -40,7 +40,7 @@ struct unfinished_work {
     /// socket.
     [[nodiscard]] bool is_over() const {
         const bool is_patient = monotonic_clock::now() < began + patience;
-        return !parts.senders.entry().accepts() && requests() == 0 && parts.stores.copies == 0 &&
+        return !parts.senders.accepts() && requests() == 0 && parts.stores.copies == 0 &&
                (!is_patient || parts.senders.connections().count_unfinished().unasked == 0);
     }
 };

@@ -50,8 +50,8 @@ inherited_listeners find_listeners(const config& settings, bool takes_over) {
 }
 
 void adopt_files(server& senders, server* admin_server) {
-    senders.entry().take_file();
-    if (admin_server != nullptr) admin_server->entry().take_file();
+    senders.take_file();
+    if (admin_server != nullptr) admin_server->take_file();
 }
 
 }  // namespace seriesgate

@@ -148,10 +148,9 @@ net::awaitable<std::string> takeover_server::give_all(talk& with) {
 /// Changes nothing yet: the new process may fail to listen at its own addresses.
 net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
     const auto offer = [&with](server& one, std::string_view name) {
-        listener& at = one.entry();
-        const int descriptor = at.native_handle();
+        const int descriptor = one.native_handle();
         const std::string text =
-            fmt::format("{}{}{}", takeover::socket, name, at.has_file() ? takeover::with_file : "");
+            fmt::format("{}{}{}", takeover::socket, name, one.has_file() ? takeover::with_file : "");
         return with.other.send(text, std::span{&descriptor, 1});
     };
     error_code failed = offer(of_.senders, gate_socket_name);
@@ -168,8 +167,8 @@ void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
 }
 
 void takeover_server::stop_taking() {
-    of_.senders.entry().pause();
-    if (of_.admin_server != nullptr) of_.admin_server->entry().pause();
+    of_.senders.pause();
+    if (of_.admin_server != nullptr) of_.admin_server->pause();
     const auto grace = sender_grace(of_.acceptor.self.shared.settings.drain_timeout);
     on_all_threads([grace](worker& self) {
         self.senders.wake_idle();
@@ -178,7 +177,7 @@ void takeover_server::stop_taking() {
 }
 
 bool takeover_server::accepts() const {
-    return of_.senders.entry().accepts() || (of_.admin_server != nullptr && of_.admin_server->entry().accepts());
+    return of_.senders.accepts() || (of_.admin_server != nullptr && of_.admin_server->accepts());
 }
 
 /// Waits until every connection is closed and every replica copy is finished.
@@ -232,8 +231,8 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
     // If this arrives, the new process serves, in any case; otherwise this one does.
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
-    of_.senders.entry().leave_file();
-    if (of_.admin_server != nullptr) of_.admin_server->entry().leave_file();
+    of_.senders.leave_file();
+    if (of_.admin_server != nullptr) of_.admin_server->leave_file();
     log::info("another process serves in this one's place");
     co_return "";
 }
