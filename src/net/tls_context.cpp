@@ -245,9 +245,9 @@ std::string text_of(std::optional<clock::time_point> moment) {
 }
 
 /// Replaces the setting's name by the file's path: the user knows files, not our names.
-std::string with_path(std::string_view part, std::string_view fault, const std::string& path) {
-    if (fault.substr(0, part.size()) != part || path.empty()) return {};
-    return path + std::string{fault.substr(part.size())};
+std::string with_path(std::string_view part, std::string_view told, const std::string& path) {
+    if (told.substr(0, part.size()) != part || path.empty()) return {};
+    return path + std::string{told.substr(part.size())};
 }
 
 }  // namespace
@@ -255,9 +255,6 @@ std::string with_path(std::string_view part, std::string_view fault, const std::
 tls_context::tls_context(std::unique_ptr<openssl_context> made) noexcept : state_(std::move(made)) {}
 tls_context::~tls_context() = default;
 
-tls_role tls_context::role() const noexcept {
-    return state_->role;
-}
 const std::string& tls_context::subject() const noexcept {
     return state_->subject;
 }

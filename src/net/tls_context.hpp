@@ -25,7 +25,6 @@ class tls_context {
     tls_context& operator=(const tls_context&) = delete;
     ~tls_context();
 
-    [[nodiscard]] tls_role role() const noexcept;
     /// Subject and end of our own certificate; empty and nothing without one. It may have expired: the peer decides.
     [[nodiscard]] const std::string& subject() const noexcept;
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> not_after() const noexcept;

@@ -57,7 +57,6 @@ TEST_CASE("files make a context, and what is wrong with them is said with the fi
         const auto loaded = with.load();
         REQUIRE(loaded.has_value());
         CHECK(subject(*loaded) == "CN=first.test");
-        CHECK((*loaded)->current()->role() == tls_role::server);
     }
     SECTION("a file is not there") {
         std::filesystem::remove(with.key);
