@@ -1,7 +1,6 @@
 /// Accepts connections; the acceptor thread answers GET and HEAD, workers serve the rest in turn.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

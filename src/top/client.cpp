@@ -18,7 +18,6 @@
 #include "base/clock.hpp"
 #include "config/version.hpp"
 #include "core/bytes.hpp"
-#include "net/async.hpp"
 #include "net/http_fields.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
