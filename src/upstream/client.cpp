@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "base/log.hpp"
-#include "net/async.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 #include "net/tls_session.hpp"
@@ -261,7 +260,7 @@ net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_me
             auto failed = co_await connect(*connection, connect_by);
             if (failed) co_return std::move(*failed);
         }
-        store_.metrics.upstream_sent_bytes.add(message.body_bytes());
+        store_.metrics.upstream_sent_bytes.add(message.http.body().size());
         attempt made = co_await exchange(connection->stream, message, limits.answer);
         if (made.end == attempt_end::answered) {
             if (made.reusable) keep(std::move(*connection));

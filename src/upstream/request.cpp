@@ -4,6 +4,7 @@
 #include <array>
 #include <boost/beast/http/verb.hpp>
 #include <charconv>
+#include <vector>
 
 #include "base/random.hpp"
 #include "core/path_tenant.hpp"
@@ -24,6 +25,20 @@ bool decides(std::string_view name, std::string_view tenant_header) {
     return equal_ignoring_case(name, tenant_header) ||
            std::ranges::any_of(never_of_one_hop,
                                [name](std::string_view other) { return equal_ignoring_case(name, other); });
+}
+
+/// The names in a message's Connection header, read once: a search of all lists for each field would be quadratic.
+/// @return sorted without regard to case; usually empty. Views into the message.
+std::vector<std::string_view> hop_fields_of(const http::fields& headers, std::string_view tenant_header) {
+    std::vector<std::string_view> names;
+    const auto [first, last] = headers.equal_range(http::field::connection);
+    for (auto line = first; line != last && names.size() < hop_fields_max; ++line)
+        for_each_item(line->value(), [&](std::string_view name) {
+            if (!decides(name, tenant_header)) names.push_back(name);
+            return names.size() < hop_fields_max;
+        });
+    std::ranges::sort(names, name_before);
+    return names;
 }
 
 constexpr std::string_view product = "seriesgate";
@@ -77,20 +92,6 @@ std::string target_of(const store_backend& backend, std::string_view query, std:
 
 }  // namespace
 
-hop_fields::hop_fields(const http::fields& headers, std::string_view tenant_header) {
-    const auto [first, last] = headers.equal_range(http::field::connection);
-    for (auto line = first; line != last && names_.size() < names_max; ++line)
-        for_each_item(line->value(), [&](std::string_view name) {
-            if (!decides(name, tenant_header)) names_.push_back(name);
-            return names_.size() < names_max;
-        });
-    std::ranges::sort(names_, name_before);
-}
-
-bool hop_fields::contain(std::string_view name) const {
-    return std::ranges::binary_search(names_, name, name_before);
-}
-
 std::string_view own_via() {
     static const std::string text = make_via();
     return text;
@@ -112,9 +113,11 @@ bool is_request_loop(const http::fields& headers) {
 }
 
 void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header) {
-    const hop_fields declared{from, tenant_header};
+    const std::vector<std::string_view> declared = hop_fields_of(from, tenant_header);
     for (const auto& field : from) {
-        if (is_of_this_hop(field.name()) || declared.contain(field.name_string())) continue;
+        if (is_of_this_hop(field.name()) ||
+            std::ranges::binary_search(declared, std::string_view{field.name_string()}, name_before))
+            continue;
         to.insert(field.name(), field.name_string(), field.value());
     }
 }

@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "config/config.hpp"
 #include "core/bytes.hpp"
@@ -44,26 +43,6 @@ struct upstream_answer {
 /// Stores answer with an empty body or some error lines; senders read 1 KiB of it.
 inline constexpr std::size_t response_bytes_max = 256 * 1024;
 
-// --- Hop-by-hop fields.
-
-/// The names in a message's Connection header, read once: a search of all lists for each field would be quadratic.
-/// Views into the message. Threads: one. Source: RFC 9110, section 7.6.1.
-class hop_fields {
-    std::vector<std::string_view> names_;  // sorted without regard to case; usually empty
-
-  public:
-    /// Real messages have one or two. Further names count as end-to-end.
-    static constexpr std::size_t names_max = 64;
-
-    /// @param tenant_header name of the header with the tenant; may be empty.
-    hop_fields(const http::fields& headers, std::string_view tenant_header);
-
-    /// Whether the field must not be forwarded. The store must see all fields that the gate decides by, so Connection
-    /// cannot remove these: the tenant header, X-Scope-OrgID, THANOS-TENANT, Content-Type, Content-Encoding,
-    /// Authorization, X-Prometheus-Remote-Write-Version and Via.
-    [[nodiscard]] bool contain(std::string_view name) const;
-};
-
 // --- Via, and loops.
 
 /// A request may pass this many gates. Its own name in Via ends a loop through one process; this count ends a loop
@@ -79,10 +58,17 @@ bool is_request_loop(const http::fields& headers);
 
 // --- Forwarded headers.
 
-/// Copies the end-to-end headers, in order and with repetitions. Leaves out Connection and the fields it names
-/// (hop_fields), Keep-Alive, Proxy-Connection, Proxy-Authenticate, Proxy-Authorization, TE, Trailer, Transfer-Encoding
+/// Real messages name one or two fields in Connection. Further names count as end-to-end.
+inline constexpr std::size_t hop_fields_max = 64;
+
+/// Copies the end-to-end headers, in order and with repetitions. Leaves out Connection and the fields it names,
+/// Keep-Alive, Proxy-Connection, Proxy-Authenticate, Proxy-Authorization, TE, Trailer, Transfer-Encoding
 /// and Upgrade. Also leaves out Host, Content-Length and Expect, which each hop sets anew.
-/// @param tenant_header name of the header with the tenant, which is always copied. Source: RFC 9110, section 7.6.1.
+///
+/// The store must see all fields that the gate decides by, so Connection cannot remove these: the tenant header,
+/// X-Scope-OrgID, THANOS-TENANT, Content-Type, Content-Encoding, Authorization, X-Prometheus-Remote-Write-Version and
+/// Via. Source: RFC 9110, section 7.6.1.
+/// @param tenant_header name of the header with the tenant; may be empty.
 void copy_end_to_end(const http::fields& from, http::fields& to, std::string_view tenant_header);
 
 void drop_body_digests(http::fields& headers);
@@ -103,8 +89,6 @@ struct upstream_message {
     std::string tenant{};                ///< for backends with the tenant in their path
     bool uses_gate_credentials = false;  ///< authenticates the gate, not the sender
     bool keeps_host;                     ///< the sender's Host, see upstream_config::host_header
-
-    [[nodiscard]] std::size_t body_bytes() const noexcept { return http.body().size(); }
 };
 
 /// @param backend must outlive the message.
