@@ -8,11 +8,8 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "http/route_table.hpp"
-#include "ingest/ingest_logs.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/texts.hpp"
-#include "net/async.hpp"
 #include "net/event_loop.hpp"
 #include "upstream/request.hpp"
 

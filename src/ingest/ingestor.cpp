@@ -11,7 +11,6 @@
 #include "base/log.hpp"
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
-#include "ingest/ingest_logs.hpp"
 #include "ingest/refusals.hpp"
 #include "ingest/series_sampler.hpp"
 #include "ingest/texts.hpp"

@@ -6,7 +6,6 @@
 #include "base/clock.hpp"
 #include "config/version.hpp"
 #include "http/route_table.hpp"
-#include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
-#include <span>
 #include <utility>
 
-#include "core/bytes.hpp"
 #include "core/text.hpp"
-#include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"

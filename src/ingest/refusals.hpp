@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "http/route_table.hpp"
-#include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_metrics.hpp"
 #include "ingest/stores.hpp"
+#include "ingest/texts.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "wire/wire_error.hpp"

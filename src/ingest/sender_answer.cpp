@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "ingest/ingest_logs.hpp"
 #include "ingest/texts.hpp"
 
 namespace seriesgate {

@@ -1,4 +1,4 @@
-#include "ingest/ingest_logs.hpp"
+#include "ingest/texts.hpp"
 
 #include <algorithm>
 #include <string>
