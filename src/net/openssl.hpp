@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -17,9 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "net/tls_settings.hpp"
+#include "core/tls_words.hpp"
 
 namespace seriesgate {
+
+enum class tls_role : std::uint8_t;  // see net/tls_context.hpp
 
 // --- Owning pointers.
 
