@@ -15,7 +15,6 @@
 #include "limit/rules.hpp"
 #include "series/label.hpp"
 #include "wire/decompression.hpp"
-#include "wire/field_cursor.hpp"
 #include "wire/sample_records.hpp"
 
 namespace seriesgate {

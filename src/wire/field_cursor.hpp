@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <string>
 
 #include "core/bytes.hpp"
@@ -214,15 +213,5 @@ inline void append_label(std::string& out, bytes_view name, bytes_view value) {
     append_bytes(out, tag_of(1, wire_type::len), name);
     append_bytes(out, tag_of(2, wire_type::len), value);
 }
-
-// --- Series of the gate itself, in remote write 1.
-
-/// Appends a series with one sample to a `prometheus.WriteRequest`.
-/// @param labels sorted by name, without duplicates or empty values, all UTF-8: receivers drop others.
-/// @param value_bits IEEE 754 bits. A stale marker is a NaN whose bits a floating-point register may change.
-/// @param timestamp in milliseconds since 1970.
-/// Source: Prometheus remote write 1.0, proto/remote_write_v1.proto.
-void append_series(std::string& out, std::span<const label_view> labels, std::uint64_t value_bits,
-                   std::int64_t timestamp);
 
 }  // namespace seriesgate

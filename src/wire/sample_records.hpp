@@ -1,13 +1,16 @@
-/// What remote write 1 and 2 share: samples, histograms, the view of a series entry, symbol references. Internal to
-/// wire.
+/// What remote write 1 and 2 share: samples, histograms, the view of a series entry, symbol references; and series
+/// of the gate itself.
 #pragma once
 
 #include <cassert>
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "core/bytes.hpp"
+#include "series/label.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/wire_error.hpp"
 
@@ -198,5 +201,15 @@ fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0))) {
     }
     return {};
 }
+
+// --- Series of the gate itself, in remote write 1.
+
+/// Appends a series with one sample to a `prometheus.WriteRequest`.
+/// @param labels sorted by name, without duplicates or empty values, all UTF-8: receivers drop others.
+/// @param value_bits IEEE 754 bits. A stale marker is a NaN whose bits a floating-point register may change.
+/// @param timestamp in milliseconds since 1970.
+/// Source: Prometheus remote write 1.0, proto/remote_write_v1.proto.
+void append_series(std::string& out, std::span<const label_view> labels, std::uint64_t value_bits,
+                   std::int64_t timestamp);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-#include "wire/field_cursor.hpp"
+#include "wire/sample_records.hpp"
 
 #include <array>
 #include <bit>
@@ -6,7 +6,6 @@
 
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
-#include "wire/sample_records.hpp"
 #include "wire/wire_bytes.hpp"
 
 using namespace seriesgate;
