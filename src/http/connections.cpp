@@ -85,10 +85,7 @@ bool connection_registry::make_room_for_handshake(const std::optional<net::ip::a
 }
 
 bool connection_registry::give_up_oldest(scope& within, connection_stage stage, connection_bound reason) {
-    entry* const chosen = within.at(stage).empty() ? nullptr : within.at(stage).front();
-    if (chosen == nullptr || chosen->house->given_up >= chosen->house->given_up_max) return false;
-    give_up(*chosen, reason);
-    return true;
+    return give_up(within.at(stage).empty() ? nullptr : within.at(stage).front(), reason);
 }
 
 std::optional<connection_bound> connection_registry::bound_reached(const std::optional<net::ip::address>& peer,
@@ -105,8 +102,8 @@ void connection_registry::lower(std::size_t total, clock::time_point now) {
     const std::scoped_lock lock{mutex_};
     bounds_.total = std::min(bounds_.total, total);
     const auto give_up_one_of_all = [&] {
-        return give_up_one(regulars_, connection_bound::descriptors, now) ||
-               give_up_one(overflow_, connection_bound::descriptors, now);
+        return give_up(regulars_.dispensable(now), connection_bound::descriptors) ||
+               give_up(overflow_.dispensable(now), connection_bound::descriptors);
     };
     for (bool more = give_up_one_of_all(); more && regulars_.size() > bounds_.total;) more = give_up_one_of_all();
 }
@@ -117,27 +114,22 @@ std::size_t connection_registry::total() const {
 }
 
 bool connection_registry::make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now) {
-    return within.size() < bound || give_up_one(within, reason, now);
+    return within.size() < bound || give_up(within.dispensable(now), reason);
 }
 
-bool connection_registry::give_up_one(scope& within, connection_bound reason, clock::time_point now) {
-    entry* const chosen = within.dispensable(now);
+bool connection_registry::give_up(entry* chosen, connection_bound reason) {
     if (chosen == nullptr || chosen->house->given_up >= chosen->house->given_up_max) return false;
-    give_up(*chosen, reason);
-    return true;
-}
-
-void connection_registry::give_up(entry& chosen, connection_bound reason) {
-    assert(!chosen.given_up && chosen.stage != connection_stage::working);
+    assert(!chosen->given_up && chosen->stage != connection_stage::working);
     // An overflow connection closed before its first request gets no answer, so it counts as turned away.
-    if (chosen.over)
-        metrics_.connections_turned_away[*chosen.over].add();
+    if (chosen->over)
+        metrics_.connections_turned_away[*chosen->over].add();
     else
         metrics_.connections_given_up[reason].add();
-    forget(chosen);
-    chosen.given_up = true;
-    ++chosen.house->given_up;
-    chosen.socket.shut_down();
+    forget(*chosen);
+    chosen->given_up = true;
+    ++chosen->house->given_up;
+    chosen->socket.shut_down();
+    return true;
 }
 
 bool connection_registry::enter(entry& which, connection_stage next, clock::time_point now) {

@@ -115,8 +115,8 @@ class connection_registry {
     bool give_up_oldest(scope& within, connection_stage stage, connection_bound reason);
     std::optional<connection_bound> bound_reached(const std::optional<net::ip::address>& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
-    bool give_up_one(scope& within, connection_bound reason, clock::time_point now);
-    void give_up(entry& chosen, connection_bound reason);
+    /// @param chosen may be null. @return false if it must stay, or too many are given up already.
+    bool give_up(entry* chosen, connection_bound reason);
     bool enter(entry& which, connection_stage next, clock::time_point now);
     void leave(entry& which) noexcept;
     void forget(entry& which) noexcept;

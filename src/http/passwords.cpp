@@ -134,10 +134,6 @@ std::optional<password_queue::order> password_queue::drop_one_of_longest(std::si
 std::optional<password_queue::order> password_queue::take() {
     const std::scoped_lock lock{guard_};
     if (size_ == 0) return std::nullopt;
-    return take_next();
-}
-
-password_queue::order password_queue::take_next() {
     auto lane = lanes_.upper_bound(last_);
     if (lane == lanes_.end()) lane = lanes_.begin();
     last_ = lane->first;  // first, since it may throw

@@ -141,7 +141,6 @@ class password_queue {
     using lanes = std::map<std::string, std::deque<order>, std::less<>>;
 
     bool insert(std::string_view peer, order& fresh, std::optional<order>& dropped);
-    order take_next();
     std::optional<order> drop_one_of_longest(std::size_t own);
 
     mutable std::mutex guard_;

@@ -163,10 +163,6 @@ void series_sampler::put(batch made) {
     tracker_.miss(kind, count);
 }
 
-bool series_sampler::has_any() {
-    return !waiting_.lock()->batches.empty();
-}
-
 bool series_sampler::has_room_for_long_ones() {
     return waiting_.lock()->bytes < wake_bytes;
 }
@@ -237,7 +233,7 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
     for (;;) {
         catch_up();
         co_await wakes->wait();
-        if (has_any()) begins();
+        if (!waiting_.lock()->batches.empty()) begins();
         co_await wakes->wait_until(monotonic_clock::now() + interval);
     }
 }

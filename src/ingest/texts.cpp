@@ -48,17 +48,13 @@ void drop_own_names(http::fields& headers) {
     }
 }
 
-http::fields cleared(const http::fields& headers, const store_access& from) {
-    http::fields made;
-    for (const auto& field : headers)
-        made.insert(field.name(), field.name_string(), from.without_secrets(field.value()));
-    return made;
-}
-
 void clear_of_ours(reply& answer, const store_access& from) {
     if (from.has_query())
         for (const auto name : {http::field::location, http::field::content_location}) answer.headers.erase(name);
-    answer.headers = cleared(answer.headers, from);
+    http::fields headers;
+    for (const auto& field : answer.headers)
+        headers.insert(field.name(), field.name_string(), from.without_secrets(field.value()));
+    answer.headers = std::move(headers);
     const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
     std::string body = is_compressed ? std::string{} : from.without_secrets(answer.body);
     if (body == answer.body) return;

@@ -105,18 +105,17 @@ std::optional<upstream_health::outage> upstream_health::answered(clock::time_poi
 
 std::optional<name_health::news> name_health::looked_up(error_code error, clock::time_point now) {
     const auto held = state_.lock();
-    const auto lasted = [&] { return std::chrono::duration_cast<std::chrono::milliseconds>(now - held->since); };
     const bool was_well = held->fault.empty();
     if (!error) {
         held->fault.clear();
         if (was_well || !std::exchange(held->is_logged, false)) return std::nullopt;
-        return news{.resolves = true, .lasted = lasted()};
+        return news{.resolves = true, .lasted = since(held->since, now)};
     }
     if (was_well) held->since = now;
     held->fault = error.message();
     if (!held->line.count(1, now)) return std::nullopt;
     held->is_logged = true;
-    return news{.resolves = false, .lasted = lasted()};
+    return news{.resolves = false, .lasted = since(held->since, now)};
 }
 
 std::string name_health::fault() {
