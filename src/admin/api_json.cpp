@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <chrono>
@@ -25,6 +26,11 @@ namespace seriesgate {
 namespace {
 
 namespace json = boost::json;
+
+template <class Value>
+json::value or_null(const std::optional<Value>& value) {
+    return value ? json::value(*value) : json::value(nullptr);
+}
 
 /// A request's labels may be this long.
 constexpr std::size_t series_text_bytes_max = 16 * 1024;
@@ -91,13 +97,12 @@ json::value known_since(const explanation& of) {
 
 json::object window_json(const budget_window_figures& figures, const std::optional<std::uint64_t>& room,
                          bool has_room) {
-    json::object made{{"maxSeries", figures.series_max},
-                      {"currentSeries", figures.series_current},
-                      {"refusedSeries", figures.series_refused},
-                      {"refusedSeriesExact", figures.refused_is_exact}};
-    made["room"] = room ? json::value(*room) : json::value(nullptr);
-    made["hasRoom"] = has_room;
-    return made;
+    return {{"maxSeries", figures.series_max},
+            {"currentSeries", figures.series_current},
+            {"refusedSeries", figures.series_refused},
+            {"refusedSeriesExact", figures.refused_is_exact},
+            {"room", or_null(room)},
+            {"hasRoom", has_room}};
 }
 
 json::object to_json(const applying_budget& budget, const series_limiter& limiter) {
@@ -126,9 +131,7 @@ json::value histogram_json(const explanation& of) {
 }
 
 json::object sets_json(const explanation& of) {
-    json::object made{{"hour", of.in_hour}, {"day", of.in_day}};
-    made["hourBefore"] = of.in_hour_before ? json::value(*of.in_hour_before) : json::value(nullptr);
-    return made;
+    return {{"hour", of.in_hour}, {"day", of.in_day}, {"hourBefore", or_null(of.in_hour_before)}};
 }
 
 json::object window_json(const window_span& span) {
@@ -140,60 +143,8 @@ json::value refused_by_json(const explanation& of, const series_limiter& limiter
     return json::object{{"limit", limiter.limit_name(of.refused->by)}, {"window", to_text(window_of(of.refused->how))}};
 }
 
-}  // namespace
-
-std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
-                         const std::optional<explanation>& found) {
-    json::object made{{"series", to_text(views_of(series), series_text_bytes_max)}, {"tenant", readable(tenant)}};
-    if (!found) {
-        made["decision"] = "rejected";
-        made["why"] = "its labels ask too much of the rules: a request with them is answered 400";
-        return success_json(std::move(made));
-    }
-    const explanation& of = *found;
-    made["decision"] = decision_of(of);
-    made["why"] = why(of, limiter);
-    made["refusedBy"] = refused_by_json(of, limiter);
-    made["known"] = of.in_hour;
-    made["knownSince"] = known_since(of);
-    made["sets"] = sets_json(of);
-    made["falsePositiveRate"] = of.false_positive_rate;
-    made["refusedLately"] = of.refused_lately.has_value();
-    made["exempt"] = of.exempt;
-    made["incumbent"] = of.is_incumbent;
-    made["storeDecides"] = of.asks_store;
-    made["wholeHistogram"] = histogram_json(of);
-    made["windows"] = json::object{{"hourly", window_json(of.hour)}, {"daily", window_json(of.day)}};
-    json::array budgets;
-    for (const applying_budget& each : of.budgets) budgets.push_back(to_json(each, limiter));
-    made["budgets"] = std::move(budgets);
-    return success_json(std::move(made));
-}
-
-namespace {
-
-namespace json = boost::json;
-
-std::string_view name_of(demand_scope scope) noexcept {
-    switch (scope) {
-        case demand_scope::global:
-            return "global";
-        case demand_scope::tenants:
-            return "tenants";
-        case demand_scope::tenant:
-            return "tenant";
-        case demand_scope::limit:
-            return "limit";
-        case demand_scope::group:
-            break;
-    }
-    return "group";
-}
-
-template <class Number>
-json::value or_null(const std::optional<Number>& number) {
-    return number ? json::value(*number) : json::value(nullptr);
-}
+/// By demand_scope.
+constexpr std::array<std::string_view, 5> scope_names{"global", "tenants", "tenant", "limit", "group"};
 
 json::object to_json(const window_suggestion& of) {
     std::optional<std::int64_t> seconds;
@@ -209,7 +160,7 @@ json::object to_json(const window_suggestion& of) {
 }
 
 json::object to_json(const suggestion& of, const limit_rules& rules) {
-    json::object made{{"budget", name_of(of.scope)}};
+    json::object made{{"budget", scope_names[static_cast<std::size_t>(of.scope)]}};
     if (!of.name.limit.empty()) made["limit"] = of.name.limit;
     if (of.name.has_tenant) made["tenant"] = of.name.tenant;
     if (of.scope == demand_scope::group) made["group"] = group_json(of.name.group);
@@ -219,18 +170,6 @@ json::object to_json(const suggestion& of, const limit_rules& rules) {
     made["yaml"] = or_null(suggested_yaml(rules, of.scope, of.name, of.to_write));
     return made;
 }
-
-}  // namespace
-
-std::string suggestions_json(const suggestion_list& list, const limit_rules& rules) {
-    json::array made;
-    for (const suggestion& each : list.shown) made.push_back(to_json(each, rules));
-    return success_json(std::move(made));
-}
-
-namespace {
-
-namespace json = boost::json;
 
 constexpr std::size_t refused_bytes_max = 4u << 20;
 
@@ -305,23 +244,8 @@ json::array top_labels(const cardinality_tables& tables, const api_question& ask
     return most(std::move(all), asked.shown_max);
 }
 
-std::string_view name_of(explosion what) noexcept {
-    switch (what) {
-        case explosion::label:
-            return "label";
-        case explosion::buckets:
-            return "buckets";
-        case explosion::metric_names:
-            return "metricNames";
-        case explosion::tenants:
-            return "tenants";
-        case explosion::targets:
-            return "targets";
-        case explosion::growth:
-            break;
-    }
-    return "growth";
-}
+/// By explosion.
+constexpr std::array<std::string_view, 6> kinds{"label", "buckets", "metricNames", "tenants", "targets", "growth"};
 
 json::object to_json(const finding& found, const sampled& samples, cardinality_window window) {
     json::array metrics, labels;
@@ -329,7 +253,7 @@ json::object to_json(const finding& found, const sampled& samples, cardinality_w
     for (const std::string& each : found.labels) labels.emplace_back(readable(each));
     const remedy stop = remedy_of(found, samples);
     return {{"window", name_of(window)},
-            {"kind", name_of(found.what)},
+            {"kind", kinds[static_cast<std::size_t>(found.what)]},
             {"tenant", readable(found.tenant)},
             {"metric", found.metrics.empty() ? std::string{} : readable(found.metrics.front())},
             {"metrics", std::move(metrics)},
@@ -366,14 +290,41 @@ json::object to_json(const refused_series& one) {
             {"time", utc(one.when)}};
 }
 
-std::vector<label_view> labels_of(const refused_series& one) {
-    std::vector<label_view> labels;
-    labels.reserve(one.labels.size());
-    for (const auto& [name, value] : one.labels) labels.push_back({name, value});
-    return labels;
+}  // namespace
+
+std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
+                         const std::optional<explanation>& found) {
+    json::object made{{"series", to_text(label_views(series), series_text_bytes_max)}, {"tenant", readable(tenant)}};
+    if (!found) {
+        made["decision"] = "rejected";
+        made["why"] = "its labels ask too much of the rules: a request with them is answered 400";
+        return success_json(std::move(made));
+    }
+    const explanation& of = *found;
+    made["decision"] = decision_of(of);
+    made["why"] = why(of, limiter);
+    made["refusedBy"] = refused_by_json(of, limiter);
+    made["known"] = of.in_hour;
+    made["knownSince"] = known_since(of);
+    made["sets"] = sets_json(of);
+    made["falsePositiveRate"] = of.false_positive_rate;
+    made["refusedLately"] = of.refused_lately.has_value();
+    made["exempt"] = of.exempt;
+    made["incumbent"] = of.is_incumbent;
+    made["storeDecides"] = of.asks_store;
+    made["wholeHistogram"] = histogram_json(of);
+    made["windows"] = json::object{{"hourly", window_json(of.hour)}, {"daily", window_json(of.day)}};
+    json::array budgets;
+    for (const applying_budget& each : of.budgets) budgets.push_back(to_json(each, limiter));
+    made["budgets"] = std::move(budgets);
+    return success_json(std::move(made));
 }
 
-}  // namespace
+std::string suggestions_json(const suggestion_list& list, const limit_rules& rules) {
+    json::array made;
+    for (const suggestion& each : list.shown) made.push_back(to_json(each, rules));
+    return success_json(std::move(made));
+}
 
 std::string top_json(cardinality_tracker& tracker, const api_question& asked) {
     const cardinality_tables tables = tracker.tables(asked.kind, asked.window);
@@ -403,7 +354,7 @@ std::string refused_json(refused_ring& refused, const api_question& asked) {
     const auto all = refused.all();
     for (const auto& each : all) {
         if (made.size() >= asked.shown_max || bytes > refused_bytes_max) break;
-        const auto labels = labels_of(*each);
+        const auto labels = label_views(each->labels);
         const std::uint64_t work = question_work(wanted, labels);
         if (work > work_left)
             return success_json(std::move(made),

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
-#include <system_error>
-#include <vector>
 
+#include "core/text.hpp"
 #include "http/route_table.hpp"
 #include "limit/rules.hpp"
 #include "series/label.hpp"
@@ -18,6 +16,8 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t shown_bytes_max = 64;
+constexpr std::uint64_t top_shown = 10, refused_shown = 100, suggestions_shown = 100;
+constexpr std::size_t question_selector_bytes_max = 4096;
 
 std::string shown(std::string_view name) {
     return quoted(bytes_view{name}.substr(0, shown_bytes_max));
@@ -39,24 +39,14 @@ result<series_labels, std::string> read_series(std::string_view text) {
     return made;
 }
 
-std::vector<label_view> views_of(const series_labels& labels) {
-    std::vector<label_view> views;
-    views.reserve(labels.size());
-    for (const auto& [name, value] : labels) views.push_back({name, value});
-    return views;
-}
-
 namespace {
-
-constexpr std::uint64_t top_shown = 10, refused_shown = 100, suggestions_shown = 100;
-constexpr std::size_t selector_bytes_max = 4096;
 
 /// Reads one argument. @return the error, or nothing.
 using reader = std::string (*)(std::string_view value, std::span<const std::string> labels, api_question& into);
 
 std::string read_limit(std::string_view value, std::span<const std::string>, api_question& into) {
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), into.shown_max);
-    if (error == std::errc{} && end == value.data() + value.size() && into.shown_max <= api_shown_max) return {};
+    into.shown_max = whole_number<std::uint64_t>(value).value_or(api_shown_max + 1);
+    if (into.shown_max <= api_shown_max) return {};
     return fmt::format("limit: expected a whole number up to {}", api_shown_max);
 }
 
@@ -88,8 +78,8 @@ std::string read_tenant(std::string_view value, std::span<const std::string>, ap
 }
 
 std::string read_match(std::string_view value, std::span<const std::string>, api_question& into) {
-    if (value.size() > selector_bytes_max)
-        return fmt::format("match: expected a selector of at most {} bytes", selector_bytes_max);
+    if (value.size() > question_selector_bytes_max)
+        return fmt::format("match: expected a selector of at most {} bytes", question_selector_bytes_max);
     const auto parsed = parse_selector(value);
     if (!parsed) return "match: " + to_string(parsed.error());
     into.match = value;
@@ -147,22 +137,6 @@ std::string fault(std::string_view what, const std::vector<argument>& possible) 
 }
 
 }  // namespace
-
-std::string_view name_of(api_path path) noexcept {
-    switch (path) {
-        case api_path::top:
-            return "top";
-        case api_path::findings:
-            return "findings";
-        case api_path::explain:
-            return "explain";
-        case api_path::suggestions:
-            return "suggestions";
-        case api_path::refused:
-            break;
-    }
-    return "refused";
-}
 
 result<api_question, std::string> read_api_question(api_path path, std::string_view query,
                                                     std::span<const std::string> labels) {

@@ -6,8 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cardinality/cardinality_tracker.hpp"
 #include "core/result.hpp"
@@ -15,18 +13,11 @@
 
 namespace seriesgate {
 
-// --- A series as a user writes it.
-
-using series_labels = std::vector<std::pair<std::string, std::string>>;
-
 /// Reads `up{job="a"}`: a selector with `=` matchers only, up to selector_bytes_max bytes and matchers_per_selector_max
 /// labels. @return or the error, one line.
 result<series_labels, std::string> read_series(std::string_view text);
 
-std::vector<label_view> views_of(const series_labels& labels);
-
 enum class api_path : std::uint8_t { top, findings, refused, explain, suggestions };
-std::string_view name_of(api_path path) noexcept;
 
 /// Equal questions have the same answer.
 struct api_question {

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "admin/budget_choice.hpp"
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "admin/api_question.hpp"
-#include "admin/budget_choice.hpp"
+#include "cardinality/suggestions.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

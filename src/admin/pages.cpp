@@ -63,7 +63,7 @@ process_facts facts_of(const page_sources& from) {
 
 std::string explain_text(const api_question& asked, const page_sources& from) {
     const auto series = read_series(asked.series);  // parsed again: the request only checked it
-    const auto views = views_of(*series);
+    const auto views = label_views(*series);
     const std::string tenant = asked.tenant.value_or("");
     const tenant_key key = tenant_key_of(tenant, from.key);
     label_hasher hasher{from.key, from.ignored_labels};
@@ -77,7 +77,7 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
 }
 
 std::string suggestions_text(const api_question& asked, const page_sources& from) {
-    suggestion_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
+    budget_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
     if (asked.tenant) choice.tenant = readable(*asked.tenant);
     const auto rules = from.limiter.rules();
     return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice), *rules);
@@ -113,7 +113,7 @@ constexpr std::size_t too_small_max = 3;
 
 /// The suggestion for the limit that refused this series.
 std::optional<suggestion> suggestion_for(const refused_series& one, const page_sources& from) {
-    suggestion_choice choice{.shown_max = 1};
+    budget_choice choice{.shown_max = 1};
     demand_scope scope = demand_scope::global;
     if (one.limit == own_limit_names[tenant_limit]) {
         choice = {.shown_max = 100, .tenant = readable(one.tenant)};

@@ -5,16 +5,14 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "admin/budget_choice.hpp"
 #include "admin/gate_counts.hpp"
+#include "admin/limit_metrics.hpp"
 #include "admin/text_format.hpp"
 #include "http/route_table.hpp"
 #include "limit/explain.hpp"
@@ -28,15 +26,8 @@ namespace {
 constexpr std::string_view possible =
     "/stats takes limit=N, tenant=NAME and name=NAME of a limit, each once at most and percent-encoded";
 
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
 std::string take_limit(std::string_view value, budget_choice& into) {
-    const auto number = whole_number(value);
+    const auto number = whole_number<std::uint64_t>(value);
     if (!number) return "limit: expected a whole number, how many entries each list may have";
     into.shown_max = *number;
     return {};

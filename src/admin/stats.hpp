@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "admin/budget_choice.hpp"
 #include "admin/gate_counts.hpp"
+#include "cardinality/suggestions.hpp"
 #include "core/result.hpp"
 #include "limit/figures.hpp"
 

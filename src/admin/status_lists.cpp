@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "admin/budget_choice.hpp"
+#include "admin/limit_metrics.hpp"
 #include "admin/status_sections.hpp"
 #include "admin/text_format.hpp"
 #include "limit/explain.hpp"
@@ -207,9 +207,7 @@ constexpr std::size_t linked_bytes_max = 64;
 constexpr std::size_t asked_bytes_max = 400;
 
 bool is_plain_name(std::string_view text) {
-    return !text.empty() && text.size() <= linked_bytes_max && std::ranges::all_of(text, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    }) && !(text.front() >= '0' && text.front() <= '9');
+    return text.size() <= linked_bytes_max && is_identifier(text);
 }
 
 bool is_printable(std::string_view text) {
@@ -224,8 +222,7 @@ bool is_plain_value(std::string_view text) {
 std::string percent_encoded(std::string_view text) {
     std::string out;
     for (const char c : text) {
-        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        if (is_plain)
+        if (is_identifier_character(c))
             out += c;
         else
             out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
@@ -265,14 +262,10 @@ std::string why_html(const refused_series& one) {
 }
 
 std::string series_html(const refused_series& one) {
-    std::vector<label_view> labels;
-    labels.reserve(one.labels.size());
     std::size_t bytes = 0;
-    for (const auto& [name, value] : one.labels) {
-        labels.push_back({name, value});
-        bytes += name.size() + value.size() + 4;
-    }
-    const std::string shown = fmt::format("<code><bdi>{}</bdi></code>", escaped(to_text(labels, series_bytes_max)));
+    for (const auto& [name, value] : one.labels) bytes += name.size() + value.size() + 4;
+    const std::string shown =
+        fmt::format("<code><bdi>{}</bdi></code>", escaped(to_text(label_views(one.labels), series_bytes_max)));
     if (bytes <= series_bytes_max) return shown;
     return shown + fmt::format(" <a href=\"{}\">all labels</a>", escaped(whole_link(one)));
 }

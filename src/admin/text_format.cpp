@@ -31,14 +31,6 @@ std::string error_json(std::string_view type, std::string_view error) {
     return json::serialize(json::object{{"status", "error"}, {"errorType", type}, {"error", error}}) + "\n";
 }
 
-namespace {
-
-bool continues_character(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-}
-
-}  // namespace
-
 std::string escaped(std::string_view text) {
     std::string out;
     out.reserve(text.size());

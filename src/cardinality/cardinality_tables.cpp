@@ -31,19 +31,12 @@ watched_label& watch(std::vector<watched_label>& labels, std::uint64_t key, byte
 
 void watched_metric::merge(const watched_metric& other) {
     for (const watched_label& each : other.labels) {
-        const auto known = std::ranges::find(labels, each.key, &watched_label::key);
-        if (known == labels.end()) {
-            watched_label& added = labels.emplace_back(watched_label{.name = each.name, .key = each.key});
-            added.series = each.series;
-            added.error = each.error;
-            added.looked_at = each.looked_at;
-            added.values.merge(each.values);
-        } else {
-            known->series += each.series;
-            known->error += each.error;
-            known->looked_at += each.looked_at;
-            known->values.merge(each.values);
-        }
+        auto known = std::ranges::find(labels, each.key, &watched_label::key);
+        if (known == labels.end()) known = labels.insert(known, {.name = each.name, .key = each.key});
+        known->series += each.series;
+        known->error += each.error;
+        known->looked_at += each.looked_at;
+        known->values.merge(each.values);
     }
     std::ranges::sort(labels, std::ranges::greater{}, &watched_label::series);
     if (labels.size() > labels_max) labels.erase(labels.begin() + labels_max, labels.end());
@@ -226,19 +219,6 @@ void cardinality_tables::merge(const cardinality_tables& other) {
     missed_ += other.missed_;
     for (label_table& each : labels_)
         if (const cardinality_table* const theirs = other.values_of(each.name)) each.values.merge(*theirs);
-}
-
-void cardinality_tables::clear() noexcept {
-    metrics_.clear();
-    senders_.clear();
-    tenants_.clear();
-    metric_names_.clear();
-    tenant_names_.clear();
-    watched_.clear();
-    watched_tenants_.clear();
-    weights_max_ = {.counted = 1, .watched = 1};
-    looked_at_ = missed_ = 0;
-    for (label_table& each : labels_) each.values.clear();
 }
 
 void cardinality_tables::save(state_encoder& out) const {

@@ -125,10 +125,6 @@ class cardinality_table {
         in_all_.merge(other.in_all_);
         by_tenant_.merge(other.by_tenant_);
     }
-    void clear() noexcept {
-        in_all_.clear();
-        by_tenant_.clear();
-    }
     void save(state_encoder& out) const {
         in_all_.save(out);
         by_tenant_.save(out);
@@ -200,7 +196,6 @@ class cardinality_tables {
 
     /// Adds the counts of another window. Series in both count twice.
     void merge(const cardinality_tables& other);
-    void clear() noexcept;
 
     void save(state_encoder& out) const;
     /// For tables with the same labels. Damaged bytes make the decoder fail and leave any content here.

@@ -254,7 +254,7 @@ bool cardinality_tracker::load(state_decoder& in, time_point now) {
     for (counts* const kind : {&newly_admitted, &refused}) {
         if (goes_on) continue;
         kind->day.merge(kind->hour);
-        kind->hour.clear();
+        kind->hour = none_;
         kind->counted.clear();
         kind->watched.clear();
     }

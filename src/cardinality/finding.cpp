@@ -29,14 +29,8 @@ constexpr double pattern_part = 0.8;
 constexpr std::size_t word_min = 4;
 constexpr std::size_t words_max = 12;
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool is_hex(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f');
 }
 
 using words = std::vector<std::string_view>;

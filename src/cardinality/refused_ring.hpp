@@ -20,7 +20,7 @@
 namespace seriesgate {
 
 struct refused_series {
-    std::vector<std::pair<std::string, std::string>> labels{};
+    series_labels labels{};
     bool is_cut = false;  ///< its labels were too long to keep all
     std::string tenant{};
     std::string limit{};  ///< the limit's name, see limit_names in limit/rules.hpp

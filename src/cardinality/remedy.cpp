@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -110,6 +111,7 @@ namespace {
 /// Enough for metrics without an excessive label.
 constexpr std::uint64_t limit_min = 1'000;
 constexpr std::size_t limit_name_max = 60;
+constexpr std::size_t described_bytes_max = 200;
 /// More would make a rule that nobody reads.
 constexpr std::size_t jobs_max = 10, metrics_max = 60;
 /// Share of the exploding series that a job or metric must have to be named; others may use the label rightly.
@@ -128,15 +130,6 @@ bool is_plain(std::string_view text) {
         text.remove_prefix(size);
     }
     return true;
-}
-
-bool is_name_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-/// A name that every Prometheus and every sender supports.
-bool is_legacy_name(std::string_view label) {
-    return !label.empty() && !(label.front() >= '0' && label.front() <= '9') &&
-           std::ranges::all_of(label, is_name_character);
 }
 
 std::string in_quotes(std::string_view text) {
@@ -168,7 +161,7 @@ class rule {
         std::string out = "{";
         for (const condition& each : all_) {
             if (out.size() > 1) out += ',';
-            out += is_legacy_name(each.label) ? each.label : in_double_quotes(each.label);
+            out += is_identifier(each.label) ? each.label : in_double_quotes(each.label);
             out.append("=~").append(in_double_quotes(each.regex));
         }
         return out + "}";
@@ -236,20 +229,9 @@ std::string regex_of_pattern(std::string_view pattern, const std::vector<const s
 /// The series that the rule would match.
 std::vector<const sampled_series*> taken_by(const selector& rule, const std::vector<const sampled_series*>& of) {
     std::vector<const sampled_series*> made;
-    std::vector<label_view> labels;
-    for (const sampled_series* const each : of) {
-        labels.clear();
-        for (const auto& [name, value] : each->labels) labels.push_back({name, value});
-        if (rule.matches(labels)) made.push_back(each);
-    }
+    std::ranges::copy_if(of, std::back_inserter(made),
+                         [&](const sampled_series* each) { return rule.matches(label_views(each->labels)); });
     return made;
-}
-
-std::string described(const sampled_series& series) {
-    std::vector<label_view> labels;
-    for (const auto& [name, value] : series.labels) labels.push_back({name, value});
-    constexpr std::size_t bytes_max = 200;
-    return to_text(labels, bytes_max);
 }
 
 /// Tries rules on the sampled series, the widest first.
@@ -359,13 +341,14 @@ class trial {
             made_.note = fmt::format(
                 "no rule takes the explosion alone: this one would take {} of {} series that were known before, such "
                 "as {}: decide which of them are wanted",
-                grouped(taken.size()), grouped(made_.remembered), described(*taken.front()));
+                grouped(taken.size()), grouped(made_.remembered),
+                to_text(label_views(taken.front()->labels), described_bytes_max));
             return false;
         }
         made_.relabel = one.to_relabel();
         made_.note = fmt::format("tried on {} of {} series that are no part of it: takes none",
                                  grouped(made_.remembered), count_text(made_.known, all_.weight == 1));
-        if (!is_legacy_name(found_.label) && found_.what == explosion::label)
+        if (!is_identifier(found_.label) && found_.what == explosion::label)
             made_.note += "; Prometheus before 3.0 cannot name this label, vmagent and later ones can";
         return true;
     }
@@ -393,7 +376,7 @@ class trial {
     [[nodiscard]] std::string limit_name() const {
         const std::string_view from = found_.metrics.empty() ? found_.label : found_.metrics.front();
         std::string out;
-        for (const char c : from.substr(0, limit_name_max)) out += is_name_character(c) ? c : '-';
+        for (const char c : from.substr(0, limit_name_max)) out += is_identifier_character(c) ? c : '-';
         return out;
     }
 };

@@ -20,7 +20,7 @@ namespace seriesgate {
 
 struct sampled_series {
     std::uint64_t fingerprint = 0;
-    std::vector<std::pair<std::string, std::string>> labels{};
+    series_labels labels{};
     std::string tenant{};
     time_point first_seen{};  ///< time_point::min(): before sampling began
 };
@@ -41,8 +41,6 @@ class series_sample {
         return thinning::is_left_out(fingerprint, level_);
     }
     [[nodiscard]] unsigned level() const noexcept { return level_; }
-    /// Series that each kept one stands for.
-    [[nodiscard]] std::uint64_t weight() const noexcept { return std::uint64_t{1} << level_; }
 
     /// A series in the sample keeps its first state.
     void put(std::uint64_t fingerprint, std::span<const label_view> labels, std::string_view tenant,
@@ -71,8 +69,7 @@ class series_sample {
 struct sampled {
     std::vector<std::shared_ptr<const sampled_series>> known{};    ///< in this hour or the one before
     std::vector<std::shared_ptr<const sampled_series>> refused{};  ///< in this hour
-    std::uint64_t weight = 1;                                      ///< series that a known one stands for
-    std::uint64_t refused_weight = 1;
+    std::uint64_t weight = 1;                                      ///< series that one of `known` stands for
 };
 
 /// Samples of the running hour and the one before. Threads: one at a time.

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "core/text.hpp"
+
 namespace seriesgate {
 namespace {
 
@@ -11,7 +13,7 @@ namespace {
 std::string_view shortened(std::string_view text) {
     if (text.size() <= space_saving::text_max) return text;
     std::size_t end = space_saving::text_max;
-    while (end > space_saving::text_max - 4 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    while (end > space_saving::text_max - 4 && continues_character(text[end])) --end;
     return text.substr(0, end);
 }
 

@@ -115,11 +115,6 @@ class adviser {
     }
 };
 
-bool takes(const suggestion_choice& choice, const budget_name& name) {
-    return (!choice.tenant || (name.has_tenant && name.tenant == *choice.tenant)) &&
-           (!choice.limit || name.limit == *choice.limit);
-}
-
 /// Budgets with the shared maxima, by limit.
 std::map<std::string_view, parts_of_whole> without_override(const std::vector<budget_figures>& all) {
     std::map<std::string_view, parts_of_whole> found;
@@ -129,10 +124,10 @@ std::map<std::string_view, parts_of_whole> without_override(const std::vector<bu
 }
 
 std::vector<suggestion> advise_wholes(const adviser& by, const limiter_figures& figures, const limit_rules& rules,
-                                      const suggestion_choice& choice) {
+                                      const budget_choice& choice) {
     const auto mode = [&rules](limit_mode own) { return rules.mode == limit_mode::observe ? rules.mode : own; };
     std::vector<suggestion> made;
-    if (takes(choice, {})) {
+    if (choice.takes({})) {
         made.push_back(by.advise(demand_scope::global, figures.global));
         made.push_back(by.advise_whole(demand_scope::tenants, {}, rules.tenants.fallback, mode(rules.tenants.mode),
                                        without_override(figures.tenants)[{}]));
@@ -141,7 +136,7 @@ std::vector<suggestion> advise_wholes(const adviser& by, const limiter_figures& 
     for (const label_limit& limit : rules.limits) {
         budget_name name;
         name.limit = limit.name;
-        if (takes(choice, name))
+        if (choice.takes(name))
             made.push_back(
                 by.advise_whole(demand_scope::limit, name, limit.maxima, mode(limit.mode), parts[limit.name]));
     }
@@ -156,11 +151,11 @@ struct candidate {
 };
 
 std::vector<candidate> candidates_of(const limiter_figures& figures, const demand_history& history,
-                                     const suggestion_choice& choice) {
+                                     const budget_choice& choice) {
     std::vector<candidate> found;
     const auto add = [&](const std::vector<budget_figures>& all, demand_scope scope) {
         for (const budget_figures& each : all) {
-            if (!takes(choice, each.name) || each.name.is_whole_limit()) continue;
+            if (!choice.takes(each.name) || each.name.is_whole_limit()) continue;
             const auto past = history.find(demand_key(scope, each.name));
             found.push_back(
                 {.scope = scope,
@@ -182,7 +177,7 @@ std::uint64_t suggested_maximum(demand_window window, std::uint64_t peak) {
 }
 
 suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,
-                        const demand_rates& rates, time_point now, const suggestion_choice& choice) {
+                        const demand_rates& rates, time_point now, const budget_choice& choice) {
     const adviser by{figures, history, rates, now};
     suggestion_list made{.shown = advise_wholes(by, figures, rules, choice), .total = 0};
     const std::vector<candidate> candidates = candidates_of(figures, history, choice);
@@ -208,8 +203,7 @@ void observed_demand::look(series_limiter& limiter, time_point now) {
     if (figures) held->rates.note(now, *figures);
 }
 
-suggestion_list observed_demand::suggest(const series_limiter& limiter, time_point now,
-                                         const suggestion_choice& choice) {
+suggestion_list observed_demand::suggest(const series_limiter& limiter, time_point now, const budget_choice& choice) {
     const limiter_figures figures = figures_of(limiter);
     const auto rules = limiter.rules();
     const noted copy = *noted_.lock();

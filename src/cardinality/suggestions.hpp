@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,10 +40,16 @@ struct suggestion {
     series_maxima to_write;
 };
 
-struct suggestion_choice {
-    std::size_t shown_max = 100;
-    std::optional<std::string> tenant{};  ///< as in budget_name
+/// Which budgets a request asks for. A budget must match all conditions that are set.
+struct budget_choice {
+    std::uint64_t shown_max = std::numeric_limits<std::uint64_t>::max();  ///< of each list
+    std::optional<std::string> tenant{};  ///< as in budget_name: its own budget, and its budgets of limits
     std::optional<std::string> limit{};
+
+    [[nodiscard]] bool takes(const budget_name& name) const {
+        return (!tenant || (name.has_tenant && name.tenant == *tenant)) && (!limit || name.limit == *limit);
+    }
+    bool operator==(const budget_choice&) const = default;
 };
 
 struct suggestion_list {
@@ -59,7 +66,7 @@ std::uint64_t suggested_maximum(demand_window window, std::uint64_t peak);
 /// @param rules of the figures.
 /// @param now time of the figures.
 suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,
-                        const demand_rates& rates, time_point now, const suggestion_choice& choice);
+                        const demand_rates& rates, time_point now, const budget_choice& choice);
 
 // --- Observed demand, shared by all threads.
 
@@ -77,8 +84,7 @@ class observed_demand {
     /// Fetches ended windows, and the figures when they are due. Call it every second or so, and before save().
     void look(series_limiter& limiter, time_point now);
 
-    [[nodiscard]] suggestion_list suggest(const series_limiter& limiter, time_point now,
-                                          const suggestion_choice& choice);
+    [[nodiscard]] suggestion_list suggest(const series_limiter& limiter, time_point now, const budget_choice& choice);
 
     /// Saves the history: at most 2.5 MB, usually far less.
     void save(state_encoder& out);

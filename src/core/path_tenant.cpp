@@ -1,9 +1,7 @@
 #include "core/path_tenant.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
-#include <system_error>
 
 #include "core/text.hpp"
 
@@ -12,17 +10,10 @@ namespace {
 
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:";
 
-/// @return nothing unless the text is a decimal number of 32 bits.
-std::optional<std::uint32_t> account_number(std::string_view digits) {
-    std::uint32_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return error == std::errc{} && end == digits.data() + digits.size() ? std::optional{number} : std::nullopt;
-}
-
 std::optional<std::string> account_in(std::string_view name) {
     const auto colon = name.find(':');
-    const auto account = account_number(name.substr(0, colon));
-    const auto project = colon == std::string_view::npos ? 0 : account_number(name.substr(colon + 1));
+    const auto account = whole_number<std::uint32_t>(name.substr(0, colon));
+    const auto project = colon == std::string_view::npos ? 0 : whole_number<std::uint32_t>(name.substr(colon + 1));
     if (!account || !project) return std::nullopt;
     return std::to_string(*account) + (*project == 0 ? "" : ":" + std::to_string(*project));
 }

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "core/bytes.hpp"
 
@@ -18,6 +21,32 @@ namespace seriesgate {
 
 constexpr char lower(char letter) noexcept {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+}
+
+constexpr bool is_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+
+constexpr bool is_letter(char c) noexcept {
+    return lower(c) >= 'a' && lower(c) <= 'z';
+}
+
+constexpr bool is_identifier_character(char c) noexcept {
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
+/// A name that every Prometheus and every sender supports: letters, digits and `_`, and no digit first.
+constexpr bool is_identifier(std::string_view text) noexcept {
+    return !text.empty() && !is_digit(text.front()) && std::ranges::all_of(text, is_identifier_character);
+}
+
+/// @return nothing unless the whole text is a decimal number that the type can hold.
+template <class Number>
+std::optional<Number> whole_number(std::string_view text) noexcept {
+    Number number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc{} && stopped == end ? std::optional{number} : std::nullopt;
 }
 
 /// Beast's iequals of Boost 1.81 reads one byte past both texts if they differ in case (fixed in 1.82).
@@ -114,6 +143,11 @@ inline bool is_utf8(bytes_view text) noexcept {
         text.remove_prefix(size);
     }
     return true;
+}
+
+/// Whether a byte continues a character: no text is cut before it.
+constexpr bool continues_character(char byte) noexcept {
+    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
 /// Replaces every byte outside a character by U+FFFD.

@@ -32,10 +32,6 @@ bool is_name(const label_view& label) {
     return label.name == "__name__";
 }
 
-bool continues_character(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-}
-
 /// Cuts in the middle, as `abc...xyz`, because texts with equal beginnings mostly differ at the end. Cuts between
 /// characters.
 void append_cut(std::string& out, bytes_view text, std::size_t bytes_max) {
@@ -71,6 +67,13 @@ std::size_t room_for_each(std::span<const label_view> labels, std::size_t bytes_
 }
 
 }  // namespace
+
+std::vector<label_view> label_views(const series_labels& labels) {
+    std::vector<label_view> views;
+    views.reserve(labels.size());
+    for (const auto& [name, value] : labels) views.push_back({name, value});
+    return views;
+}
 
 std::string quoted(bytes_view text) {
     std::string out{'"'};

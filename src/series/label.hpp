@@ -3,6 +3,8 @@
 
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/bytes.hpp"
 
@@ -16,6 +18,12 @@ struct label_view {
     bytes_view name;
     bytes_view value;
 };
+
+/// Labels that own their texts.
+using series_labels = std::vector<std::pair<std::string, std::string>>;
+
+/// @return views into `labels`, which must outlive them.
+std::vector<label_view> label_views(const series_labels& labels);
 
 /// The value of the label `name`; empty if it is missing, which PromQL does not distinguish. Of duplicate labels
 /// (invalid; stores differ), the first that is not empty counts.

@@ -1,6 +1,7 @@
 #include "series/selector.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <utility>
 
@@ -9,7 +10,34 @@
 namespace seriesgate {
 namespace {
 
-using namespace selector_words;
+/// By match_op.
+constexpr std::array<bytes_view, 4> op_texts{"=", "!=", "=~", "!~"};
+
+constexpr bool is_name_start(char c) {
+    return c == '_' || is_letter(c);
+}
+
+constexpr bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == '\x7f';
+}
+
+enum class name_kind { label, metric };
+
+/// Whether a name needs no quotes for this character. Only metrics may have colons.
+constexpr bool is_name_letter(char c, name_kind kind) {
+    return is_identifier_character(c) || (kind == name_kind::metric && c == ':');
+}
+
+constexpr bool is_plain_name(bytes_view name, name_kind kind) {
+    const auto fits = [kind](char c) { return is_name_letter(c, kind); };
+    return !name.empty() && !is_digit(name[0]) && std::ranges::all_of(name, fits);
+}
+
+std::string hex(char byte) {
+    constexpr bytes_view digits = "0123456789abcdef";
+    const auto value = static_cast<unsigned char>(byte);
+    return {digits[value >> 4], digits[value & 15]};
+}
 
 /// Quotes a text with the escapes that parse_selector reads.
 std::string in_quotes(bytes_view text) {
@@ -28,53 +56,6 @@ std::string in_quotes(bytes_view text) {
     }
     return out += '"';
 }
-
-}  // namespace
-
-std::string to_string(const selector_error& error) {
-    return error.offset ? error.message + " at byte " + std::to_string(*error.offset) : error.message;
-}
-
-bool selector::matches(std::span<const label_view> labels) const {
-    return std::ranges::all_of(
-        matchers_, [&](const label_matcher& matcher) { return matcher.accepts(label_value(labels, matcher.name)); });
-}
-
-std::string selector::to_string() const {
-    // Only a single equality on the name can be written without a matcher.
-    const auto on_name = std::ranges::find(matchers_, metric_name, &label_matcher::name);
-    const bool is_short = std::ranges::count(matchers_, metric_name, &label_matcher::name) == 1 &&
-                          on_name->op == match_op::equal && !on_name->value.empty() && is_utf8(on_name->value);
-    std::string name;
-    std::string inner;
-    if (is_short && is_plain_name(on_name->value, name_kind::metric))
-        name = on_name->value;
-    else if (is_short)
-        inner = in_quotes(on_name->value);
-    for (const label_matcher& matcher : matchers_) {
-        if (is_short && matcher.name == metric_name) continue;
-        if (!inner.empty()) inner += ',';
-        inner += is_plain_name(matcher.name, name_kind::label) ? matcher.name : in_quotes(matcher.name);
-        inner += op_texts[static_cast<std::size_t>(matcher.op)];
-        inner += in_quotes(matcher.value);
-    }
-    return inner.empty() && !name.empty() ? name : name + "{" + inner + "}";
-}
-
-result<selector, selector_error> parse_selector(std::string_view text) {
-    auto matchers = parse_matchers(text);
-    if (!matchers) return matchers.error();
-    selector made;
-    made.matchers_ = std::move(*matchers);
-    std::ranges::sort(made.matchers_);
-    made.matchers_.erase(std::unique(made.matchers_.begin(), made.matchers_.end()), made.matchers_.end());
-    assert(!made.matchers_.empty() && made.matchers_.size() <= matchers_per_selector_max);
-    return made;
-}
-
-namespace {
-
-using namespace selector_words;
 
 /// A text for an error message: one line of UTF-8, bounded.
 std::string shown(bytes_view text) {
@@ -107,7 +88,7 @@ class selector_parser {
         skip_space();
         if (is_name_start(peek()) || peek() == ':') {
             name_given_ = true;
-            if (!add(0, std::string{metric_name}, match_op::equal, std::string{take_name(name_kind::metric)}))
+            if (!add(0, std::string{name_label}, match_op::equal, std::string{take_name(name_kind::metric)}))
                 return false;
             skip_space();
         } else if (peek() != '{') {
@@ -149,7 +130,7 @@ class selector_parser {
         if (is_quoted && (peek() == ',' || peek() == '}')) {
             if (name_given_) return fail(start, "second metric name");
             name_given_ = true;
-            return add(start, std::string{metric_name}, match_op::equal, std::move(name));
+            return add(start, std::string{name_label}, match_op::equal, std::move(name));
         }
         match_op op{};
         if (!parse_op(op)) return false;
@@ -264,7 +245,7 @@ class selector_parser {
     }
 
     bool check_names() {
-        const auto count = std::ranges::count(matchers_, metric_name, &label_matcher::name);
+        const auto count = std::ranges::count(matchers_, name_label, &label_matcher::name);
         return !name_given_ || count == 1 || fail(std::nullopt, "the metric's name is given twice");
     }
 
@@ -329,10 +310,45 @@ class selector_parser {
 
 }  // namespace
 
-result<std::vector<label_matcher>, selector_error> parse_matchers(bytes_view text) {
+std::string to_string(const selector_error& error) {
+    return error.offset ? error.message + " at byte " + std::to_string(*error.offset) : error.message;
+}
+
+bool selector::matches(std::span<const label_view> labels) const {
+    return std::ranges::all_of(
+        matchers_, [&](const label_matcher& matcher) { return matcher.accepts(label_value(labels, matcher.name)); });
+}
+
+std::string selector::to_string() const {
+    // Only a single equality on the name can be written without a matcher.
+    const auto on_name = std::ranges::find(matchers_, name_label, &label_matcher::name);
+    const bool is_short = std::ranges::count(matchers_, name_label, &label_matcher::name) == 1 &&
+                          on_name->op == match_op::equal && !on_name->value.empty() && is_utf8(on_name->value);
+    std::string name;
+    std::string inner;
+    if (is_short && is_plain_name(on_name->value, name_kind::metric))
+        name = on_name->value;
+    else if (is_short)
+        inner = in_quotes(on_name->value);
+    for (const label_matcher& matcher : matchers_) {
+        if (is_short && matcher.name == name_label) continue;
+        if (!inner.empty()) inner += ',';
+        inner += is_plain_name(matcher.name, name_kind::label) ? matcher.name : in_quotes(matcher.name);
+        inner += op_texts[static_cast<std::size_t>(matcher.op)];
+        inner += in_quotes(matcher.value);
+    }
+    return inner.empty() && !name.empty() ? name : name + "{" + inner + "}";
+}
+
+result<selector, selector_error> parse_selector(std::string_view text) {
     selector_parser parser{text};
     if (!parser.parse()) return std::move(parser.error());
-    return std::move(parser.matchers());
+    selector made;
+    made.matchers_ = std::move(parser.matchers());
+    std::ranges::sort(made.matchers_);
+    made.matchers_.erase(std::unique(made.matchers_.begin(), made.matchers_.end()), made.matchers_.end());
+    assert(!made.matchers_.empty() && made.matchers_.size() <= matchers_per_selector_max);
+    return made;
 }
 
 }  // namespace seriesgate

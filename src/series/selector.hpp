@@ -1,8 +1,6 @@
 /// Prometheus series selectors: `up`, `{namespace=~".+"}`, `http_requests_total{job="a",code!~"2.."}`.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -77,54 +75,5 @@ inline std::uint64_t question_work(const selector& asked, std::span<const label_
     }
     return work;
 }
-
-}  // namespace seriesgate
-
-// --- Characters of selectors. Internal to series.
-
-namespace seriesgate::selector_words {
-
-inline constexpr bytes_view metric_name = "__name__";
-/// By match_op.
-inline constexpr std::array<bytes_view, 4> op_texts{"=", "!=", "=~", "!~"};
-
-constexpr bool is_name_start(char c) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-constexpr bool is_control(char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == '\x7f';
-}
-
-enum class name_kind { label, metric };
-
-/// Whether a name needs no quotes for this character. Only metrics may have colons.
-constexpr bool is_name_letter(char c, name_kind kind) {
-    return is_name_start(c) || is_digit(c) || (kind == name_kind::metric && c == ':');
-}
-
-constexpr bool is_plain_name(bytes_view name, name_kind kind) {
-    const auto fits = [kind](char c) { return is_name_letter(c, kind); };
-    return !name.empty() && !is_digit(name[0]) && std::ranges::all_of(name, fits);
-}
-
-inline std::string hex(char byte) {
-    constexpr bytes_view digits = "0123456789abcdef";
-    const auto value = static_cast<unsigned char>(byte);
-    return {digits[value >> 4], digits[value & 15]};
-}
-
-}  // namespace seriesgate::selector_words
-
-namespace seriesgate {
-
-// --- The parser. Internal to series: others call parse_selector.
-
-/// The matchers of a selector in the order of the text. See parse_selector.
-result<std::vector<label_matcher>, selector_error> parse_matchers(bytes_view text);
 
 }  // namespace seriesgate

@@ -30,8 +30,8 @@ TEST_CASE("a series is a selector that only has equal signs") {
     const auto twice = read_series(R"({"my.metric",a="1",a="1"})");
     REQUIRE(twice.has_value());
     CHECK(*twice == series_labels{{"__name__", "my.metric"}, {"a", "1"}});
-    CHECK(views_of(*read).size() == 5);
-    CHECK(views_of(*read)[2].value == "a");
+    CHECK(label_views(*read).size() == 5);
+    CHECK(label_views(*read)[2].value == "a");
 }
 
 TEST_CASE("what is no series is said to be none, and why") {

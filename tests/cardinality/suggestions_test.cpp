@@ -42,7 +42,7 @@ struct scene {
         const ended_budget one{.scope = scope, .name = name, .hour = window_demand{hour, series}, .day = {}};
         history.add({&one, 1});
     }
-    [[nodiscard]] suggestion_list at(time_point now, const suggestion_choice& choice = {}) const {
+    [[nodiscard]] suggestion_list at(time_point now, const budget_choice& choice = {}) const {
         return suggest(figures, rules, history, rates, now, choice);
     }
     [[nodiscard]] suggestion find(demand_scope scope, const std::string& value = {}, time_point now = ten) const {
