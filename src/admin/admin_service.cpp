@@ -100,26 +100,6 @@ net::awaitable<reply> admin_answers::stats(const http_request& request) {
     co_return co_await page(key, json_type, request.is_head);
 }
 
-net::awaitable<reply> admin_answers::top(const http_request& request) {
-    return api(api_path::top, request);
-}
-
-net::awaitable<reply> admin_answers::findings(const http_request& request) {
-    return api(api_path::findings, request);
-}
-
-net::awaitable<reply> admin_answers::refused(const http_request& request) {
-    return api(api_path::refused, request);
-}
-
-net::awaitable<reply> admin_answers::explain(const http_request& request) {
-    return api(api_path::explain, request);
-}
-
-net::awaitable<reply> admin_answers::suggestions(const http_request& request) {
-    return api(api_path::suggestions, request);
-}
-
 /// Errors have the JSON envelope, too.
 net::awaitable<reply> admin_answers::api(api_path path, const http_request& request) {
     const auto asked = read_api_question(path, request.query, shared_.labels);

@@ -82,16 +82,11 @@ class admin_answers {
     net::awaitable<reply> stats(const http_request& request);
     net::awaitable<reply> status(const http_request& request);
     net::awaitable<reply> configuration(const http_request& request);
-    net::awaitable<reply> top(const http_request& request);
-    net::awaitable<reply> findings(const http_request& request);
-    net::awaitable<reply> refused(const http_request& request);
-    net::awaitable<reply> explain(const http_request& request);
-    net::awaitable<reply> suggestions(const http_request& request);
+    net::awaitable<reply> api(api_path path, const http_request& request);
     /// POST. Waits for the outcome.
     net::awaitable<reply> reload(const http_request& request);
 
   private:
-    net::awaitable<reply> api(api_path path, const http_request& request);
     net::awaitable<reply> page(page_key key, std::string_view type, bool is_head);
 };
 

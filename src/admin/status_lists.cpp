@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "admin/limit_metrics.hpp"
-#include "admin/status_sections.hpp"
+#include "admin/status_page.hpp"
 #include "admin/text_format.hpp"
 #include "limit/explain.hpp"
 #include "series/label.hpp"

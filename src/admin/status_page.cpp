@@ -5,7 +5,6 @@
 
 #include <string_view>
 
-#include "admin/status_sections.hpp"
 #include "admin/text_format.hpp"
 #include "limit/explain.hpp"
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "admin/status_sections.hpp"
+#include "admin/status_page.hpp"
 #include "admin/text_format.hpp"
 
 namespace seriesgate {

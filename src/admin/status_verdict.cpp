@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "admin/gate_counts.hpp"
-#include "admin/status_sections.hpp"
+#include "admin/status_page.hpp"
 #include "admin/text_format.hpp"
 #include "cardinality/remedy.hpp"
 #include "limit/explain.hpp"

@@ -40,6 +40,9 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
     const auto by = [&admin](answers answer) -> request_handler {
         return [&admin, answer](http_request& request) { return (admin.*answer)(request); };
     };
+    const auto by_api = [&admin](api_path path) -> request_handler {
+        return [&admin, path](http_request& request) { return admin.api(path, request); };
+    };
     std::vector<route> all{{"/api/v1/write", write_only, senders, ingest},
                            {"/api/v1/push", write_only, senders, ingest},
                            {"/api/prom/push", write_only, senders, ingest},
@@ -53,11 +56,11 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
                            {"/stats", read_only, admin_server, by(&admin_answers::stats)},
                            {"/metrics", read_only, admin_server, by(&admin_answers::metrics)},
                            {"/config", read_only, admin_server, by(&admin_answers::configuration)},
-                           {"/api/v1/top", read_only, admin_server, by(&admin_answers::top)},
-                           {"/api/v1/findings", read_only, admin_server, by(&admin_answers::findings)},
-                           {"/api/v1/refused", read_only, admin_server, by(&admin_answers::refused)},
-                           {"/api/v1/explain", read_only, admin_server, by(&admin_answers::explain)},
-                           {"/api/v1/suggestions", read_only, admin_server, by(&admin_answers::suggestions)},
+                           {"/api/v1/top", read_only, admin_server, by_api(api_path::top)},
+                           {"/api/v1/findings", read_only, admin_server, by_api(api_path::findings)},
+                           {"/api/v1/refused", read_only, admin_server, by_api(api_path::refused)},
+                           {"/api/v1/explain", read_only, admin_server, by_api(api_path::explain)},
+                           {"/api/v1/suggestions", read_only, admin_server, by_api(api_path::suggestions)},
                            {"/-/reload", write_only, admin_server, by(&admin_answers::reload)}};
     if (!tenant_path.empty()) all.push_back({tenant_path, write_only, senders, ingest});
     return route_table{std::move(all)};

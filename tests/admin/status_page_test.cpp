@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "admin/status_sections.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
