@@ -1,14 +1,16 @@
 #include "config/checks.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <array>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "config/endpoint.hpp"
 #include "config/keys.hpp"
 #include "config/units.hpp"
-#include "config/wording.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -180,9 +182,7 @@ void lint_maxima(const std::string& section, const series_maxima& maxima, const 
                  config_report& report) {
     const std::string hourly = section + "maxHourlySeries";
     const std::string daily = section + "maxDailySeries";
-    const auto warn = [&](const std::string& key, const std::string& message) {
-        report.add_at(keys{key}, message, severity::warning);
-    };
+    const auto warn = [&](const std::string& key, const std::string& message) { report.warn_at(keys{key}, message); };
     if (is_out_of_reach(maxima.hourly, maxima.daily) && report.is_set(daily))
         warn(daily, "is below maxHourlySeries, so the limit of the hour never refuses anything");
     else if (is_out_of_reach(maxima.hourly, maxima.daily))
@@ -213,7 +213,7 @@ bool matches_everything(const selector& tried) {
 }
 
 void lint_limits(const limit_rules& rules, config_report& report) {
-    constexpr std::string_view nothing = "matches no series: two of its conditions exclude each other";
+    const std::string nothing = "matches no series: two of its conditions exclude each other";
     lint_maxima("", rules.global, {}, report);
     lint_maxima("tenants.default.", rules.tenants.fallback, rules.global, report);
     for (const auto& [tenant, maxima] : rules.tenants.overrides)
@@ -222,18 +222,15 @@ void lint_limits(const limit_rules& rules, config_report& report) {
         const label_limit& limit = rules.limits[i];
         const std::string key = key_of_item("limits", i);
         lint_maxima(key + ".", limit.maxima, rules.global, report);
-        if (limit.match && matches_nothing(*limit.match))
-            report.add_at(keys{key + ".match"}, std::string{nothing}, severity::warning);
+        if (limit.match && matches_nothing(*limit.match)) report.warn_at(keys{key + ".match"}, nothing);
         for (std::size_t j = 0; j < limit.overrides.size(); ++j)
             lint_maxima(key_of_item(key + ".overrides", j) + ".", limit.overrides[j].maxima, rules.global, report);
     }
     for (std::size_t i = 0; i < rules.exempt.size(); ++i) {
         const selector& exempt = rules.exempt[i];
-        const auto warn = [&](const std::string& message) {
-            report.add_at(keys{key_of_item("exempt", i)}, message, severity::warning);
-        };
+        const auto warn = [&](const std::string& message) { report.warn_at(keys{key_of_item("exempt", i)}, message); };
         if (matches_everything(exempt)) warn("matches every series or nearly, and what is exempt has no limit");
-        if (matches_nothing(exempt)) warn(std::string{nothing});
+        if (matches_nothing(exempt)) warn(nothing);
         const auto same = std::ranges::find(rules.limits, exempt,
                                             [](const label_limit& limit) { return limit.match.value_or(selector{}); });
         if (same != rules.limits.end())
@@ -243,23 +240,21 @@ void lint_limits(const limit_rules& rules, config_report& report) {
 }
 
 void lint_stores(const config& read, config_report& report) {
-    const auto warn = [&](const keys& at, const std::string& message) {
-        report.add_at(at, message, severity::warning);
-    };
     const bool discard = read.upstream.discard;
     for (const auto& [key, store] : stores_of(read))
         if (store.tls != store_tls_config{} && !store.backends.empty() &&
             std::ranges::none_of(store.backends, &store_backend::tls))
-            warn({key + ".tls"}, "is not used: no URL of the store has https://");
+            report.warn_at(keys{key + ".tls"}, "is not used: no URL of the store has https://");
     if (discard && !read.upstream.replicas.empty())
-        warn({replicas_key}, "is not used: with 'discard:' nothing is forwarded");
-    if (discard && read.marker) warn({"marker"}, "is not used: with 'discard:' nothing is forwarded");
+        report.warn_at(keys{replicas_key}, "is not used: with 'discard:' nothing is forwarded");
+    if (discard && read.marker) report.warn_at(keys{"marker"}, "is not used: with 'discard:' nothing is forwarded");
     const auto is_of_one_account = [](const store_backend& each) {
         return each.target.reveal().starts_with("/insert/") && !has_tenant_mark(each);
     };
     if (!read.tenant_path.empty() && std::ranges::any_of(read.upstream.store.backends, is_of_one_account))
-        warn({"tenants.path"},
-             "names tenants, and upstream.url has one of its own for all of them: write {account} in its place");
+        report.warn_at(
+            keys{"tenants.path"},
+            "names tenants, and upstream.url has one of its own for all of them: write {account} in its place");
 }
 
 /// At what asks for the answer. Whoever has chosen 400 knows the senders.
@@ -274,10 +269,9 @@ void lint_reject_status(const limit_rules& rules, config_report& report) {
         at = {"limits"};
     else if (std::ranges::any_of(answers, [&](const auto& each) { return rejects(each.second); }))
         at = {"tenants.overrides"};
-    report.add_at(at,
-                  "is told with 400 as long as rejectStatus is not set: a vmagent that gets it sends that request "
-                  "again, and then snappy in place of zstd until its restart; 409 does neither",
-                  severity::warning);
+    report.warn_at(at,
+                   "is told with 400 as long as rejectStatus is not set: a vmagent that gets it sends that request "
+                   "again, and then snappy in place of zstd until its restart; 409 does neither");
 }
 
 /// Whether some series may be refused.
@@ -295,9 +289,7 @@ bool enforces_any(const limit_rules& rules) {
 }
 
 void lint_fleet(const config& read, config_report& report) {
-    const auto warn = [&](const keys& at, const std::string& message) {
-        report.add_at(at, message, severity::warning);
-    };
+    const auto warn = [&](const keys& at, const std::string& message) { report.warn_at(at, message); };
     if (!read.shared.has_store()) {
         const config none;
         for (const config_key& key : config_keys())
@@ -326,6 +318,52 @@ void add_ignored(std::vector<config_error>& to, const std::string& key, const se
     const auto is_ignored = [&](const label_matcher& each) { return std::ranges::count(ignored, each.name) != 0; };
     const auto first = std::ranges::find_if(asked.matchers(), is_ignored);
     if (first != asked.matchers().end()) add_ignored(to, key, first->name, ignored);
+}
+
+// --- files with secrets
+
+struct secret_place {
+    std::string key;
+    std::string path;
+};
+
+bool is_of_another_user(const struct stat& found) {
+    return found.st_uid != 0 && found.st_uid != ::geteuid();
+}
+
+/// Empty if nobody else can put another file in a file's place.
+std::string doubt_of_directory(const std::filesystem::path& directory) {
+    struct stat found {};
+    if (::stat(directory.c_str(), &found) != 0) return "";
+    const std::string start = "stands in the directory '" + printable(directory.string(), std::string_view::npos) + "'";
+    if (is_of_another_user(found)) return start + ", which belongs to the user " + std::to_string(found.st_uid);
+    const bool keeps_to_owners = (found.st_mode & S_ISVTX) != 0;
+    return (found.st_mode & S_IWOTH) != 0 && !keeps_to_owners ? start + ", where every user can replace it" : "";
+}
+
+/// Whether the configuration itself says what it shows nobody.
+bool holds_secrets(const store_config& store) {
+    const auto has_query = [](const store_backend& each) {
+        return each.target.reveal().find('?') != std::string::npos;
+    };
+    return !store.headers.empty() || std::ranges::any_of(store.backends, has_query);
+}
+
+std::vector<secret_place> places_of_secrets(const config& read) {
+    std::vector<secret_place> all{{"fingerprint.secretFile", read.secret_file}};
+    if (read.secret_file.empty() && !read.state.dir.empty())
+        all.push_back({"state.dir", (std::filesystem::path{read.state.dir} / "secret").string()});
+    for (const auto& [key, store] : stores_of(read)) {
+        all.push_back({key + ".basicAuth.passwordFile", store.basic_auth.password_file});
+        all.push_back({key + ".bearerTokenFile", store.bearer_token_file});
+        all.push_back({key + ".tls.keyFile", store.tls.key_file});
+    }
+    all.push_back({"shared.passwordFile", read.shared.store.password_file});
+    all.push_back({"shared.tls.keyFile", read.shared.store.tls_files.key_file});
+    if (!read.web.basic_auth_users.empty()) all.push_back({"web.config.file", read.web_config_file});
+    if (read.web.tls) all.push_back({"web.config.file", read.web.tls->key_file});
+    for (const bearer_token& each : read.web.bearer_tokens) all.push_back({"web.config.file", each.token_file});
+    return all;
 }
 
 }  // namespace
@@ -360,13 +398,36 @@ void lint_config(const config& read, config_report& report) {
     find_own_addresses(read, report, severity::warning);
     lint_limits(read.rules, report);
     if (std::ranges::count(read.ignore_labels, name_label) != 0)
-        report.add_at(keys{"ignoreLabels"},
-                      "without the name, series of all metrics that have the same labels count as one",
-                      severity::warning);
+        report.warn_at(keys{"ignoreLabels"},
+                       "without the name, series of all metrics that have the same labels count as one");
     lint_stores(read, report);
     lint_reject_status(read.rules, report);
     lint_fleet(read, report);
     report.sort_by_line();
+}
+
+std::string doubt_of_secret_file(const std::string& path) {
+    struct stat found {};
+    if (path.empty() || ::stat(path.c_str(), &found) != 0) return "";
+    const std::string start = "has a secret in '" + printable(path, std::string_view::npos) + "', which ";
+    if (is_of_another_user(found)) return start + "belongs to the user " + std::to_string(found.st_uid);
+    if ((found.st_mode & S_IWOTH) != 0) return start + "every user can change";
+    if ((found.st_mode & S_IROTH) != 0) return start + "every user can read: chmod o= keeps it to its owner and group";
+    const std::filesystem::path directory = std::filesystem::path{path}.parent_path();
+    const std::string doubt = doubt_of_directory(directory.empty() ? "." : directory);
+    return doubt.empty() ? "" : start + doubt;
+}
+
+std::vector<config_error> lint_secret_files(const config& read, const std::string& file) {
+    std::vector<secret_place> all = places_of_secrets(read);
+    const auto is_secret = [](const named_store& each) { return holds_secrets(each.store); };
+    if (std::ranges::any_of(stores_of(read), is_secret)) all.push_back({"", file});
+    const std::string shown_file = printable(file, std::string_view::npos);
+    std::vector<config_error> doubts;
+    for (const auto& [key, path] : all)
+        if (std::string doubt = doubt_of_secret_file(path); !doubt.empty())
+            doubts.push_back({shown_file, key, std::move(doubt), severity::warning});
+    return doubts;
 }
 
 }  // namespace seriesgate

@@ -9,7 +9,6 @@
 #include "config/keys.hpp"
 #include "config/units.hpp"
 #include "config/version.hpp"
-#include "config/wording.hpp"
 
 namespace seriesgate {
 namespace {

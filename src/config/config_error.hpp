@@ -1,4 +1,4 @@
-/// What is wrong with a configuration, and where.
+/// What is wrong with a configuration, where, and in what words.
 #pragma once
 
 #include <cstddef>
@@ -60,6 +60,9 @@ class config_report {
     void add_flag(const std::string& flag, std::string message, severity is = severity::error);
     /// Adds a message at the first of these keys that is set. Without any it is not told.
     void add_at(std::span<const std::string> keys, const std::string& message, severity is = severity::error);
+    void warn_at(std::span<const std::string> keys, const std::string& message) {
+        add_at(keys, message, severity::warning);
+    }
 
     void set_by_line(const std::string& key, std::size_t line, bool has_variables = false);
     void set_by_flag(const std::string& key, const std::string& flag);
@@ -87,5 +90,23 @@ class config_report {
 /// How errors call what stands in a map and in a list: `tenants.overrides.team-a`, `limits[2]`.
 std::string key_below(const std::string& key, std::string_view name);
 std::string key_of_item(const std::string& key, std::size_t index);
+
+// --- How messages speak of what the user wrote.
+
+/// Fit for one line of a log: control characters become '?', what is longer than `shown_max` bytes is cut, and URLs
+/// lose their secrets (see secret_text.hpp).
+std::string printable(std::string_view text, std::size_t shown_max);
+
+/// A value or a name in single quotes, printable, cut after 80 bytes.
+std::string in_quotes(std::string_view text);
+
+std::string in_lower_case(std::string_view text);
+
+/// As names are compared: without case, '-' and '_'.
+std::string folded(std::string_view name);
+
+/// The candidate that was probably meant; empty if none is near. Case, '-' and '_' do not count, and neither does what
+/// stands before the last dot, so that `timeout` finds `upstream.timeout`.
+std::string_view closest(std::string_view word, std::span<const std::string_view> candidates);
 
 }  // namespace seriesgate

@@ -14,19 +14,13 @@
 #include <utility>
 
 #include "config/units.hpp"
-#include "config/wording.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
 
 constexpr std::string_view opening = "${";
 constexpr std::string_view escaped_opening = "$${";
-
-bool is_variable_name(std::string_view name) noexcept {
-    constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    return !name.empty() && name.find_first_not_of(characters) == std::string_view::npos &&
-           !is_digits(name.substr(0, 1));
-}
 
 /// Credentials, and where a URL may hold some: `basicAuth: me:secret`.
 bool may_be_shown(std::string_view key, std::string_view text) noexcept {
@@ -123,7 +117,7 @@ void config_node::fill_variables() {
 std::string config_node::take_variable(std::string_view& rest, std::string& filled) {
     const auto end = rest.find('}');
     const std::string name{rest.substr(opening.size(), end - opening.size())};
-    if (end == std::string_view::npos || !is_variable_name(name))
+    if (end == std::string_view::npos || !is_identifier(name))
         return in_quotes(rest.substr(0, end == std::string_view::npos ? end : end + 1)) +
                " names no variable, as ${NAME} does; for a ${ as it is write $${";
     const auto value = of_->is_filled_up ? std::string{} : (*of_->variables)(name);
@@ -302,6 +296,18 @@ std::vector<std::optional<config_node>> config_node::known(std::span<const std::
     key_matcher matcher{names};
     matcher.match(*this, "");
     return matcher.take();
+}
+
+void read_map(const config_node& map, const std::vector<map_key>& table) {
+    std::vector<std::string> names;
+    for (const map_key& each : table) names.push_back(each.name);
+    const auto known = map.known(names);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (known[i])
+            table[i].read(*known[i]);
+        else if (table[i].is_required && (map.is_map() || map.is_null()))
+            map.fail_below(table[i].name, "is required");
+    }
 }
 
 }  // namespace seriesgate

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -126,6 +127,17 @@ struct named_node {
     std::string name;
     config_node value;
 };
+
+/// One key of a map, and what reads its value.
+struct map_key {
+    std::string name;  ///< see config_node::known
+    std::function<void(const config_node& value)> read;
+    bool is_required = false;
+};
+
+/// Reads a map by a table of its keys, in the order of the table, so that one may rely on those above it. Tells which
+/// required ones are missing.
+void read_map(const config_node& map, const std::vector<map_key>& table);
 
 /// Hands the one value at a node to `assign`, which returns what is wrong, or an empty string.
 /// @return whether all was well; if not, it has been told.

@@ -2,6 +2,7 @@
 
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/url/authority_view.hpp>
 #include <boost/url/ipv4_address.hpp>
@@ -10,12 +11,11 @@
 #include <boost/url/scheme.hpp>
 #include <boost/url/url_view.hpp>
 #include <cassert>
-#include <charconv>
 #include <optional>
-#include <system_error>
 
-#include "config/wording.hpp"
+#include "config/config_error.hpp"
 #include "core/path_tenant.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -38,28 +38,10 @@ std::string to_std(const urls::pct_string_view& text) {
     return std::string{text.data(), text.size()};
 }
 
-std::optional<std::uint16_t> parse_port(std::string_view text) noexcept {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return port;
-}
-
-bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
-
-bool is_name_character(char c) noexcept {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
-}
-
 // The URL grammar calls "300.1.1.1" a name, and lets a name hold `%41` or `!`. Resolvers do not see it that way.
 bool is_host_name(std::string_view text) noexcept {
-    if (text.empty()) return false;
-    for (const char c : text) {
-        if (!is_name_character(c)) return false;
-    }
-    return !is_digit(text[text.rfind('.') + 1]);
+    const auto fits = [](char c) { return is_identifier_character(c) || c == '-' || c == '.'; };
+    return !text.empty() && std::ranges::all_of(text, fits) && !is_digit(text[text.rfind('.') + 1]);
 }
 
 // The host without brackets; nothing if it is none that can be resolved.
@@ -81,10 +63,6 @@ std::optional<std::string> host_of(const urls::authority_view& authority) {
 
 std::string bad_port(std::string_view port, unsigned min) {
     return "port " + in_quotes(port) + " is not between " + std::to_string(min) + " and 65535";
-}
-
-std::optional<std::uint16_t> default_port(bool has_tls) noexcept {
-    return has_tls ? std::uint16_t{443} : std::uint16_t{80};
 }
 
 std::string check_scheme(const urls::url_view& url) {
@@ -119,7 +97,6 @@ std::string parse_unix_path(std::string_view path, listen_address& target) {
 }
 
 constexpr std::string_view redis_form = "a URL such as redis://127.0.0.1:6379/0";
-constexpr std::uint16_t redis_port = 6379;
 constexpr std::uint16_t sentinel_port = 26379;
 
 /// What stands before and behind the first of these characters; nothing behind it if there is none.
@@ -134,11 +111,9 @@ parted part_at(char separator, std::string_view text) {
     return {text.substr(0, at), text.substr(at + 1)};
 }
 
-std::optional<unsigned> number_in(std::string_view text) {
-    unsigned number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size() && number <= 0x7fffffff;
-    return is_number ? std::optional{number} : std::nullopt;
+std::optional<unsigned> database_in(std::string_view text) {
+    const auto number = whole_number<unsigned>(text);
+    return number && *number <= 0x7fffffff ? number : std::nullopt;
 }
 
 bool has_port(std::string_view authority) {
@@ -173,14 +148,10 @@ std::string parse_unix_url(std::string_view text, redis_config& target) {
     if (url.behind) {
         const parted argument = part_at('=', *url.behind);
         if (argument.before != "db" || !argument.behind) return "takes db=0 behind the question mark, nothing else";
-        database = number_in(*argument.behind);
+        database = database_in(*argument.behind);
         if (!database) return bad_database(*argument.behind);
     }
-    target.host.clear();
-    target.port = redis_port;
-    target.unix_path = std::move(read.unix_path);
-    target.tls = false;
-    target.database = *database;
+    set_place(target, {.unix_path = std::move(read.unix_path), .database = *database});
     return "";
 }
 
@@ -193,15 +164,12 @@ std::string parse_tcp_url(std::string_view text, bool has_tls, redis_config& tar
     if (text.find('#') != std::string_view::npos) return "must not hold a fragment ('#...')";
     host_port server;
     const std::string no_host = "has no valid host; expected " + std::string{redis_form};
-    if (std::string wrong = parse_host_port(url.before, redis_port, no_host, server); !wrong.empty()) return wrong;
+    if (std::string wrong = parse_host_port(url.before, redis_config{}.port, no_host, server); !wrong.empty())
+        return wrong;
     const std::string_view path = url.behind.value_or("");
-    const std::optional<unsigned> database = path.empty() ? 0 : number_in(path);
+    const std::optional<unsigned> database = path.empty() ? 0 : database_in(path);
     if (!database) return bad_database(path);
-    target.host = std::move(server.host);
-    target.port = server.port;
-    target.unix_path.clear();
-    target.tls = has_tls;
-    target.database = *database;
+    set_place(target, {.host = std::move(server.host), .port = server.port, .tls = has_tls, .database = *database});
     return "";
 }
 
@@ -239,7 +207,7 @@ std::string parse_listen(std::string_view text, listen_address& target) {
     const std::string wrong = in_quotes(text) + " is not " + std::string{listen_forms};
     const auto authority = urls::parse_authority(text);
     if (!authority || authority->has_userinfo() || to_std(authority->port()).empty()) return wrong;
-    const auto port = parse_port(to_std(authority->port()));
+    const auto port = whole_number<std::uint16_t>(to_std(authority->port()));
     if (!port) return bad_port(to_std(authority->port()), 0);
     if (authority->encoded_host().empty()) {
         target = {.host = listen_address{}.host, .port = *port};
@@ -273,7 +241,7 @@ std::string parse_store_url(std::string_view text, store_backend& target) {
     if (!host) return "has no valid host; expected " + std::string{url_form};
     const bool has_tls = url->scheme_id() == urls::scheme::https;
     const std::string_view port_text = to_std(url->port());
-    const auto port = port_text.empty() ? default_port(has_tls) : parse_port(port_text);
+    const auto port = whole_number<std::uint16_t>(!port_text.empty() ? port_text : has_tls ? "443" : "80");
     if (!port || *port == 0) return bad_port(port_text, 1);
     if (url->has_fragment()) return "must not hold a fragment ('#...')";
     if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
@@ -339,6 +307,14 @@ std::string shown_url(const upstream_config& value) {
     for (const store_backend& backend : value.store.backends)
         urls.append(urls.empty() ? "" : ", ").append(without_secrets(backend.url.reveal()));
     return urls;
+}
+
+void set_place(redis_config& target, redis_config place) {
+    target.host = std::move(place.host);
+    target.port = place.port;
+    target.unix_path = std::move(place.unix_path);
+    target.tls = place.tls;
+    target.database = place.database;
 }
 
 std::string parse_redis_url(std::string_view text, redis_config& target) {

@@ -29,9 +29,10 @@ std::string parse_server_name(std::string_view text, std::string& target);
 /// The same as the one backend of the upstream, or `discard:`. Leaves all else alone.
 std::string parse_upstream_url(std::string_view text, upstream_config& target);
 
-/// `redis://host[:port][/database]`, the same with `rediss://` for TLS, or `unix:///path[?db=n]`. Leaves what no URL
-/// says alone.
-/// @return what is wrong, or an empty string; then, and only then, the target has been written.
+/// Takes from `place` what a URL says, and leaves the rest of `target` alone.
+void set_place(redis_config& target, redis_config place);
+
+/// `redis://host[:port][/database]`, the same with `rediss://` for TLS, or `unix:///path[?db=n]`. See set_place().
 std::string parse_redis_url(std::string_view text, redis_config& target);
 
 /// A sentinel: `host[:port]` or `[ipv6][:port]`; the default port is 26379. Returns as parse_redis_url.

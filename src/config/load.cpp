@@ -7,8 +7,6 @@
 #include "config/checks.hpp"
 #include "config/config_node.hpp"
 #include "config/keys.hpp"
-#include "config/load_web.hpp"
-#include "config/wording.hpp"
 
 namespace seriesgate {
 namespace {
@@ -20,16 +18,14 @@ void lint_empty(const config_node& at) {
                 " is empty, and so is this value: that is as if the key were left out");
 }
 
-// Keys are read in the order of their table, so that one may rely on those above it.
 void read_keys(const config_node& root, config& target) {
-    std::vector<std::string> names;
-    for (const config_key& key : config_keys()) names.push_back(key.about.name);
-    const auto known = root.known(names);
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        if (!known[i]) continue;
-        config_keys()[i].read(*known[i], target);
-        lint_empty(*known[i]);
-    }
+    std::vector<map_key> table;
+    for (const config_key& key : config_keys())
+        table.push_back({key.about.name, [&key, &target](const config_node& at) {
+                             key.read(at, target);
+                             lint_empty(at);
+                         }});
+    read_map(root, table);
 }
 
 void read_flags(const overrides& flags, config& target, config_report& report) {

@@ -1,4 +1,4 @@
-#include "config/load_web.hpp"
+#include "config/load.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,25 +47,6 @@ struct web_draft {
     web_config made{};
     std::vector<std::string> refused{};
 };
-
-/// One key of a map of the file, and what reads it.
-struct web_key {
-    std::string name;
-    std::function<void(const config_node&)> read;
-    bool is_required = false;
-};
-
-void read_map(const config_node& map, const std::vector<web_key>& table) {
-    std::vector<std::string> names;
-    for (const web_key& each : table) names.push_back(each.name);
-    const auto known = map.known(names);
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        if (known[i])
-            table[i].read(*known[i]);
-        else if (table[i].is_required && (map.is_map() || map.is_null()))
-            map.fail_below(table[i].name, "is required");
-    }
-}
 
 template <typename Value>
 auto into(const value_type<Value>& type, Value& target) {
@@ -336,7 +317,7 @@ std::string one_of_values(std::string_view text, const std::vector<std::string>&
 
 void read_headers(const config_node& at, web_draft& to) {
     const auto header = [&](const std::string& name, const std::vector<std::string>& allowed = {}) {
-        return web_key{name, [&to, name, allowed](const config_node& value) {
+        return map_key{name, [&to, name, allowed](const config_node& value) {
                            read_scalar(value, [&](std::string_view text) -> std::string {
                                if (text.empty()) return "";  // as if it were not there
                                std::string wrong = has_control_character(text)

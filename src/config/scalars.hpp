@@ -12,7 +12,6 @@
 
 #include "config/units.hpp"
 #include "config/value_type.hpp"
-#include "config/wording.hpp"
 #include "limit/rules.hpp"
 
 namespace seriesgate {

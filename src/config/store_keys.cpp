@@ -176,12 +176,7 @@ value_type<std::vector<replica_config>> replica_lists() {
 std::string assign_shared_url(std::string_view text, shared_config& target) {
     redis_config store = target.store;
     if (text.empty()) {
-        const redis_config none;
-        store.host = none.host;
-        store.port = none.port;
-        store.unix_path = none.unix_path;
-        store.tls = none.tls;
-        store.database = none.database;
+        set_place(store, {});
     } else if (auto wrong = parse_redis_url(text, store); !wrong.empty()) {
         return wrong;
     }

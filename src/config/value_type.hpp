@@ -104,18 +104,14 @@ struct field {
 template <typename Owner>
 using fields = std::vector<field<Owner>>;
 
-/// Reads a map by a table of its keys, in the order of the table, so that one may rely on those above it.
+/// See read_map.
 template <typename Owner>
 void read_fields(const config_node& map, const fields<Owner>& table, Owner& target) {
-    std::vector<std::string> names;
-    for (const auto& each : table) names.push_back(each.about.name);
-    const auto known = map.known(names);
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        if (known[i])
-            table[i].read(*known[i], target);
-        else if (table[i].about.is_required && (map.is_map() || map.is_null()))
-            map.fail_below(table[i].about.name, "is required");
-    }
+    std::vector<map_key> keys;
+    for (const auto& each : table)
+        keys.push_back({each.about.name, [&each, &target](const config_node& at) { each.read(at, target); },
+                        each.about.is_required});
+    read_map(map, keys);
 }
 
 /// The way back. What is empty is left out.

@@ -138,7 +138,7 @@ bool is_plain(std::string_view text) {
 }
 
 /// In single quotes, or in double ones where control characters or the mark that begins a file have to be escaped.
-std::string quoted(std::string_view text) {
+std::string in_yaml_quotes(std::string_view text) {
     std::string plain = "'";
     std::string escaped = "\"";
     bool needs_escape = false;
@@ -198,7 +198,7 @@ yaml_document read_yaml(std::string_view text) {
 }
 
 std::string yaml_scalar(std::string_view text) {
-    return is_plain(text) ? std::string{text} : quoted(text);
+    return is_plain(text) ? std::string{text} : in_yaml_quotes(text);
 }
 
 std::string yaml_line(const YAML::Node& value) {

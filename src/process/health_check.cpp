@@ -4,8 +4,8 @@
 #include <boost/asio/detached.hpp>
 #include <utility>
 
+#include "config/config_error.hpp"
 #include "config/endpoint.hpp"
-#include "config/wording.hpp"
 #include "net/async.hpp"
 #include "top/client.hpp"
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "config/config_error.hpp"
 #include "config/endpoint.hpp"
 #include "config/units.hpp"
-#include "config/wording.hpp"
 
 namespace seriesgate::top {
 namespace {

@@ -1,4 +1,3 @@
-#include "config/load_web.hpp"
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/wording.hpp"
+#include "config/config_error.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/wording.hpp"
+#include "config/config_error.hpp"
 #include "support/catch.hpp"
 #include "support/cpu_time.hpp"
 

@@ -1,4 +1,4 @@
-#include "config/wording.hpp"
+#include "config/config_error.hpp"
 
 #include <array>
 #include <string>

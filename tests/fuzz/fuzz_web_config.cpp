@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "config/load_web.hpp"
+#include "config/load.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "http/access_control.hpp"
 

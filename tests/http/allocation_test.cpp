@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "config/load_web.hpp"
+#include "config/load.hpp"
 #include "http/access_control.hpp"
 #include "http/passwords.hpp"
 #include "support/catch.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "config/load_web.hpp"
+#include "config/load.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
