@@ -45,15 +45,4 @@ class fleet_runtime {
     void leave();
 };
 
-/// Membership for the lifetime of this object.
-class fleet_session {
-    fleet_runtime& seat_;
-
-  public:
-    fleet_session(fleet_runtime& seat, series_limiter& limiter) : seat_(seat) { seat.stay(limiter); }
-    fleet_session(const fleet_session&) = delete;
-    fleet_session& operator=(const fleet_session&) = delete;
-    ~fleet_session() { seat_.stop(); }
-};
-
 }  // namespace seriesgate

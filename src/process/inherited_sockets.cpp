@@ -5,12 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
-#include "config/config.hpp"
+#include "config/environment.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -18,15 +18,9 @@ namespace {
 constexpr int first_descriptor = 3;  // SD_LISTEN_FDS_START
 constexpr int sockets_max = 64;
 
-std::string variable(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-int number_in(std::string_view text) {
-    int value = 0;
-    const auto [stopped, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return fault == std::errc{} && stopped == text.data() + text.size() ? value : -1;
+/// Nothing unless the variable is set to a whole number.
+std::optional<int> number_in(const char* variable) {
+    return whole_number<int>(variable_of_process(variable).value_or(""));
 }
 
 bool option_is(int descriptor, int option, int value) {
@@ -57,17 +51,12 @@ void put(std::optional<listening_socket>& where, given_socket& one) {
     where = std::move(one.at);
 }
 
-bool is_wildcard(const net::ip::address& of) {
-    return of.is_unspecified();
-}
-
 }  // namespace
 
 std::vector<given_socket> take_activated_sockets() {
-    const int process = number_in(variable("LISTEN_PID"));
-    const int count = number_in(variable("LISTEN_FDS"));
-    const std::string all_names = variable("LISTEN_FDNAMES");
-    if (process != ::getpid() || count <= 0) return {};
+    const int count = number_in("LISTEN_FDS").value_or(0);
+    const std::string all_names = variable_of_process("LISTEN_FDNAMES").value_or("");
+    if (number_in("LISTEN_PID") != ::getpid() || count <= 0) return {};
     for (const char* name : {"LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"}) ::unsetenv(name);
     if (count > sockets_max) throw std::runtime_error(fmt::format("LISTEN_FDS: {} sockets are too many", count));
 
@@ -90,7 +79,7 @@ bool fits(const stream_endpoint& bound, const listen_address& configured) {
     error_code is_name;
     const auto host = net::ip::make_address(configured.host, is_name);
     if (is_name) return true;
-    return host == *address || (is_wildcard(host) && is_wildcard(*address));
+    return host == *address || (host.is_unspecified() && address->is_unspecified());
 }
 
 given_listeners assign_sockets(std::vector<given_socket> given, const listen_address& gate,

@@ -13,11 +13,7 @@
 #include "ingest/refusals.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"
-#include "process/drain.hpp"
-#include "process/maintenance.hpp"
-#include "process/serving.hpp"
 #include "process/settings.hpp"
-#include "process/startup_steps.hpp"
 
 namespace seriesgate {
 namespace {
@@ -107,7 +103,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
 process::~process() {
     serving_.reset();
     for (event_loop* const each : {&handshakes_, &passwords_, &pages_, &saving_, &files_, &background_}) each->stop();
-    staying_in_fleet_.reset();
+    if (fleet_) fleet_->stop();
 }
 
 page_sources process::page_figures() {
@@ -156,40 +152,27 @@ std::vector<file_check> process::file_checks() {
 }
 
 void process::start_loops() {
-    const auto on = [](event_loop& loop, std::function<net::awaitable<void>()> make, const char* failed) {
+    const auto on = [](event_loop& loop, const char* failed, std::function<net::awaitable<void>()> make) {
         spawn_lasting(loop.context().get_executor(), std::move(make), failed);
     };
     const auto admits = std::make_shared<async_event>(background_.context().get_executor());
-    on(
-        background_, [this, admits] { return maintain(limiter_, noted_.noted, now_, admits); },
-        "maintaining series filters failed");
-    on(
-        background_, [this, admits] { return noted_.noted.run([admits] { admits->notify(); }); },
-        "counting series failed");
-    on(
-        background_, [this] { return watch_demand(noted_.demand, limiter_, now_); }, "watching demand failed");
-    on(
-        background_,
-        [this] {
-            return watch_delivery(
-                delivery_, [this] { return metrics_.counts(); }, now_);
-        },
-        "watching delivery failed");
-    on(
-        files_, [this] { return small_files_.run(file_checks()); }, "looking at files failed");
-    on(
-        files_,
-        [this] {
-            return reload_.run(
-                shared_.admin.reloads, [this] { manager_.reload_begins(); }, [this] { manager_.reload_ends(); });
-        },
-        "reloading failed");
-    on(
-        pages_, [this] { return make_pages(shared_.admin.pages, figures_); }, "making pages failed");
-    on(
-        pages_, [this] { return make_pages(shared_.admin.questions, figures_); }, "answering questions failed");
-    on(
-        passwords_, [this] { return check_passwords(access_); }, "checking passwords failed");
+    on(background_, "maintaining series filters failed",
+       [this, admits] { return maintain(limiter_, noted_.noted, now_, admits); });
+    on(background_, "counting series failed",
+       [this, admits] { return noted_.noted.run([admits] { admits->notify(); }); });
+    on(background_, "watching demand failed", [this] { return watch_demand(noted_.demand, limiter_, now_); });
+    on(background_, "watching delivery failed", [this] {
+        return watch_delivery(
+            delivery_, [this] { return metrics_.counts(); }, now_);
+    });
+    on(files_, "looking at files failed", [this] { return small_files_.run(file_checks()); });
+    on(files_, "reloading failed", [this] {
+        return reload_.run(
+            shared_.admin.reloads, [this] { manager_.reload_begins(); }, [this] { manager_.reload_ends(); });
+    });
+    on(pages_, "making pages failed", [this] { return make_pages(shared_.admin.pages, figures_); });
+    on(pages_, "answering questions failed", [this] { return make_pages(shared_.admin.questions, figures_); });
+    on(passwords_, "checking passwords failed", [this] { return check_passwords(access_); });
 
     background_.start(starter_, "background");
     files_.start(starter_, "files");
@@ -197,7 +180,7 @@ void process::start_loops() {
     if (installed_.directory || fleet_) saving_.start(starter_, "saving");
     if (!settings_.web_config_file.empty()) passwords_.start(starter_, "passwords");
     if (tls_) handshakes_.start(starter_, "handshakes");
-    if (fleet_) staying_in_fleet_.emplace(*fleet_, limiter_);
+    if (fleet_) fleet_->stay(limiter_);
     serving_.emplace(workers_, settings_, starter_);
 }
 
@@ -238,10 +221,19 @@ void process::open_to_senders() {
     log_start(settings_, {.senders = at, .admin_server = admin_server_ ? admin_server_->address() : at},
               workers_.size(), config_file_);
     accept();
-    adopt_files(senders_, admin_server_ ? &*admin_server_ : nullptr);
+    senders_.take_file();  // of the old process, if there was one
+    if (admin_server_) admin_server_->take_file();
     spawn_lasting(
         saving_.context().get_executor(), [this] { return kept_.run(saving_.ending()); }, "saving failed");
     offer_place();
+}
+
+serving_parts process::parts() {
+    return {.senders = senders_,
+            .admin_server = admin_server_ ? &*admin_server_ : nullptr,
+            .acceptor = acceptor_,
+            .workers = workers_,
+            .stores = shared_.stores};
 }
 
 void process::accept() {
@@ -257,11 +249,7 @@ void process::offer_place() {
     auto at = open_takeover_socket(settings_, place_.before.has_value());
     if (!at) return;
     next_.emplace(
-        takeover_server::parts{.senders = senders_,
-                               .admin_server = admin_server_ ? &*admin_server_ : nullptr,
-                               .acceptor = acceptor_,
-                               .workers = workers_,
-                               .stores = shared_.stores,
+        takeover_server::parts{.serving = parts(),
                                .kept = kept_,
                                .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
                                .leave_fleet =
@@ -316,11 +304,7 @@ net::awaitable<void> process::drain_and_end(std::string_view why) {
     signals_.async_wait([is_impatient](error_code failed, int) { *is_impatient = !failed; });
     std::function<bool()> asked = [is_impatient] { return *is_impatient; };
     manager_.stopping();
-    const drained_parts all{.senders = senders_,
-                            .admin_server = admin_server_ ? &*admin_server_ : nullptr,
-                            .acceptor = acceptor_,
-                            .workers = workers_,
-                            .stores = shared_.stores};
+    const serving_parts all = parts();
     co_await seriesgate::drain(all, why, std::move(asked));
     spawn_end();
 }

@@ -19,12 +19,12 @@
 #include "net/event_loop.hpp"
 #include "process/fleet_runtime.hpp"
 #include "process/gate_metrics.hpp"
-#include "process/listeners.hpp"
 #include "process/maintenance.hpp"
 #include "process/persistence.hpp"
 #include "process/reload.hpp"
 #include "process/serving.hpp"
 #include "process/shared_cardinality.hpp"
+#include "process/startup_steps.hpp"
 #include "process/supervision.hpp"
 #include "process/takeover_server.hpp"
 #include "process/web_access.hpp"
@@ -82,7 +82,6 @@ class process {
     net::signal_set reload_signals_;
     std::optional<marking> marks_;
     std::optional<running_workers> serving_;
-    std::optional<fleet_session> staying_in_fleet_;
     std::optional<takeover_server> next_;  // set once this gate can be taken over
     std::string not_taken_;                // why this gate's takeover failed
     bool is_over_ = false;
@@ -120,7 +119,7 @@ class process {
     [[nodiscard]] page_sources page_figures();
     [[nodiscard]] load_outcome read_all(const std::function<load_outcome()>& read_again);
     [[nodiscard]] std::vector<file_check> file_checks();
-    std::optional<server> make_admin_server();
+    [[nodiscard]] serving_parts parts();
     void start_loops();
     void open_to_senders();
     void accept();

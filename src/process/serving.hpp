@@ -1,7 +1,8 @@
-/// The serving threads and their routes.
+/// The serving threads, their routes, and how they stop without an error for any sender.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "config/config.hpp"
 #include "http/access_control.hpp"
 #include "http/route_table.hpp"
+#include "http/server.hpp"
 #include "http/worker.hpp"
 #include "ingest/ingestor.hpp"
 #include "net/async.hpp"
@@ -90,6 +92,24 @@ class running_workers {
 
 /// The oldest last turn of all workers. Threads: any.
 [[nodiscard]] std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers) noexcept;
+
+/// What serves requests.
+struct serving_parts {
+    server& senders;
+    server* admin_server;  ///< null: the sender listener serves the admin paths
+    serving_thread& acceptor;
+    const worker_threads& workers;
+    const shared_stores& stores;
+};
+
+/// Stops accepting senders, then waits until all requests and replica copies are finished, at most server.drainTimeout.
+/// Threads: the acceptor thread.
+/// @param why the log's reason, for example SIGTERM.
+/// @param is_impatient polled; true ends the wait.
+net::awaitable<void> drain(serving_parts of, std::string_view why, std::function<bool()> is_impatient);
+
+/// The time that senders get in a drain to finish sending or reading.
+[[nodiscard]] std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) noexcept;
 
 /// Checks queued passwords, each in a good part of a second. Spawn it once, on its own loop, before `access` is used.
 net::awaitable<void> check_passwords(access_control& access);

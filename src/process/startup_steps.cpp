@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <stdexcept>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -14,11 +16,51 @@
 #include "core/text.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "net/async.hpp"
-#include "process/serving.hpp"
+#include "process/takeover_protocol.hpp"
 #include "upstream/client.hpp"
 #include "upstream/shared_store.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// Inherited listeners that are still configured; the rest close with the old process.
+std::vector<given_socket> fitting(std::vector<given_socket> given, const config& settings) {
+    std::erase_if(given, [&](const given_socket& one) {
+        const stream_endpoint bound = one.at.socket.local_endpoint();
+        const auto& admin = settings.admin.listen;
+        return one.name == admin_socket_name ? !admin || !fits(bound, *admin) : !fits(bound, settings.listen);
+    });
+    return given;
+}
+
+inherited_listeners take_listeners(const config& settings, takeover_client from) {
+    inherited_listeners made;
+    made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin.listen);
+    // Opens the missing ones before the takeover: an address in use must not cost any request.
+    if (!made.at.gate) made.at.gate = listen_on(settings.listen);
+    if (settings.admin.listen && !made.at.admin) made.at.admin = listen_on(*settings.admin.listen);
+    raise_descriptor_limit();  // before connections come
+    from.take();
+    made.before = std::move(from);
+    return made;
+}
+
+}  // namespace
+
+inherited_listeners find_listeners(const config& settings, bool takes_over) {
+    auto given = take_activated_sockets();
+    const bool is_activated = !given.empty();
+    if (takes_over) {
+        if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
+        auto running = takeover_client::of_gate_at(takeover_path(settings));
+        if (running) return take_listeners(settings, std::move(*running));
+        log::info("no gate runs, so none is taken over");
+    }
+    return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),
+            .is_activated = is_activated,
+            .before = {}};
+}
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -28,23 +70,6 @@ constexpr auto ready_poll_interval = 5ms;
 constexpr auto catch_up_max = 3s;
 /// A usual lookup of the upstream's name takes less. Senders wait in the service manager's socket.
 constexpr auto activated_wait_max = 1s;
-
-/// Polls the conditions of readiness.
-class readiness {
-    using clock = monotonic_clock;
-    const startup_steps& of_;
-    const clock::time_point began_ = clock::now();
-
-  public:
-    explicit readiness(const startup_steps& of) : of_(of) {}
-
-    [[nodiscard]] bool is_ready() const {
-        const bool catches_up =
-            of_.fleet != nullptr && of_.fleet->is_catching_up() && clock::now() < began_ + catch_up_max;
-        return !catches_up && std::ranges::all_of(of_.workers, [](const auto& each) { return each->ingest->ready(); });
-    }
-    [[nodiscard]] bool is_late() const { return clock::now() >= began_ + activated_wait_max; }
-};
 
 /// @return why the running gate does not end; empty if it does.
 std::string take_over_listeners(takeover_client& before) {
@@ -72,11 +97,18 @@ net::awaitable<void> open(startup_steps steps) {
     takeover_client* before = steps.place.before ? &*steps.place.before : nullptr;
     bool serves = before == nullptr && !steps.place.is_activated;
     if (serves) steps.serves();
-    const readiness state{steps};
+    const auto began = monotonic_clock::now();
+    const auto is_ready = [&] {
+        const bool catches_up =
+            steps.fleet != nullptr && steps.fleet->is_catching_up() && monotonic_clock::now() < began + catch_up_max;
+        return !catches_up &&
+               std::ranges::all_of(steps.workers, [](const auto& each) { return each->ingest->ready(); });
+    };
     async_timer timer{co_await net::this_coro::executor};
     std::string fault;
-    while (fault.empty() && !state.is_ready()) {
-        if (before == nullptr && !serves && (state.is_late() || steps.place.before)) {
+    while (fault.empty() && !is_ready()) {
+        const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
+        if (before == nullptr && !serves && (is_late || steps.place.before)) {
             serves = true;
             steps.serves();
         }

@@ -1,8 +1,10 @@
-/// From the start to readiness: opens the gate to senders, computes limits of the system, logs the first line.
+/// From the start to readiness: finds the listening sockets, opens the gate to senders, computes limits of the system,
+/// logs the first line.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,12 +12,25 @@
 #include "config/config.hpp"
 #include "http/connections.hpp"
 #include "net/async.hpp"
-#include "process/listeners.hpp"
+#include "process/inherited_sockets.hpp"
 #include "process/serving.hpp"
+#include "process/takeover_client.hpp"
 
 namespace seriesgate {
 
 class fleet_shared;
+
+struct inherited_listeners {
+    given_listeners at;                     ///< missing ones still have to be opened
+    bool is_activated = false;              ///< by a service manager, whose sockets outlive this process
+    std::optional<takeover_client> before;  ///< the running gate of a takeover; waits until this one serves
+};
+
+/// Takes the service manager's sockets, or performs the first half of a takeover: the running gate has saved its state,
+/// and this process then has a minute to serve. Throws std::runtime_error with one readable line; then the running gate
+/// continues. Threads: call it before starting any.
+/// @param takes_over whether to take over. If no gate runs, the log says so.
+[[nodiscard]] inherited_listeners find_listeners(const config& settings, bool takes_over);
 
 /// Hooks for open(), called on the acceptor thread.
 struct startup_steps {

@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "config/environment.hpp"
 #include "core/text.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
@@ -57,11 +56,8 @@ void notify_socket::failed(const char* why) noexcept {
 std::optional<std::chrono::microseconds> watchdog_limit(std::string_view usec, std::string_view pid,
                                                         std::string_view self) noexcept {
     if (!pid.empty() && pid != self) return std::nullopt;
-    std::int64_t count = 0;
-    const char* const end = usec.data() + usec.size();
-    const auto [stopped, fault] = std::from_chars(usec.data(), end, count);
-    if (fault != std::errc{} || stopped != end || count <= 0) return std::nullopt;
-    return std::chrono::microseconds{count};
+    const auto count = whole_number<std::int64_t>(usec);
+    return count && *count > 0 ? std::optional{std::chrono::microseconds{*count}} : std::nullopt;
 }
 
 namespace {
@@ -87,13 +83,9 @@ std::string status_in_words(const limiter_figures& figures, std::size_t backends
                        upstream_in_words(backends_up, backends));
 }
 
-supervision::supervision(const sources& from)
-    : manager_(variable("NOTIFY_SOCKET")),
-      limiter_(from.limiter),
-      stores_(from.stores),
-      workers_(from.workers),
-      life_(from.life) {
-    const auto limit = watchdog_limit(variable("WATCHDOG_USEC"), variable("WATCHDOG_PID"), std::to_string(::getpid()));
+supervision::supervision(const sources& from) : of_(from), manager_(variable_of_process("NOTIFY_SOCKET").value_or("")) {
+    const auto limit = watchdog_limit(variable_of_process("WATCHDOG_USEC").value_or(""),
+                                      variable_of_process("WATCHDOG_PID").value_or(""), std::to_string(::getpid()));
     if (limit) watchdog_.emplace(*limit);
 }
 
@@ -113,14 +105,14 @@ void supervision::stopping() {
 /// Type=notify-reload (systemd 253) compares MONOTONIC_USEC with the time of its request. Silent before readiness: the
 /// manager would take the end of a reload for the end of the start.
 void supervision::reload_begins() {
-    if (life_.stage() != lifecycle_state::ready) return;
+    if (of_.life.stage() != lifecycle_state::ready) return;
     const auto now = monotonic_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
     manager_.send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
                               std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
 }
 
 void supervision::reload_ends() {
-    if (life_.stage() == lifecycle_state::ready) ready();
+    if (of_.life.stage() == lifecycle_state::ready) ready();
 }
 
 net::awaitable<void> supervision::run() {
@@ -130,7 +122,7 @@ net::awaitable<void> supervision::run() {
     auto status_due = monotonic_clock::now();
     for (;;) {
         const auto now = monotonic_clock::now();
-        if (watchdog_ && watchdog_->is_alive(oldest_turn(workers_), now)) manager_.send("WATCHDOG=1");
+        if (watchdog_ && watchdog_->is_alive(oldest_turn(of_.workers), now)) manager_.send("WATCHDOG=1");
         if (now >= status_due) {
             tell_status();
             status_due = now + status_interval;
@@ -142,10 +134,11 @@ net::awaitable<void> supervision::run() {
 }
 
 void supervision::tell_status() {
-    if (life_.stage() != lifecycle_state::ready) return;
-    const auto& backends = stores_.first.backends;
+    if (of_.life.stage() != lifecycle_state::ready) return;
+    const auto& backends = of_.stores.first.backends;
     const auto up = std::ranges::count_if(backends, [](const shared_backend& each) { return each.health.is_up(); });
-    std::string status = status_in_words(figures_of_windows(limiter_), static_cast<std::size_t>(up), backends.size());
+    std::string status =
+        status_in_words(figures_of_windows(of_.limiter), static_cast<std::size_t>(up), backends.size());
     if (status == told_) return;
     told_ = std::move(status);
     manager_.send("STATUS=" + told_);

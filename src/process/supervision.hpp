@@ -75,14 +75,6 @@ class watchdog {
 
 /// Reports to the service manager; does nothing without NOTIFY_SOCKET. Threads: any, unless stated.
 class supervision {
-    notify_socket manager_;
-    std::optional<watchdog> watchdog_;
-    const series_limiter& limiter_;
-    const shared_stores& stores_;
-    const worker_threads& workers_;
-    const lifecycle& life_;
-    std::string told_;  // the last status sent
-
   public:
     struct sources {
         const series_limiter& limiter;
@@ -90,6 +82,14 @@ class supervision {
         const worker_threads& workers;
         const lifecycle& life;
     };
+
+  private:
+    const sources of_;
+    notify_socket manager_;
+    std::optional<watchdog> watchdog_;
+    std::string told_;  // the last status sent
+
+  public:
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
     explicit supervision(const sources& from);
 

@@ -15,7 +15,6 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "net/async.hpp"
-#include "process/drain.hpp"
 #include "process/inherited_sockets.hpp"
 #include "process/takeover_protocol.hpp"
 
@@ -84,7 +83,7 @@ struct takeover_server::talk {
 };
 
 net::awaitable<void> takeover_server::run() {
-    net::io_context& io = of_.acceptor.self.io;
+    net::io_context& io = of_.serving.acceptor.self.io;
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
     async_timer rest{io};
     for (;;) {
@@ -112,7 +111,7 @@ void takeover_server::note_refusal(std::string_view why) {
 }
 
 net::awaitable<std::string> takeover_server::hand_to(talk& with) {
-    lifecycle& life = of_.acceptor.self.shared.life;
+    lifecycle& life = of_.serving.acceptor.self.shared.life;
     const uid_t user = with.other.peer_user();
     if (user != ::geteuid() && user != 0) co_return fmt::format("it is a process of the user {}", user);
     if (!co_await with.hear(takeover::hello, takeover::answer_limit))
@@ -153,8 +152,8 @@ net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
             fmt::format("{}{}{}", takeover::socket, name, one.has_file() ? takeover::with_file : "");
         return with.other.send(text, std::span{&descriptor, 1});
     };
-    error_code failed = offer(of_.senders, gate_socket_name);
-    if (!failed && of_.admin_server != nullptr) failed = offer(*of_.admin_server, admin_socket_name);
+    error_code failed = offer(of_.serving.senders, gate_socket_name);
+    if (!failed && of_.serving.admin_server != nullptr) failed = offer(*of_.serving.admin_server, admin_socket_name);
     if (!failed) failed = with.other.send(takeover::that_is_all);
     if (failed) co_return failed.message();
     if (!co_await with.hear(takeover::go, takeover::answer_limit)) co_return is_gone;
@@ -162,14 +161,14 @@ net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
 }
 
 void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
-    what(of_.acceptor.self);
-    for (const auto& each : of_.workers) net::post(each->self.io, [&self = each->self, what] { what(self); });
+    what(of_.serving.acceptor.self);
+    for (const auto& each : of_.serving.workers) net::post(each->self.io, [&self = each->self, what] { what(self); });
 }
 
 void takeover_server::stop_taking() {
-    of_.senders.pause();
-    if (of_.admin_server != nullptr) of_.admin_server->pause();
-    const auto grace = sender_grace(of_.acceptor.self.shared.settings.drain_timeout);
+    of_.serving.senders.pause();
+    if (of_.serving.admin_server != nullptr) of_.serving.admin_server.pause();
+    const auto grace = sender_grace(of_.serving.acceptor.self.shared.settings.drain_timeout);
     on_all_threads([grace](worker& self) {
         self.senders.wake_idle();
         self.senders.shorten_timeouts(grace);
@@ -177,16 +176,18 @@ void takeover_server::stop_taking() {
 }
 
 bool takeover_server::accepts() const {
-    return of_.senders.accepts() || (of_.admin_server != nullptr && of_.admin_server->accepts());
+    return of_.serving.senders.accepts() ||
+           (of_.serving.admin_server != nullptr && of_.serving.admin_server.accepts());
 }
 
 /// Waits until every connection is closed and every replica copy is finished.
 net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
-    const http_shared& shared = of_.acceptor.self.shared;
+    const http_shared& shared = of_.serving.acceptor.self.shared;
     const auto is_done = [&] {
-        const bool is_quiet = of_.senders.connections().open_count() == 0 &&
-                              (of_.admin_server == nullptr || of_.admin_server->connections().open_count() == 0);
-        return !accepts() && is_quiet && of_.stores.copies == 0;
+        const bool is_quiet =
+            of_.serving.senders.connections().open_count() == 0 &&
+            (of_.serving.admin_server == nullptr || of_.serving.admin_server->connections().open_count() == 0);
+        return !accepts() && is_quiet && of_.serving.stores.copies == 0;
     };
     const auto end = clock::now() + shared.settings.drain_timeout;
     while (!is_done()) {
@@ -200,7 +201,7 @@ net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
 
 net::awaitable<std::string> takeover_server::save(talk& with) {
     if (is_saving_) co_return "the state is still being saved for another process";
-    awaited<bool> saved{of_.acceptor.self.io};
+    awaited<bool> saved{of_.serving.acceptor.self.io};
     of_.kept.promise();
     is_saving_ = true;
     try {
@@ -224,29 +225,29 @@ net::awaitable<std::string> takeover_server::save(talk& with) {
 }
 
 net::awaitable<std::string> takeover_server::give_place(talk& with) {
-    if (of_.acceptor.self.shared.life.draining()) co_return "this one shuts down";
+    if (of_.serving.acceptor.self.shared.life.draining()) co_return "this one shuts down";
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
     const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
     if (!is_ready) co_return is_gone;
     // If this arrives, the new process serves, in any case; otherwise this one does.
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
-    of_.senders.leave_file();
-    if (of_.admin_server != nullptr) of_.admin_server->leave_file();
+    of_.serving.senders.leave_file();
+    if (of_.serving.admin_server != nullptr) of_.serving.admin_server.leave_file();
     log::info("another process serves in this one's place");
     co_return "";
 }
 
 net::awaitable<void> takeover_server::go_on() {
     bool is_ours = of_.kept.take_back();
-    async_timer timer{of_.acceptor.self.io};
+    async_timer timer{of_.serving.acceptor.self.io};
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
         timer.expires_after(poll_interval);
         co_await timer.async_wait(no_throw);
         is_ours = of_.kept.take_back();
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
-    if (!of_.acceptor.self.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
+    if (!of_.serving.acceptor.self.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
     on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
     while (accepts()) {  // briefly, if the takeover failed at once
         timer.expires_after(poll_interval);

@@ -27,11 +27,7 @@ namespace seriesgate {
 class takeover_server {
   public:
     struct parts {
-        server& senders;
-        server* admin_server;  ///< null: the sender listener serves the admin paths
-        serving_thread& acceptor;
-        const worker_threads& workers;
-        const shared_stores& stores;
+        serving_parts serving;
         persistence& kept;
         net::io_context& saving;             ///< the event loop that saves `kept`
         std::function<void()> leave_fleet;   ///< reports to the fleet; may wait for a second. Threads: any
