@@ -23,24 +23,6 @@ std::string shown(std::string_view name) {
     return quoted(bytes_view{name}.substr(0, shown_bytes_max));
 }
 
-}  // namespace
-
-result<series_labels, std::string> read_series(std::string_view text) {
-    const auto parsed = parse_selector(text);
-    if (!parsed) return to_string(parsed.error());
-    series_labels made;
-    for (const label_matcher& each : parsed->matchers()) {
-        if (each.op != match_op::equal)
-            return "one series is asked for, so every label needs an '=', and " + shown(each.name) +
-                   " has another sign";
-        if (!made.empty() && made.back().first == each.name) return "the label " + shown(each.name) + " has two values";
-        made.emplace_back(each.name, each.value);
-    }
-    return made;
-}
-
-namespace {
-
 /// Reads one argument. @return the error, or nothing.
 using reader = std::string (*)(std::string_view value, std::span<const std::string> labels, api_question& into);
 
@@ -137,6 +119,20 @@ std::string fault(std::string_view what, const std::vector<argument>& possible) 
 }
 
 }  // namespace
+
+result<series_labels, std::string> read_series(std::string_view text) {
+    const auto parsed = parse_selector(text);
+    if (!parsed) return to_string(parsed.error());
+    series_labels made;
+    for (const label_matcher& each : parsed->matchers()) {
+        if (each.op != match_op::equal)
+            return "one series is asked for, so every label needs an '=', and " + shown(each.name) +
+                   " has another sign";
+        if (!made.empty() && made.back().first == each.name) return "the label " + shown(each.name) + " has two values";
+        made.emplace_back(each.name, each.value);
+    }
+    return made;
+}
 
 result<api_question, std::string> read_api_question(api_path path, std::string_view query,
                                                     std::span<const std::string> labels) {

@@ -61,22 +61,6 @@ std::string fault(std::string_view what) {
     return std::string{what}.append("; ").append(possible);
 }
 
-}  // namespace
-
-result<budget_choice, std::string> read_stats_arguments(std::string_view query) {
-    const auto arguments = read_arguments(query);
-    if (!arguments) return fault("the query has a ';', a '#', or a '%' without two hexadecimal digits behind it");
-    budget_choice choice;
-    std::set<std::string_view> seen;
-    for (const query_argument& each : *arguments) {
-        if (const std::string wrong = take(each, choice); !wrong.empty()) return fault(wrong);
-        if (!seen.insert(each.name).second) return fault(each.name + ": comes twice");
-    }
-    return choice;
-}
-
-namespace {
-
 namespace json = boost::json;
 
 json::object to_json(const window_figures& window) {
@@ -253,6 +237,18 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
 }
 
 }  // namespace
+
+result<budget_choice, std::string> read_stats_arguments(std::string_view query) {
+    const auto arguments = read_arguments(query);
+    if (!arguments) return fault("the query has a ';', a '#', or a '%' without two hexadecimal digits behind it");
+    budget_choice choice;
+    std::set<std::string_view> seen;
+    for (const query_argument& each : *arguments) {
+        if (const std::string wrong = take(each, choice); !wrong.empty()) return fault(wrong);
+        if (!seen.insert(each.name).second) return fault(each.name + ": comes twice");
+    }
+    return choice;
+}
 
 std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
                        const budget_choice& shown) {

@@ -74,20 +74,6 @@ std::string table_html(const top_table& table) {
     return out + "</tbody>\n</table>\n</div>\n";
 }
 
-}  // namespace
-
-std::string top_section(const status_facts& of) {
-    std::string out =
-        "<section id=\"top\" data-part aria-labelledby=\"top-title\">\n"
-        "<h2 id=\"top-title\">Who has the most new and refused series this hour</h2>\n";
-    if (of.top.empty()) return out + "<p>No series has been new or refused.</p>\n</section>\n";
-    out += "<div class=\"cards\">\n";
-    for (const top_table& each : of.top) out += table_html(each);
-    return out + "</div>\n</section>\n";
-}
-
-namespace {
-
 /// Rows in the page itself; the script shows all, a hundred at a time.
 constexpr std::size_t painted_budgets_max = 100;
 constexpr std::size_t budget_name_bytes_max = 60, group_bytes_max = 90;
@@ -170,33 +156,6 @@ constexpr std::string_view controls_html =
     "<label><input id=\"budget-spent\" type=\"checkbox\"> only with refused series</label>\n"
     "<span class=\"pages\"><button type=\"button\" id=\"budget-back\">Previous</button> "
     "<button type=\"button\" id=\"budget-on\">Next</button></span>\n</form>\n";
-
-}  // namespace
-
-std::string budgets_section(const status_facts& of) {
-    const std::size_t total = of.figures.tenants.size() + of.figures.limits.size();
-    const budget_list shown = most_demanded(of.figures);
-    std::string out = fmt::format(
-        "<section id=\"budgets\" data-total=\"{}\" aria-labelledby=\"budgets-title\">\n"
-        "<h2 id=\"budgets-title\">Budgets of tenants and limits</h2>\n",
-        total);
-    if (total == 0)
-        return out +
-               "<p>None: <code>tenants</code> and <code>limits</code> of the configuration make them.</p>\n"
-               "</section>\n";
-    out += controls_html;
-    out += fmt::format(
-        "<p id=\"budget-count\" class=\"quiet\">{} of {}, those with the most demand; the fullest first.</p>\n",
-        grouped(shown.size()), grouped(total));
-    out +=
-        "<div class=\"box\" id=\"budget-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budgets-title\">\n"
-        "<table id=\"budget-table\" class=\"budgets\" aria-labelledby=\"budgets-title\">\n";
-    out.append(budget_head_html).append("<tbody id=\"budget-rows\">\n");
-    for (const budget_figures* each : shown) out += row_html(*each);
-    return out + "</tbody>\n</table>\n</div>\n</section>\n";
-}
-
-namespace {
 
 constexpr std::size_t series_shown_max = 20;
 constexpr std::size_t series_bytes_max = 300;
@@ -281,6 +240,39 @@ std::string row_html(const refused_series& one) {
 }
 
 }  // namespace
+
+std::string top_section(const status_facts& of) {
+    std::string out =
+        "<section id=\"top\" data-part aria-labelledby=\"top-title\">\n"
+        "<h2 id=\"top-title\">Who has the most new and refused series this hour</h2>\n";
+    if (of.top.empty()) return out + "<p>No series has been new or refused.</p>\n</section>\n";
+    out += "<div class=\"cards\">\n";
+    for (const top_table& each : of.top) out += table_html(each);
+    return out + "</div>\n</section>\n";
+}
+
+std::string budgets_section(const status_facts& of) {
+    const std::size_t total = of.figures.tenants.size() + of.figures.limits.size();
+    const budget_list shown = most_demanded(of.figures);
+    std::string out = fmt::format(
+        "<section id=\"budgets\" data-total=\"{}\" aria-labelledby=\"budgets-title\">\n"
+        "<h2 id=\"budgets-title\">Budgets of tenants and limits</h2>\n",
+        total);
+    if (total == 0)
+        return out +
+               "<p>None: <code>tenants</code> and <code>limits</code> of the configuration make them.</p>\n"
+               "</section>\n";
+    out += controls_html;
+    out += fmt::format(
+        "<p id=\"budget-count\" class=\"quiet\">{} of {}, those with the most demand; the fullest first.</p>\n",
+        grouped(shown.size()), grouped(total));
+    out +=
+        "<div class=\"box\" id=\"budget-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budgets-title\">\n"
+        "<table id=\"budget-table\" class=\"budgets\" aria-labelledby=\"budgets-title\">\n";
+    out.append(budget_head_html).append("<tbody id=\"budget-rows\">\n");
+    for (const budget_figures* each : shown) out += row_html(*each);
+    return out + "</tbody>\n</table>\n</div>\n</section>\n";
+}
 
 std::string refused_section(const status_facts& of) {
     std::string out =

@@ -59,15 +59,6 @@ std::string fleet_html(const status_facts& of) {
     return out + "</tbody>\n</table>\n</div>\n";
 }
 
-}  // namespace
-
-std::string stores_section(const status_facts& of) {
-    return "<section id=\"stores\" data-part aria-labelledby=\"stores-title\">\n<h2 id=\"stores-title\">Stores</h2>\n" +
-           backends_html(of) + fleet_html(of) + "</section>\n";
-}
-
-namespace {
-
 std::string ago_html(const status_facts& of, std::chrono::sys_seconds when) {
     return fmt::format("{}, {} ago", moment_html(when),
                        duration_text(std::max(std::chrono::seconds{0}, of.now - when)));
@@ -91,27 +82,6 @@ constexpr std::string_view links =
     "<li>what each part of this page means: <code>docs/operation.md</code>; what to do when an alert fires: "
     "<code>docs/runbook.md</code>; in a package below <code>/usr/share/doc/seriesgate</code></li>\n"
     "</ul>\n";
-
-}  // namespace
-
-std::string upkeep_section(const status_facts& of) {
-    return "<section id=\"upkeep\" data-part aria-labelledby=\"upkeep-title\">\n<h2 id=\"upkeep-title\">This "
-           "gate</h2>\n"
-           "<div class=\"cards\">\n<dl class=\"card\">\n" +
-           term_html("version", escaped(of.process.version)) + term_html("up for", duration_text(of.process.uptime)) +
-           term_html("configuration",
-                     ago_html(of, of.upkeep.config_taken_over) +
-                         (of.upkeep.reload_successful ? "" : "; <strong>the last reload failed</strong>")) +
-           term_html("state saved", state_html(of)) +
-           term_html("connections",
-                     grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.counts.connections.open)))) +
-           term_html("requests", grouped(of.counts.requests.total)) +
-           term_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
-                                            grouped(of.counts.samples.stored))) +
-           "</dl>\n" + std::string{links} + "</div>\n</section>\n";
-}
-
-namespace {
 
 /// One window, with the room reserved for carried-over series.
 struct shown_window {
@@ -182,6 +152,28 @@ std::string window_html(const status_facts& of, std::string_view name, std::stri
 }
 
 }  // namespace
+
+std::string stores_section(const status_facts& of) {
+    return "<section id=\"stores\" data-part aria-labelledby=\"stores-title\">\n<h2 id=\"stores-title\">Stores</h2>\n" +
+           backends_html(of) + fleet_html(of) + "</section>\n";
+}
+
+std::string upkeep_section(const status_facts& of) {
+    return "<section id=\"upkeep\" data-part aria-labelledby=\"upkeep-title\">\n<h2 id=\"upkeep-title\">This "
+           "gate</h2>\n"
+           "<div class=\"cards\">\n<dl class=\"card\">\n" +
+           term_html("version", escaped(of.process.version)) + term_html("up for", duration_text(of.process.uptime)) +
+           term_html("configuration",
+                     ago_html(of, of.upkeep.config_taken_over) +
+                         (of.upkeep.reload_successful ? "" : "; <strong>the last reload failed</strong>")) +
+           term_html("state saved", state_html(of)) +
+           term_html("connections",
+                     grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.counts.connections.open)))) +
+           term_html("requests", grouped(of.counts.requests.total)) +
+           term_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
+                                            grouped(of.counts.samples.stored))) +
+           "</dl>\n" + std::string{links} + "</div>\n</section>\n";
+}
 
 std::string windows_section(const status_facts& of) {
     return "<section id=\"windows\" data-part aria-labelledby=\"windows-title\">\n<h2 "

@@ -208,35 +208,6 @@ std::string no_finding_html(const status_facts& of) {
            "<a href=\"#refused\">which were refused</a>.</p>\n";
 }
 
-}  // namespace
-
-bool is_withholding(const status_facts& of) noexcept {
-    return of.figures.mode == limit_mode::enforce && refused_now(of).series > 0;
-}
-
-std::string verdict_text(const status_facts& of) {
-    const series_count refused = refused_now(of);
-    if (is_withholding(of)) return fmt::format("Data is withheld: {} refused this hour", new_series(refused));
-    if (of.figures.mode == limit_mode::enforce) return "Nothing is refused this hour";
-    const observed_refusals most = observed_now(of);
-    if (most.series.series == 0) return "The gate observes, and nothing would be refused this hour";
-    return fmt::format("The gate observes: {} this hour", observed_text(most));
-}
-
-std::string now_section(const status_facts& of) {
-    return fmt::format(
-               "<section id=\"now\" data-part class=\"{}\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">{}</h2>\n"
-               "<p class=\"{}\">{}.</p>\n<p>{}</p>\n",
-               is_withholding(of) || of.counts.delivery.nothing_since ? "withheld" : "well", escaped(verdict_text(of)),
-               of.counts.delivery.nothing_since ? "bad" : "delivery", escaped(to_text(of.counts.delivery)),
-               consequence_html(of)) +
-           reasons_html(of) + warnings_html(of) + no_finding_html(of) +
-           findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") + too_small_html(of) +
-           findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";
-}
-
-namespace {
-
 using namespace std::chrono_literals;
 
 constexpr std::size_t shown_hours = 24;
@@ -286,6 +257,31 @@ std::string bars_svg(const hour_counts& hour, std::size_t place, std::uint64_t m
 }
 
 }  // namespace
+
+bool is_withholding(const status_facts& of) noexcept {
+    return of.figures.mode == limit_mode::enforce && refused_now(of).series > 0;
+}
+
+std::string verdict_text(const status_facts& of) {
+    const series_count refused = refused_now(of);
+    if (is_withholding(of)) return fmt::format("Data is withheld: {} refused this hour", new_series(refused));
+    if (of.figures.mode == limit_mode::enforce) return "Nothing is refused this hour";
+    const observed_refusals most = observed_now(of);
+    if (most.series.series == 0) return "The gate observes, and nothing would be refused this hour";
+    return fmt::format("The gate observes: {} this hour", observed_text(most));
+}
+
+std::string now_section(const status_facts& of) {
+    return fmt::format(
+               "<section id=\"now\" data-part class=\"{}\" aria-labelledby=\"verdict\">\n<h2 id=\"verdict\">{}</h2>\n"
+               "<p class=\"{}\">{}.</p>\n<p>{}</p>\n",
+               is_withholding(of) || of.counts.delivery.nothing_since ? "withheld" : "well", escaped(verdict_text(of)),
+               of.counts.delivery.nothing_since ? "bad" : "delivery", escaped(to_text(of.counts.delivery)),
+               consequence_html(of)) +
+           reasons_html(of) + warnings_html(of) + no_finding_html(of) +
+           findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") + too_small_html(of) +
+           findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";
+}
 
 std::string hours_chart(const status_facts& of) {
     const day_of_hours hours = last_hours(of);

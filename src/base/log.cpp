@@ -92,6 +92,56 @@ void append_field(std::string& out, format as, const field& each) {
     append_value(out, as, each.value());
 }
 
+/// Interval of looking for a stop request, in milliseconds.
+constexpr int patience_ms = 50;
+
+/// Blocks all signals: this thread outlives their handlers. With SIGPIPE blocked, a closed pipe is an error of write().
+void take_no_signals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+/// Waits until a write of PIPE_BUF bytes cannot block: only then does a pipe report room. Source: pipe(7), poll(2).
+bool wait_for_room(const std::stop_token& stop, int descriptor) {
+    pollfd asked{.fd = descriptor, .events = POLLOUT, .revents = 0};
+    while (!stop.stop_requested())
+        if (::poll(&asked, 1, patience_ms) > 0) return true;  // also for errors, which the write reports
+    return false;
+}
+
+std::atomic<format> form{format::logfmt};
+std::atomic<level> least{level::info};
+std::atomic<line_sink*> sink{nullptr};
+
+std::string whole_line(level of, std::string_view message, std::span<const field> with) {
+    return line_of(form.load(std::memory_order_relaxed), of, wall_clock::now(), message, with) + '\n';
+}
+
+std::string describe_loss(std::uint64_t lines) {
+    const field lost{"lines", lines};
+    return whole_line(level::warn, "lines of the log were lost, who reads it is too slow", {&lost, 1});
+}
+
+/// Never destroyed: its thread may hang in a write to a terminal.
+class lasting_writer {
+    line_writer& only_ = *new line_writer{STDERR_FILENO, describe_loss};
+
+  public:
+    lasting_writer() = default;
+    lasting_writer(const lasting_writer&) = delete;
+    lasting_writer& operator=(const lasting_writer&) = delete;
+    ~lasting_writer() { only_.let_go(); }
+
+    [[nodiscard]] line_writer& get() const noexcept { return only_; }
+};
+
+/// stdout carries only answers: --version, --help, --check-config.
+line_writer& writer() {
+    static const lasting_writer only;
+    return only.get();
+}
+
 }  // namespace
 
 std::string_view name_of(level of) noexcept {
@@ -121,31 +171,6 @@ std::string line_of(format as, level of, time_point at, std::string_view message
     if (as == format::json) line += '}';
     return line;
 }
-
-}  // namespace seriesgate::log
-
-namespace seriesgate::log {
-namespace {
-
-/// Interval of looking for a stop request, in milliseconds.
-constexpr int patience_ms = 50;
-
-/// Blocks all signals: this thread outlives their handlers. With SIGPIPE blocked, a closed pipe is an error of write().
-void take_no_signals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-}
-
-/// Waits until a write of PIPE_BUF bytes cannot block: only then does a pipe report room. Source: pipe(7), poll(2).
-bool wait_for_room(const std::stop_token& stop, int descriptor) {
-    pollfd asked{.fd = descriptor, .events = POLLOUT, .revents = 0};
-    while (!stop.stop_requested())
-        if (::poll(&asked, 1, patience_ms) > 0) return true;  // also for errors, which the write reports
-    return false;
-}
-
-}  // namespace
 
 line_writer::line_writer(int descriptor, loss_line describe)
     : descriptor_(descriptor),
@@ -218,45 +243,6 @@ bool line_writer::write_whole(const std::stop_token& stop, const std::string& li
     }
     return true;
 }
-
-}  // namespace seriesgate::log
-
-namespace seriesgate::log {
-namespace {
-
-std::atomic<format> form{format::logfmt};
-std::atomic<level> least{level::info};
-std::atomic<line_sink*> sink{nullptr};
-
-std::string whole_line(level of, std::string_view message, std::span<const field> with) {
-    return line_of(form.load(std::memory_order_relaxed), of, wall_clock::now(), message, with) + '\n';
-}
-
-std::string describe_loss(std::uint64_t lines) {
-    const field lost{"lines", lines};
-    return whole_line(level::warn, "lines of the log were lost, who reads it is too slow", {&lost, 1});
-}
-
-/// Never destroyed: its thread may hang in a write to a terminal.
-class lasting_writer {
-    line_writer& only_ = *new line_writer{STDERR_FILENO, describe_loss};
-
-  public:
-    lasting_writer() = default;
-    lasting_writer(const lasting_writer&) = delete;
-    lasting_writer& operator=(const lasting_writer&) = delete;
-    ~lasting_writer() { only_.let_go(); }
-
-    [[nodiscard]] line_writer& get() const noexcept { return only_; }
-};
-
-/// stdout carries only answers: --version, --help, --check-config.
-line_writer& writer() {
-    static const lasting_writer only;
-    return only.get();
-}
-
-}  // namespace
 
 void set_up(format as, level from) noexcept {
     form.store(as, std::memory_order_relaxed);

@@ -27,6 +27,15 @@ watched_label& watch(std::vector<watched_label>& labels, std::uint64_t key, byte
     return least;
 }
 
+constexpr bytes_view job_label = "job";
+
+/// Four standard errors of a count if one series in `weight` is looked at.
+std::uint64_t error_of_weight(std::uint64_t series, std::uint64_t weight) noexcept {
+    if (weight <= 1) return 0;
+    return static_cast<std::uint64_t>(
+        std::ceil(4 * std::sqrt(static_cast<double>(series) * static_cast<double>(weight))));
+}
+
 }  // namespace
 
 void watched_metric::merge(const watched_metric& other) {
@@ -147,19 +156,6 @@ void watched_metrics::load(state_decoder& in) {
     watched_.resize(metrics_.all().size());
     for (watched_metric& each : watched_) each.load(in);
 }
-
-namespace {
-
-constexpr bytes_view job_label = "job";
-
-/// Four standard errors of a count if one series in `weight` is looked at.
-std::uint64_t error_of_weight(std::uint64_t series, std::uint64_t weight) noexcept {
-    if (weight <= 1) return 0;
-    return static_cast<std::uint64_t>(
-        std::ceil(4 * std::sqrt(static_cast<double>(series) * static_cast<double>(weight))));
-}
-
-}  // namespace
 
 cardinality_tables::cardinality_tables(std::span<const std::string> labels, const hash_key& hash) : hash_(hash) {
     for (const std::string& each : labels) labels_.push_back({.name = each});

@@ -19,6 +19,44 @@ char letter_of(demand_scope scope) {
     return static_cast<char>(first_letter + static_cast<char>(scope));
 }
 
+constexpr std::uint8_t format_version = 1;
+/// Bound for damaged files: the year 2200.
+constexpr std::int64_t hour_max = 2'016'000;
+
+std::int64_t hour_number(std::chrono::sys_seconds start) {
+    return std::chrono::floor<std::chrono::hours>(start).time_since_epoch().count();
+}
+
+std::int64_t day_number(std::chrono::sys_seconds start) {
+    return std::chrono::floor<std::chrono::days>(start).time_since_epoch().count();
+}
+
+template <class Ring>
+demand_history::past past_of(const Ring& ring) {
+    std::vector<std::uint64_t> found;
+    std::ranges::copy_if(ring, std::back_inserter(found), [](std::uint64_t series) { return series != 0; });
+    if (found.empty()) return {};
+    std::ranges::sort(found);
+    return {.peak = found.back(), .typical = found[(found.size() - 1) / 2], .windows = found.size()};
+}
+
+template <class Ring>
+void load_ring(state_decoder& in, Ring& ring) {
+    for (std::uint64_t& each : ring) each = in.number<std::uint64_t>();
+}
+
+/// A rate over less time is meaningless.
+constexpr auto span_min = std::chrono::minutes{1};
+
+std::uint64_t count_in(const budget_figures& of, demand_window window) {
+    return window == demand_window::hourly ? of.hourly.series_current : of.daily.series_current;
+}
+
+/// Budgets whose hashes collide share a count: a wrong rate for a few minutes.
+std::uint64_t hash_of(std::string_view key) {
+    return std::hash<std::string_view>{}(key);
+}
+
 }  // namespace
 
 demand_scope scope_of(const budget_name& name) {
@@ -46,36 +84,6 @@ bool is_part(std::string_view key) {
 bool is_demand_key(std::string_view key) {
     return !key.empty() && key.front() >= first_letter && key.front() <= last_letter;
 }
-
-namespace {
-
-constexpr std::uint8_t format_version = 1;
-/// Bound for damaged files: the year 2200.
-constexpr std::int64_t hour_max = 2'016'000;
-
-std::int64_t hour_number(std::chrono::sys_seconds start) {
-    return std::chrono::floor<std::chrono::hours>(start).time_since_epoch().count();
-}
-
-std::int64_t day_number(std::chrono::sys_seconds start) {
-    return std::chrono::floor<std::chrono::days>(start).time_since_epoch().count();
-}
-
-template <class Ring>
-demand_history::past past_of(const Ring& ring) {
-    std::vector<std::uint64_t> found;
-    std::ranges::copy_if(ring, std::back_inserter(found), [](std::uint64_t series) { return series != 0; });
-    if (found.empty()) return {};
-    std::ranges::sort(found);
-    return {.peak = found.back(), .typical = found[(found.size() - 1) / 2], .windows = found.size()};
-}
-
-template <class Ring>
-void load_ring(state_decoder& in, Ring& ring) {
-    for (std::uint64_t& each : ring) each = in.number<std::uint64_t>();
-}
-
-}  // namespace
 
 std::uint64_t demand_history::kept::peak() const noexcept {
     return std::max(std::ranges::max(hours), std::ranges::max(days));
@@ -179,22 +187,6 @@ bool demand_history::load(state_decoder& in) {
     *this = std::move(loaded);
     return true;
 }
-
-namespace {
-
-/// A rate over less time is meaningless.
-constexpr auto span_min = std::chrono::minutes{1};
-
-std::uint64_t count_in(const budget_figures& of, demand_window window) {
-    return window == demand_window::hourly ? of.hourly.series_current : of.daily.series_current;
-}
-
-/// Budgets whose hashes collide share a count: a wrong rate for a few minutes.
-std::uint64_t hash_of(std::string_view key) {
-    return std::hash<std::string_view>{}(key);
-}
-
-}  // namespace
 
 bool demand_rates::track::is_due(time_point now, std::chrono::sys_seconds start) const {
     if (now < start + settling) return false;

@@ -91,60 +91,6 @@ std::vector<std::string> patterns_of_words(const std::vector<std::string_view>& 
     return made;
 }
 
-}  // namespace
-
-std::string name_pattern(std::string_view metric) {
-    std::string made;
-    for (std::size_t at = 0; at < metric.size();) {
-        std::size_t end = at, digits = 0;
-        while (end < metric.size() && is_hex(metric[end])) digits += is_digit(metric[end++]) ? 1 : 0;
-        const bool stands_alone = end == metric.size() || !is_letter(metric[end]);
-        if (digits != 0 && end - at >= 4 && stands_alone) {  // a hash, or a part of a UUID
-            at = end;
-        } else if (is_digit(metric[at])) {
-            while (at < metric.size() && is_digit(metric[at])) ++at;
-        } else {
-            // Skips to the end of the word: many words contain hexadecimal digits.
-            do made += metric[at++];
-            while (at < metric.size() && is_letter(metric[at - 1]) && is_letter(metric[at]));
-            continue;
-        }
-        if (!made.ends_with('#')) made += '#';
-    }
-    return made;
-}
-
-bool matches_pattern(std::string_view metric, std::string_view pattern) {
-    const std::size_t hole = pattern.find('*');
-    if (hole == std::string_view::npos) return name_pattern(metric) == pattern;
-    const std::string_view head = pattern.substr(0, hole), tail = pattern.substr(hole + 1);
-    return metric.size() > head.size() + tail.size() && metric.starts_with(head) && metric.ends_with(tail);
-}
-
-std::vector<std::string> patterns_of(const std::vector<std::string_view>& names) {
-    std::map<std::string, std::size_t> counts;
-    for (const std::string_view name : names) ++counts[name_pattern(name)];
-    std::vector<std::string> made;
-    for (const auto& [pattern, count] : counts)
-        if (count >= names_min && pattern.find('#') != std::string::npos) made.push_back(pattern);
-    std::vector<std::string_view> others;
-    for (const std::string_view name : names)
-        if (pattern_of(name, made) == nullptr) others.push_back(name);
-    for (std::string& each : patterns_of_words(others)) made.push_back(std::move(each));
-    return made;
-}
-
-const std::string* pattern_of(std::string_view metric, const std::vector<std::string>& patterns) {
-    const std::string own = name_pattern(metric);
-    const auto has = [&](const std::string& pattern) {
-        return pattern == own || (pattern.find('*') != std::string::npos && matches_pattern(metric, pattern));
-    };
-    const auto found = std::ranges::find_if(patterns, has);
-    return found == patterns.end() ? nullptr : &*found;
-}
-
-namespace {
-
 using namespace std::chrono_literals;
 
 /// Series of one scrape arrive within this time.
@@ -215,7 +161,61 @@ time_point beginning(const std::vector<arrivals>& bursts) {
     return bursts[first].begin;
 }
 
+std::string minute_text(time_point when) {
+    return fmt::format("{:%H:%M} UTC", std::chrono::floor<std::chrono::seconds>(when));
+}
+
 }  // namespace
+
+std::string name_pattern(std::string_view metric) {
+    std::string made;
+    for (std::size_t at = 0; at < metric.size();) {
+        std::size_t end = at, digits = 0;
+        while (end < metric.size() && is_hex(metric[end])) digits += is_digit(metric[end++]) ? 1 : 0;
+        const bool stands_alone = end == metric.size() || !is_letter(metric[end]);
+        if (digits != 0 && end - at >= 4 && stands_alone) {  // a hash, or a part of a UUID
+            at = end;
+        } else if (is_digit(metric[at])) {
+            while (at < metric.size() && is_digit(metric[at])) ++at;
+        } else {
+            // Skips to the end of the word: many words contain hexadecimal digits.
+            do made += metric[at++];
+            while (at < metric.size() && is_letter(metric[at - 1]) && is_letter(metric[at]));
+            continue;
+        }
+        if (!made.ends_with('#')) made += '#';
+    }
+    return made;
+}
+
+bool matches_pattern(std::string_view metric, std::string_view pattern) {
+    const std::size_t hole = pattern.find('*');
+    if (hole == std::string_view::npos) return name_pattern(metric) == pattern;
+    const std::string_view head = pattern.substr(0, hole), tail = pattern.substr(hole + 1);
+    return metric.size() > head.size() + tail.size() && metric.starts_with(head) && metric.ends_with(tail);
+}
+
+std::vector<std::string> patterns_of(const std::vector<std::string_view>& names) {
+    std::map<std::string, std::size_t> counts;
+    for (const std::string_view name : names) ++counts[name_pattern(name)];
+    std::vector<std::string> made;
+    for (const auto& [pattern, count] : counts)
+        if (count >= names_min && pattern.find('#') != std::string::npos) made.push_back(pattern);
+    std::vector<std::string_view> others;
+    for (const std::string_view name : names)
+        if (pattern_of(name, made) == nullptr) others.push_back(name);
+    for (std::string& each : patterns_of_words(others)) made.push_back(std::move(each));
+    return made;
+}
+
+const std::string* pattern_of(std::string_view metric, const std::vector<std::string>& patterns) {
+    const std::string own = name_pattern(metric);
+    const auto has = [&](const std::string& pattern) {
+        return pattern == own || (pattern.find('*') != std::string::npos && matches_pattern(metric, pattern));
+    };
+    const auto found = std::ranges::find_if(patterns, has);
+    return found == patterns.end() ? nullptr : &*found;
+}
 
 std::string_view value_of(const sampled_series& series, std::string_view label) {
     for (const auto& [name, value] : series.labels)
@@ -242,14 +242,6 @@ exploding_series split_samples(const finding& found, const sampled& all) {
         if (each->first_seen >= made.since && is_about(found, *each)) made.exploding.push_back(each.get());
     return made;
 }
-
-namespace {
-
-std::string minute_text(time_point when) {
-    return fmt::format("{:%H:%M} UTC", std::chrono::floor<std::chrono::seconds>(when));
-}
-
-}  // namespace
 
 std::string to_text(const finding& found) {
     const auto values = [&found] { return count_text(found.values.values, found.values.is_exact); };

@@ -50,29 +50,6 @@ class subjects {
     }
 };
 
-}  // namespace
-
-std::vector<subject> metrics_of(const cardinality_tables& taken, const cardinality_tables& refused) {
-    subjects all;
-    all.add(taken.watched(), taken.metrics().by_tenant(), taken, false);
-    all.add(refused.watched(), refused.metrics().by_tenant(), refused, true);
-    return all.take();
-}
-
-std::vector<subject> tenants_of(const cardinality_tables& taken, const cardinality_tables& refused) {
-    subjects all;
-    all.add(taken.watched_tenants(), taken.tenants(), taken, false);
-    all.add(refused.watched_tenants(), refused.tenants(), refused, true);
-    return all.take();
-}
-
-const top_entry* main_of(const space_saving& of, std::uint64_t series) {
-    const auto most = std::ranges::max_element(of.all(), {}, &top_entry::series);
-    return most != of.all().end() && (most->series - most->error) * 2 >= series ? &*most : nullptr;
-}
-
-namespace {
-
 constexpr std::size_t findings_max = 10;
 /// Fewest metrics that all targets have; fewer do not indicate a target.
 constexpr std::size_t metrics_of_target = 5;
@@ -353,6 +330,25 @@ class search {
 };
 
 }  // namespace
+
+std::vector<subject> metrics_of(const cardinality_tables& taken, const cardinality_tables& refused) {
+    subjects all;
+    all.add(taken.watched(), taken.metrics().by_tenant(), taken, false);
+    all.add(refused.watched(), refused.metrics().by_tenant(), refused, true);
+    return all.take();
+}
+
+std::vector<subject> tenants_of(const cardinality_tables& taken, const cardinality_tables& refused) {
+    subjects all;
+    all.add(taken.watched_tenants(), taken.tenants(), taken, false);
+    all.add(refused.watched_tenants(), refused.tenants(), refused, true);
+    return all.take();
+}
+
+const top_entry* main_of(const space_saving& of, std::uint64_t series) {
+    const auto most = std::ranges::max_element(of.all(), {}, &top_entry::series);
+    return most != of.all().end() && (most->series - most->error) * 2 >= series ? &*most : nullptr;
+}
 
 std::vector<finding> find_explosions(const cardinality_tables& taken, const cardinality_tables& refused,
                                      const finding_terms& terms, const sampled& all) {

@@ -61,53 +61,6 @@ std::size_t common(const std::vector<std::string_view>& texts, bool from_behind)
     return size;
 }
 
-}  // namespace
-
-std::string escaped_for_regex(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (std::string_view{R"(\.+*?()|[]{}^$)"}.find(c) != std::string_view::npos) out += '\\';
-        out += c;
-    }
-    return out;
-}
-
-std::string characters_of(const std::vector<std::string_view>& texts) {
-    const auto has = alphabets_of(texts);
-    if (!has) return {};
-    const auto [least, most] = std::ranges::minmax(texts, {}, &std::string_view::size);
-    std::string out = "[";
-    for (std::size_t i = 0; i < alphabets.size(); ++i)
-        if ((*has)[i]) out += alphabets[i].name;
-    return out + (least.size() == most.size() ? fmt::format("]{{{}}}", least.size())
-                                              : fmt::format("]{{{},{}}}", least.size(), most.size()));
-}
-
-/// Counters share leading digits for a while, so the varying part begins at the first character of an alphabet.
-std::string spelling_of(const std::vector<std::string_view>& texts) {
-    const std::size_t shortest = std::ranges::min(texts, {}, &std::string_view::size).size();
-    std::size_t head = common(texts, false);
-    std::size_t tail = std::min(common(texts, true), shortest - head);
-    std::vector<std::string_view> middles;
-    const auto take_middles = [&] {
-        middles.clear();
-        for (const std::string_view each : texts) middles.push_back(each.substr(head, each.size() - head - tail));
-    };
-    take_middles();
-    const auto has = alphabets_of(middles);
-    if (!has) return {};
-    const std::string_view first = texts.front();
-    const auto may_vary = [&](char c) { return (*has)[alphabet_of(c)]; };
-    while (head > 0 && may_vary(first[head - 1])) --head;
-    while (tail > 0 && may_vary(first[first.size() - tail])) --tail;
-    take_middles();
-    if (std::ranges::min(middles, {}, &std::string_view::size).size() < varying_min) return {};
-    return escaped_for_regex(first.substr(0, head)) + characters_of(middles) +
-           escaped_for_regex(first.substr(first.size() - tail));
-}
-
-namespace {
-
 /// Enough for metrics without an excessive label.
 constexpr std::uint64_t limit_min = 1'000;
 constexpr std::size_t limit_name_max = 60;
@@ -382,6 +335,49 @@ class trial {
 };
 
 }  // namespace
+
+std::string escaped_for_regex(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (std::string_view{R"(\.+*?()|[]{}^$)"}.find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+std::string characters_of(const std::vector<std::string_view>& texts) {
+    const auto has = alphabets_of(texts);
+    if (!has) return {};
+    const auto [least, most] = std::ranges::minmax(texts, {}, &std::string_view::size);
+    std::string out = "[";
+    for (std::size_t i = 0; i < alphabets.size(); ++i)
+        if ((*has)[i]) out += alphabets[i].name;
+    return out + (least.size() == most.size() ? fmt::format("]{{{}}}", least.size())
+                                              : fmt::format("]{{{},{}}}", least.size(), most.size()));
+}
+
+/// Counters share leading digits for a while, so the varying part begins at the first character of an alphabet.
+std::string spelling_of(const std::vector<std::string_view>& texts) {
+    const std::size_t shortest = std::ranges::min(texts, {}, &std::string_view::size).size();
+    std::size_t head = common(texts, false);
+    std::size_t tail = std::min(common(texts, true), shortest - head);
+    std::vector<std::string_view> middles;
+    const auto take_middles = [&] {
+        middles.clear();
+        for (const std::string_view each : texts) middles.push_back(each.substr(head, each.size() - head - tail));
+    };
+    take_middles();
+    const auto has = alphabets_of(middles);
+    if (!has) return {};
+    const std::string_view first = texts.front();
+    const auto may_vary = [&](char c) { return (*has)[alphabet_of(c)]; };
+    while (head > 0 && may_vary(first[head - 1])) --head;
+    while (tail > 0 && may_vary(first[first.size() - tail])) --tail;
+    take_middles();
+    if (std::ranges::min(middles, {}, &std::string_view::size).size() < varying_min) return {};
+    return escaped_for_regex(first.substr(0, head)) + characters_of(middles) +
+           escaped_for_regex(first.substr(first.size() - tail));
+}
 
 remedy remedy_of(const finding& found, const sampled& all) {
     return trial{found, all}.take();

@@ -133,6 +133,23 @@ void read_overrides(const config_node& at, label_limit& to) {
     }
 }
 
+struct tenant_override {
+    series_maxima maxima;
+    std::optional<limit_answer> answer;
+};
+
+const fields<tenant_override>& tenant_fields() {
+    static const fields<tenant_override> table{
+        {"maxHourlySeries", in<&tenant_override::maxima, &series_maxima::hourly>{}, series_counts(),
+         "New series of the tenant in one hour; absent: as in `tenants.default`."},
+        {"maxDailySeries", in<&tenant_override::maxima, &series_maxima::daily>{}, series_counts(),
+         "New series of the tenant in one day; absent: as in `tenants.default`."},
+        {"onLimit", in<&tenant_override::answer>{}, optional_answers(),
+         "What the tenant's senders are told; absent: as in `tenants.onLimit`."},
+    };
+    return table;
+}
+
 }  // namespace
 
 const fields<label_limit>& limit_fields() {
@@ -186,27 +203,6 @@ value_type<std::vector<label_limit>> limit_lists() {
                 return show_list(limits, [](const label_limit& each) { return show_fields(limit_fields(), each); });
             }};
 }
-
-namespace {
-
-struct tenant_override {
-    series_maxima maxima;
-    std::optional<limit_answer> answer;
-};
-
-const fields<tenant_override>& tenant_fields() {
-    static const fields<tenant_override> table{
-        {"maxHourlySeries", in<&tenant_override::maxima, &series_maxima::hourly>{}, series_counts(),
-         "New series of the tenant in one hour; absent: as in `tenants.default`."},
-        {"maxDailySeries", in<&tenant_override::maxima, &series_maxima::daily>{}, series_counts(),
-         "New series of the tenant in one day; absent: as in `tenants.default`."},
-        {"onLimit", in<&tenant_override::answer>{}, optional_answers(),
-         "What the tenant's senders are told; absent: as in `tenants.onLimit`."},
-    };
-    return table;
-}
-
-}  // namespace
 
 YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer) {
     return show_fields(tenant_fields(), {maxima, answer});

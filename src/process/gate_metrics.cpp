@@ -81,6 +81,20 @@ connection_counts count_connections(const http_metrics& of) {
             .turned_away_by_reason = by_name(of.connections_turned_away)};
 }
 
+std::string_view name_of(fleet_state state) {
+    switch (state) {
+        case fleet_state::joining:
+            return "joining";
+        case fleet_state::joined:
+            return "joined";
+        case fleet_state::recovering:
+            return "recovering";
+        case fleet_state::away:
+            break;
+    }
+    return "away";
+}
+
 }  // namespace
 
 gate_counts gate_metrics::counts() const {
@@ -100,24 +114,6 @@ upkeep_facts gate_metrics::upkeep(bool keeps_state) const {
         made.state_saved = std::chrono::sys_seconds{std::chrono::seconds{state.save_seconds.value()}};
     return made;
 }
-
-namespace {
-
-std::string_view name_of(fleet_state state) {
-    switch (state) {
-        case fleet_state::joining:
-            return "joining";
-        case fleet_state::joined:
-            return "joined";
-        case fleet_state::recovering:
-            return "recovering";
-        case fleet_state::away:
-            break;
-    }
-    return "away";
-}
-
-}  // namespace
 
 shared_counts counts_of(const fleet_shared& fleet) {
     const fleet_metrics& metrics = fleet.metrics;

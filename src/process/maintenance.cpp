@@ -30,6 +30,20 @@ constexpr auto pause_after_failure = 1s;
 /// Not urgent: the limiter keeps ended windows until they are read.
 constexpr auto demand_interval = 1s;
 
+/// Running stores need some milliseconds; the end does not wait for others.
+constexpr auto markers_leave_limit = std::chrono::seconds{2};
+constexpr auto markers_leave_interval = std::chrono::milliseconds{2};
+
+constexpr std::chrono::seconds poll_interval{1};
+
+void check(const file_check& one, const file_look& look) noexcept {
+    try {
+        one(look);
+    } catch (const std::exception& error) {  // out of memory: tries again in a second
+        log::error("files not looked at", {{"err", error.what()}});
+    }
+}
+
 }  // namespace
 
 net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
@@ -78,14 +92,6 @@ net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::functio
     }
 }
 
-namespace {
-
-/// Running stores need some milliseconds; the end does not wait for others.
-constexpr auto markers_leave_limit = std::chrono::seconds{2};
-constexpr auto markers_leave_interval = std::chrono::milliseconds{2};
-
-}  // namespace
-
 marking::marking(net::io_context& loop, marker_sources from, shared_stores& stores)
     : loop_(loop), from_(std::move(from)) {
     writers_.emplace_back(loop_, from_, stores.first);
@@ -107,20 +113,6 @@ net::awaitable<void> marking::leave() {
         co_await timer.async_wait(no_throw);
     }
 }
-
-namespace {
-
-constexpr std::chrono::seconds poll_interval{1};
-
-void check(const file_check& one, const file_look& look) noexcept {
-    try {
-        one(look);
-    } catch (const std::exception& error) {  // out of memory: tries again in a second
-        log::error("files not looked at", {{"err", error.what()}});
-    }
-}
-
-}  // namespace
 
 net::awaitable<void> file_poller::run(std::vector<file_check> checks) {
     const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);

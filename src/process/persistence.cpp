@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 /// Collects shorter work before a rest.
 constexpr auto worked_min = 500us;
 
+/// No decision depends on it: a crash may lose a minute.
+constexpr auto observed_interval = std::chrono::minutes{1};
+
 }  // namespace
 
 background_pace::background_pace(std::stop_token stop) : stop_(std::move(stop)), rested_for_(thread_cpu_clock::now()) {}
@@ -108,13 +111,6 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
     if (saved) saved_revision_ = revision;
     return saved;
 }
-
-namespace {
-
-/// No decision depends on it: a crash may lose a minute.
-constexpr auto observed_interval = std::chrono::minutes{1};
-
-}  // namespace
 
 observed_keeper::observed_keeper(const state_directory& directory, const hash_key& key, shared_cardinality& noted,
                                  time_point now, std::function<void()> catch_up)

@@ -30,6 +30,56 @@ net::awaitable<reply> unexpected(http_request&) {
     co_return text_reply(503, "this thread takes no data");
 }
 
+request_handler ingestion_by(std::optional<ingestor>& ingest) {
+    if (!ingest) return never_on_the_acceptor();
+    return [&by = *ingest](http_request& request) { return by.answer(request); };
+}
+
+/// Why the gate is not ready; empty if it is. Only unresolved upstream names and a fleet being read prevent it.
+std::string what_keeps(ingest_shared& shared) {
+    std::string fault = shared.stores.first.name_fault();
+    for (shared_replica& each : shared.stores.replicas)
+        if (fault.empty() && !each.settings.best_effort) fault = each.store.name_fault();
+    if (!fault.empty()) return "the upstream's name does not resolve: " + fault;
+    const bool catches_up = shared.fleet != nullptr && shared.fleet->is_catching_up();
+    return catches_up ? "the fleet's series are being read" : "";
+}
+
+/// Concurrent reports of each worker to the shared store.
+constexpr int tellings_at_once = 2;
+
+using namespace std::chrono_literals;
+
+constexpr auto drain_poll_interval = 5ms;
+/// Senders get at most this long to finish sending or reading, and at most half of server.drainTimeout.
+constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
+/// A sender sends its request right after connecting. Other connections only test whether the gate listens.
+constexpr std::chrono::nanoseconds unasked_grace = 1s;
+
+/// Shortens the time limits of slow senders' later steps.
+void shorten_sender_timeouts(worker& of, std::chrono::nanoseconds grace) {
+    net::post(of.io, [&senders = of.senders, grace] { senders.shorten_timeouts(grace); });
+}
+
+struct unfinished_work {
+    const serving_parts& parts;
+    monotonic_clock::time_point began = monotonic_clock::now();
+    std::chrono::nanoseconds patience;  ///< for connections without a request so far
+
+    [[nodiscard]] std::size_t requests() const {
+        const std::size_t of_senders = parts.senders.connections().count_unfinished().busy;
+        return of_senders +
+               (parts.admin_server == nullptr ? 0 : parts.admin_server->connections().count_unfinished().busy);
+    }
+    /// Also waits for pending accepts: every accepted connection gets an answer, even if another process shares the
+    /// socket.
+    [[nodiscard]] bool is_over() const {
+        const bool is_patient = monotonic_clock::now() < began + patience;
+        return !parts.senders.accepts() && requests() == 0 && parts.stores.copies == 0 &&
+               (!is_patient || parts.senders.connections().count_unfinished().unasked == 0);
+    }
+};
+
 }  // namespace
 
 request_handler never_on_the_acceptor() {
@@ -68,25 +118,6 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
     if (!tenant_path.empty()) all.push_back({tenant_path, write_only, senders, ingest});
     return route_table{std::move(all)};
 }
-
-namespace {
-
-request_handler ingestion_by(std::optional<ingestor>& ingest) {
-    if (!ingest) return never_on_the_acceptor();
-    return [&by = *ingest](http_request& request) { return by.answer(request); };
-}
-
-/// Why the gate is not ready; empty if it is. Only unresolved upstream names and a fleet being read prevent it.
-std::string what_keeps(ingest_shared& shared) {
-    std::string fault = shared.stores.first.name_fault();
-    for (shared_replica& each : shared.stores.replicas)
-        if (fault.empty() && !each.settings.best_effort) fault = each.store.name_fault();
-    if (!fault.empty()) return "the upstream's name does not resolve: " + fault;
-    const bool catches_up = shared.fleet != nullptr && shared.fleet->is_catching_up();
-    return catches_up ? "the fleet's series are being read" : "";
-}
-
-}  // namespace
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
                                gate_metrics& metrics, access_control& access, shared_cardinality& noted,
@@ -134,13 +165,6 @@ std::vector<service*> services_of(const worker_threads& workers) {
     for (const auto& each : workers) services.push_back(&each->offered);
     return services;
 }
-
-namespace {
-
-/// Concurrent reports of each worker to the shared store.
-constexpr int tellings_at_once = 2;
-
-}  // namespace
 
 running_workers::running_workers(const worker_threads& workers, const config& settings, const thread_starter& by)
     : workers_(workers) {
@@ -196,42 +220,6 @@ net::awaitable<void> check_passwords(access_control& access) {
         co_await rest.async_wait(no_throw);
     }
 }
-
-namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto drain_poll_interval = 5ms;
-/// Senders get at most this long to finish sending or reading, and at most half of server.drainTimeout.
-constexpr std::chrono::nanoseconds drain_sender_grace = 3s;
-/// A sender sends its request right after connecting. Other connections only test whether the gate listens.
-constexpr std::chrono::nanoseconds unasked_grace = 1s;
-
-/// Shortens the time limits of slow senders' later steps.
-void shorten_sender_timeouts(worker& of, std::chrono::nanoseconds grace) {
-    net::post(of.io, [&senders = of.senders, grace] { senders.shorten_timeouts(grace); });
-}
-
-struct unfinished_work {
-    const serving_parts& parts;
-    monotonic_clock::time_point began = monotonic_clock::now();
-    std::chrono::nanoseconds patience;  ///< for connections without a request so far
-
-    [[nodiscard]] std::size_t requests() const {
-        const std::size_t of_senders = parts.senders.connections().count_unfinished().busy;
-        return of_senders +
-               (parts.admin_server == nullptr ? 0 : parts.admin_server->connections().count_unfinished().busy);
-    }
-    /// Also waits for pending accepts: every accepted connection gets an answer, even if another process shares the
-    /// socket.
-    [[nodiscard]] bool is_over() const {
-        const bool is_patient = monotonic_clock::now() < began + patience;
-        return !parts.senders.accepts() && requests() == 0 && parts.stores.copies == 0 &&
-               (!is_patient || parts.senders.connections().count_unfinished().unasked == 0);
-    }
-};
-
-}  // namespace
 
 std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) noexcept {
     return std::min(drain_sender_grace, drain_timeout / 2);

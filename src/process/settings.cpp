@@ -15,6 +15,17 @@
 #include "upstream/shared_store.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// Per file; --check-config prints all.
+constexpr std::size_t logged_warnings_max = 10;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? readable(name.data()) : "unknown";
+}
+
+}  // namespace
 
 result<std::unique_ptr<tls_files>, std::string> load_sender_tls(const web_tls_config& from) {
     const tls_settings settings{.role = tls_role::server,
@@ -50,13 +61,6 @@ load_outcome read_settings(const command_line& asked) {
     return loaded;
 }
 
-namespace {
-
-/// Per file; --check-config prints all.
-constexpr std::size_t logged_warnings_max = 10;
-
-}  // namespace
-
 void log_warnings(const load_outcome& loaded) {
     const auto& all = loaded.warnings;
     for (std::size_t i = 0; i < std::min(all.size(), logged_warnings_max); ++i)
@@ -66,15 +70,6 @@ void log_warnings(const load_outcome& loaded) {
         log::warn("doubtful configuration, --check-config prints all warnings",
                   {{"more_warnings", all.size() - logged_warnings_max}});
 }
-
-namespace {
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    return gethostname(name.data(), name.size() - 1) == 0 ? readable(name.data()) : "unknown";
-}
-
-}  // namespace
 
 std::string gate_name(const listen_address& listens) {
     if (!listens.unix_path.empty()) return host_name() + ":" + readable(listens.unix_path);

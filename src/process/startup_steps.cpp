@@ -45,24 +45,6 @@ inherited_listeners take_listeners(const config& settings, takeover_client from)
     return made;
 }
 
-}  // namespace
-
-inherited_listeners find_listeners(const config& settings, bool takes_over) {
-    auto given = take_activated_sockets();
-    const bool is_activated = !given.empty();
-    if (takes_over) {
-        if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
-        auto running = takeover_client::of_gate_at(takeover_path(settings));
-        if (running) return take_listeners(settings, std::move(*running));
-        log::info("no gate runs, so none is taken over");
-    }
-    return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),
-            .is_activated = is_activated,
-            .before = {}};
-}
-
-namespace {
-
 using namespace std::chrono_literals;
 
 constexpr auto ready_poll_interval = 5ms;
@@ -91,7 +73,40 @@ std::string look_at(takeover_client*& before) {
     }
 }
 
+constexpr std::size_t names_max = 5;
+constexpr std::string_view no_limit = "no limit";
+
+std::string series_max(std::uint64_t configured) {
+    return configured == 0 ? std::string{no_limit} : std::to_string(configured);
+}
+
+std::string in_words(const series_maxima& maxima) {
+    if (maxima.daily == 0) return fmt::format("{} an hour", maxima.hourly);
+    if (maxima.hourly == 0) return fmt::format("{} a day", maxima.daily);
+    return fmt::format("{} an hour, {} a day", maxima.hourly, maxima.daily);
+}
+
+std::string state_of(const config& settings) {
+    if (settings.shared.has_store()) return "in the shared store";
+    const state_config& state = settings.state;
+    return state.dir.empty() ? "none: a restart forgets all series" : state.dir;
+}
+
 }  // namespace
+
+inherited_listeners find_listeners(const config& settings, bool takes_over) {
+    auto given = take_activated_sockets();
+    const bool is_activated = !given.empty();
+    if (takes_over) {
+        if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
+        auto running = takeover_client::of_gate_at(takeover_path(settings));
+        if (running) return take_listeners(settings, std::move(*running));
+        log::info("no gate runs, so none is taken over");
+    }
+    return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),
+            .is_activated = is_activated,
+            .before = {}};
+}
 
 net::awaitable<void> open(startup_steps steps) {
     takeover_client* before = steps.place.before ? &*steps.place.before : nullptr;
@@ -148,29 +163,6 @@ connection_bounds connection_bounds_of(const server_config& settings, const desc
             .per_peer = settings.connections_per_peer_max,
             .handshakes = settings.handshakes_max};
 }
-
-namespace {
-
-constexpr std::size_t names_max = 5;
-constexpr std::string_view no_limit = "no limit";
-
-std::string series_max(std::uint64_t configured) {
-    return configured == 0 ? std::string{no_limit} : std::to_string(configured);
-}
-
-std::string in_words(const series_maxima& maxima) {
-    if (maxima.daily == 0) return fmt::format("{} an hour", maxima.hourly);
-    if (maxima.hourly == 0) return fmt::format("{} a day", maxima.daily);
-    return fmt::format("{} an hour, {} a day", maxima.hourly, maxima.daily);
-}
-
-std::string state_of(const config& settings) {
-    if (settings.shared.has_store()) return "in the shared store";
-    const state_config& state = settings.state;
-    return state.dir.empty() ? "none: a restart forgets all series" : state.dir;
-}
-
-}  // namespace
 
 std::string authentication_in_words(const web_config& web) {
     const bool by_certificate = web.tls && web.tls->verifies_clients();

@@ -104,6 +104,27 @@ struct unfinished_file {
     }
 };
 
+constexpr std::string_view file_name{"secret"};
+constexpr std::size_t secret_bytes_max = 64 * 1024;
+
+std::string checked(std::string secret, const std::string& file) {
+    if (secret.size() >= hash_key::random_bytes_min) return secret;
+    throw std::runtime_error(file + ": a secret of " + counted(secret.size(), "byte") + ", at least " +
+                             std::to_string(hash_key::random_bytes_min) + " are needed");
+}
+
+struct file_closer {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+constexpr std::string_view observed_magic{"SGSEEN1\n"};
+constexpr std::size_t sum_bytes = sizeof(std::uint64_t);
+constexpr std::size_t header_bytes = observed_magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
+
+std::uint64_t sum_of(std::string_view text) {
+    return XXH3_64bits(text.data(), text.size());
+}
+
 }  // namespace
 
 std::error_code write_all(int fd, std::string_view bytes) noexcept {
@@ -211,23 +232,6 @@ bool state_directory::replace(std::string_view name, const writer& write) const 
     return true;
 }
 
-namespace {
-
-constexpr std::string_view file_name{"secret"};
-constexpr std::size_t secret_bytes_max = 64 * 1024;
-
-std::string checked(std::string secret, const std::string& file) {
-    if (secret.size() >= hash_key::random_bytes_min) return secret;
-    throw std::runtime_error(file + ": a secret of " + counted(secret.size(), "byte") + ", at least " +
-                             std::to_string(hash_key::random_bytes_min) + " are needed");
-}
-
-struct file_closer {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
-
-}  // namespace
-
 std::string random_secret() {
     std::string secret(hash_key::random_bytes_min, '\0');
     fill_random(std::as_writable_bytes(std::span{secret}));
@@ -261,18 +265,6 @@ void keep_secret(const state_directory& directory, const std::string& secret) {
         return true;
     });
 }
-
-namespace {
-
-constexpr std::string_view observed_magic{"SGSEEN1\n"};
-constexpr std::size_t sum_bytes = sizeof(std::uint64_t);
-constexpr std::size_t header_bytes = observed_magic.size() + sizeof(std::uint32_t) + sizeof(std::uint64_t);
-
-std::uint64_t sum_of(std::string_view text) {
-    return XXH3_64bits(text.data(), text.size());
-}
-
-}  // namespace
 
 void observed_file::save(const std::function<void(state_encoder&)>& write) {
     std::string text{observed_magic};

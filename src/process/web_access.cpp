@@ -10,6 +10,34 @@
 #include "base/log.hpp"
 
 namespace seriesgate {
+namespace {
+
+/// Whether this user may still exist and write. Names of certificates are not listed anywhere.
+bool may_write(const web_config& of, const std::string& user) {
+    if (of.ingestion_users && !of.ingestion_users->contains(user)) return false;
+    return !of.has_users() || of.basic_auth_users.contains(user) ||
+           std::ranges::count(of.bearer_tokens, user, &bearer_token::name) != 0;
+}
+
+/// Whether any rule exists that a path can be excluded from, except TLS.
+bool asks_anyone(const web_config& of) {
+    return of.has_users() || of.ingestion_users || of.admin_users;
+}
+
+std::vector<std::string> lines_of(const std::vector<config_error>& errors) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i) lines.push_back(errors[i].text());
+    return lines;
+}
+
+std::vector<std::string> files_of(const std::string& file, const web_config& from) {
+    std::vector<std::string> paths{file};
+    for (const bearer_token& each : from.bearer_tokens)
+        if (!each.token_file.empty()) paths.push_back(each.token_file);
+    return paths;
+}
+
+}  // namespace
 
 bool debounced_files::watch(const std::vector<std::string>& paths) {
     bool is_new = false;
@@ -40,22 +68,6 @@ bool debounced_files::look_at(watched& one) {
     one.fault = std::move(fault);
     return is_new_fault || (found && *found);
 }
-
-namespace {
-
-/// Whether this user may still exist and write. Names of certificates are not listed anywhere.
-bool may_write(const web_config& of, const std::string& user) {
-    if (of.ingestion_users && !of.ingestion_users->contains(user)) return false;
-    return !of.has_users() || of.basic_auth_users.contains(user) ||
-           std::ranges::count(of.bearer_tokens, user, &bearer_token::name) != 0;
-}
-
-/// Whether any rule exists that a path can be excluded from, except TLS.
-bool asks_anyone(const web_config& of) {
-    return of.has_users() || of.ingestion_users || of.admin_users;
-}
-
-}  // namespace
 
 std::vector<std::string> differences(const web_config& before, const web_config& after) {
     std::vector<std::string> found;
@@ -100,23 +112,6 @@ std::vector<config_error> less_protected(const web_config& before, const web_con
              "auth_excluded_paths." + path, "would ask nothing of anyone");
     return found;
 }
-
-namespace {
-
-std::vector<std::string> lines_of(const std::vector<config_error>& errors) {
-    std::vector<std::string> lines;
-    for (std::size_t i = 0; i < std::min(errors.size(), logged_mistakes_max); ++i) lines.push_back(errors[i].text());
-    return lines;
-}
-
-std::vector<std::string> files_of(const std::string& file, const web_config& from) {
-    std::vector<std::string> paths{file};
-    for (const bearer_token& each : from.bearer_tokens)
-        if (!each.token_file.empty()) paths.push_back(each.token_file);
-    return paths;
-}
-
-}  // namespace
 
 web_access::web_access(std::string file, const web_config& running, access_control& control, gauge& successful)
     : file_(std::move(file)), control_(control), successful_(successful), in_force_(running) {
