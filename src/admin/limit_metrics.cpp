@@ -14,9 +14,9 @@ namespace seriesgate {
 namespace {
 
 template <class Figure>
-void write_windows(exposition& out, std::string_view name, std::string_view help, metric_type type,
-                   const limiter_figures& figures, Figure window_figures::*figure) {
-    out.family(name, help, type);
+void write_windows(exposition& out, std::string_view name, std::string_view help, const limiter_figures& figures,
+                   Figure window_figures::*figure) {
+    out.family(name, help, metric_type::gauge);
     out.sample({{"window", "hourly"}}, figures.hourly.*figure);
     out.sample({{"window", "daily"}}, figures.daily.*figure);
 }
@@ -118,29 +118,29 @@ void write(exposition& out, const limiter_figures& figures) {
     constexpr auto gauge = metric_type::gauge;
     out.family("seriesgate_observe", "1 while the global mode is observe: no limit refuses anything.", gauge);
     out.sample({}, figures.mode == limit_mode::observe ? 1 : 0);
-    write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", gauge, figures,
+    write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", figures,
                   &window_figures::series_max);
-    write_windows(out, "seriesgate_series_current", "Series admitted in the current window.", gauge, figures,
+    write_windows(out, "seriesgate_series_current", "Series admitted in the current window.", figures,
                   &window_figures::series_current);
     write_windows(out, "seriesgate_series_refused",
                   "Distinct series refused in the current window, by any limit; an estimate when they are many. While "
                   "seriesgate_observe is 1: what the global limit would have refused.",
-                  gauge, figures, &window_figures::series_refused);
+                  figures, &window_figures::series_refused);
     write_windows(out, "seriesgate_series_over_limit",
-                  "Series admitted over a limit in the current window, to complete histograms that had begun.", gauge,
-                  figures, &window_figures::series_over_limit);
+                  "Series admitted over a limit in the current window, to complete histograms that had begun.", figures,
+                  &window_figures::series_over_limit);
     write_windows(
         out, "seriesgate_series_cut",
         "Distinct series refused in the current window although their histogram had begun, since as many as may "
         "be were over the limit; an estimate when they are many.",
-        gauge, figures, &window_figures::series_cut);
+        figures, &window_figures::series_cut);
     write_windows(out, "seriesgate_window_samples_refused",
                   "Samples refused in the current window, by any limit; none are added while seriesgate_observe is 1.",
-                  gauge, figures, &window_figures::samples_refused);
+                  figures, &window_figures::samples_refused);
     write_windows(out, "seriesgate_filter_false_positive_ratio",
                   "Share of new series that pass uncounted because the filter takes them for known, expected now.",
-                  gauge, figures, &window_figures::false_positive_rate);
-    write_windows(out, "seriesgate_filter_bytes", "Memory of the window's filter.", gauge, figures,
+                  figures, &window_figures::false_positive_rate);
+    write_windows(out, "seriesgate_filter_bytes", "Memory of the window's filter.", figures,
                   &window_figures::filter_bytes);
     out.family("seriesgate_clock_in_doubt",
                "1 while the clock has leapt by over an hour and is not believed yet: the hour of before goes on.",

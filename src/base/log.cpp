@@ -145,17 +145,8 @@ line_writer& writer() {
 }  // namespace
 
 std::string_view name_of(level of) noexcept {
-    switch (of) {
-        case level::debug:
-            return "debug";
-        case level::info:
-            return "info";
-        case level::warn:
-            return "warn";
-        case level::error:
-            break;
-    }
-    return "error";
+    constexpr std::array<std::string_view, 4> names{"debug", "info", "warn", "error"};
+    return names[static_cast<std::size_t>(of)];
 }
 
 std::string line_of(format as, level of, time_point at, std::string_view message, std::span<const field> fields) {

@@ -22,9 +22,9 @@
 
 #include "base/clock.hpp"
 
-// --- One event as a line.
-
 namespace seriesgate::log {
+
+// --- One event as a line.
 
 enum class level : std::uint8_t { debug, info, warn, error };
 enum class format : std::uint8_t { logfmt, json };
@@ -71,11 +71,7 @@ using time_point = std::chrono::system_clock::time_point;
 /// https://pkg.go.dev/github.com/go-logfmt/logfmt (quotes as in JSON), RFC 8259.
 std::string line_of(format as, level of, time_point at, std::string_view message, std::span<const field> fields);
 
-}  // namespace seriesgate::log
-
 // --- The writer.
-
-namespace seriesgate::log {
 
 /// Readers of the log may be slow or gone (a pipe, a terminal, a full disk), and no request may wait for them. So lines
 /// enter a bounded queue, and one thread writes them in order. Lines that find it full are lost and counted; the next
@@ -128,10 +124,8 @@ class line_writer {
     std::jthread thread_;     // last member, so joined before the others are destroyed
 };
 
-}  // namespace seriesgate::log
-
-/// Callers never wait, see line_writer, and never fail: a line that cannot be written is lost. Threads: any.
-namespace seriesgate::log {
+// --- The process' log. Callers never wait, see line_writer, and never fail: a line that cannot be written is lost.
+// Threads: any.
 
 /// Sets format and level; before the first call: logfmt, info. @param from the lowest level that is written.
 void set_up(format as, level from) noexcept;

@@ -31,17 +31,8 @@ duration_histogram::snapshot duration_histogram::read() const noexcept {
 
 namespace {
 
-std::string_view type_name(metric_type type) noexcept {
-    switch (type) {
-        case metric_type::counter:
-            return "counter";
-        case metric_type::gauge:
-            return "gauge";
-        case metric_type::histogram:
-            return "histogram";
-    }
-    return "untyped";
-}
+/// By metric_type.
+constexpr std::array<std::string_view, 3> type_names{"counter", "gauge", "histogram"};
 
 enum class text_place { help, label_value };
 
@@ -66,12 +57,8 @@ void append_number(std::string& out, std::integral auto value) {
 }
 
 void append_number(std::string& out, double value) {
-    if (std::isnan(value)) {
-        out += "NaN";
-        return;
-    }
-    if (std::isinf(value)) {
-        out += value > 0 ? "+Inf" : "-Inf";
+    if (!std::isfinite(value)) {
+        out += std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
         return;
     }
     // Writes 0.0001, where to_chars prefers 1e-04. Far from 1 plain digits would only be noise.
@@ -85,9 +72,7 @@ void append_number(std::string& out, double value) {
 }
 
 void append_label(std::string& out, bool first, std::string_view name, std::string_view value) {
-    out += first ? '{' : ',';
-    out += name;
-    out += "=\"";
+    out.append(first ? "{" : ",").append(name).append("=\"");
     append_escaped(out, value, text_place::label_value);
     out += '"';
 }
@@ -95,18 +80,10 @@ void append_label(std::string& out, bool first, std::string_view name, std::stri
 template <typename Number>
 void append_line(std::string& out, std::string_view name, std::string_view suffix, metric_labels labels,
                  std::string_view le, Number value) {
-    out += name;
-    out += suffix;
-    bool first = true;
-    for (const metric_label& label : labels) {
-        append_label(out, first, label.name, label.value);
-        first = false;
-    }
-    if (!le.empty()) {
-        append_label(out, first, "le", le);
-        first = false;
-    }
-    if (!first) out += '}';
+    out.append(name).append(suffix);
+    for (const metric_label& label : labels) append_label(out, &label == labels.begin(), label.name, label.value);
+    if (!le.empty()) append_label(out, labels.size() == 0, "le", le);
+    if (labels.size() != 0 || !le.empty()) out += '}';
     out += ' ';
     append_number(out, value);
     out += '\n';
@@ -116,14 +93,10 @@ void append_line(std::string& out, std::string_view name, std::string_view suffi
 
 void exposition::family(std::string_view name, std::string_view help, metric_type type) {
     name_ = name;
-    text_ += "# HELP ";
-    text_ += name;
-    text_ += ' ';
+    text_.append("# HELP ").append(name).append(" ");
     append_escaped(text_, help, text_place::help);
-    text_ += "\n# TYPE ";
-    text_ += name;
-    text_ += ' ';
-    text_ += type_name(type);
+    text_.append("\n# TYPE ").append(name).append(" ");
+    text_ += type_names[static_cast<std::size_t>(type)];
     text_ += '\n';
 }
 

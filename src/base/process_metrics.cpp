@@ -83,21 +83,19 @@ process_stats read_process_stats() {
 }
 
 void write(exposition& out, const process_stats& stats) {
+    const auto gauge = [&out](std::string_view name, std::string_view help, auto value) {
+        out.family(name, help, metric_type::gauge);
+        out.sample({}, value);
+    };
     out.family("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", metric_type::counter);
     out.sample({}, stats.cpu_seconds);
-    out.family("process_open_fds", "Number of open file descriptors.", metric_type::gauge);
-    out.sample({}, stats.open_fds);
-    out.family("process_max_fds", "Maximum number of open file descriptors.", metric_type::gauge);
-    out.sample({}, stats.max_fds);
-    out.family("process_virtual_memory_bytes", "Virtual memory size in bytes.", metric_type::gauge);
-    out.sample({}, stats.virtual_memory_bytes);
-    out.family("process_resident_memory_bytes", "Resident memory size in bytes.", metric_type::gauge);
-    out.sample({}, stats.resident_memory_bytes);
-    out.family("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
-               metric_type::gauge);
-    out.sample({}, stats.start_time_seconds);
-    out.family("process_threads", "Number of OS threads in the process.", metric_type::gauge);
-    out.sample({}, stats.threads);
+    gauge("process_open_fds", "Number of open file descriptors.", stats.open_fds);
+    gauge("process_max_fds", "Maximum number of open file descriptors.", stats.max_fds);
+    gauge("process_virtual_memory_bytes", "Virtual memory size in bytes.", stats.virtual_memory_bytes);
+    gauge("process_resident_memory_bytes", "Resident memory size in bytes.", stats.resident_memory_bytes);
+    gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
+          stats.start_time_seconds);
+    gauge("process_threads", "Number of OS threads in the process.", stats.threads);
 }
 
 }  // namespace seriesgate

@@ -1,5 +1,6 @@
 #include "process/gate_metrics.hpp"
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -81,19 +82,8 @@ connection_counts count_connections(const http_metrics& of) {
             .turned_away_by_reason = by_name(of.connections_turned_away)};
 }
 
-std::string_view name_of(fleet_state state) {
-    switch (state) {
-        case fleet_state::joining:
-            return "joining";
-        case fleet_state::joined:
-            return "joined";
-        case fleet_state::recovering:
-            return "recovering";
-        case fleet_state::away:
-            break;
-    }
-    return "away";
-}
+/// By fleet_state.
+constexpr std::array<std::string_view, 4> state_names{"joining", "joined", "recovering", "away"};
 
 }  // namespace
 
@@ -119,7 +109,7 @@ shared_counts counts_of(const fleet_shared& fleet) {
     const fleet_metrics& metrics = fleet.metrics;
     const auto durations = metrics.claim_duration.read();
     const auto answered = static_cast<double>(durations.count);
-    shared_counts made{.state = std::string{name_of(fleet.state())},
+    shared_counts made{.state = std::string{state_names[static_cast<std::size_t>(fleet.state())]},
                        .name_space = fleet.settings.name_space,
                        .claims = metrics.claims.value(),
                        .known = metrics.series[claim_outcome::known].value(),

@@ -34,7 +34,7 @@ constexpr auto demand_interval = 1s;
 constexpr auto markers_leave_limit = std::chrono::seconds{2};
 constexpr auto markers_leave_interval = std::chrono::milliseconds{2};
 
-constexpr std::chrono::seconds poll_interval{1};
+constexpr std::chrono::seconds file_poll_interval{1};
 
 void check(const file_check& one, const file_look& look) noexcept {
     try {
@@ -120,7 +120,7 @@ net::awaitable<void> file_poller::run(std::vector<file_check> checks) {
     for (;;) {
         const file_look look{.are_whole = is_asked_.exchange(false)};
         for (const file_check& each : checks) check(each, look);
-        co_await asked->wait_until(monotonic_clock::now() + poll_interval);
+        co_await asked->wait_until(monotonic_clock::now() + file_poll_interval);
     }
 }
 
