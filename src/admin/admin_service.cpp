@@ -2,15 +2,11 @@
 
 #include <chrono>
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 
 #include "admin/stats.hpp"
 #include "admin/status_page.hpp"
 #include "admin/text_format.hpp"
-#include "base/metrics.hpp"
 
 namespace seriesgate {
 

@@ -8,16 +8,12 @@
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <cstdint>
-#include <memory>
-#include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "admin/text_format.hpp"
 #include "cardinality/remedy.hpp"
 #include "config/effective.hpp"
-#include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"

@@ -9,7 +9,6 @@
 #include "core/text.hpp"
 #include "http/route_table.hpp"
 #include "limit/rules.hpp"
-#include "series/label.hpp"
 #include "series/selector.hpp"
 
 namespace seriesgate {

@@ -1,14 +1,10 @@
 #include "admin/limit_metrics.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "limit/explain.hpp"
-#include "limit/figures.hpp"
 
 namespace seriesgate {
 namespace {

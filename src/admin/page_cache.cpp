@@ -1,8 +1,6 @@
 #include "admin/page_cache.hpp"
 
 #include <numeric>
-#include <optional>
-#include <string>
 
 namespace seriesgate {
 namespace {

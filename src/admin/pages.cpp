@@ -7,9 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "admin/api_json.hpp"
 #include "admin/api_question.hpp"
@@ -18,16 +16,13 @@
 #include "admin/status_page.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/metrics.hpp"
 #include "base/process_metrics.hpp"
 #include "cardinality/suggestions.hpp"
 #include "config/effective.hpp"
 #include "config/version.hpp"
 #include "limit/explain.hpp"
-#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"
-#include "series/fingerprint.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

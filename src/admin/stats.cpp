@@ -6,17 +6,14 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "admin/gate_counts.hpp"
 #include "admin/limit_metrics.hpp"
 #include "admin/text_format.hpp"
 #include "http/route_table.hpp"
 #include "limit/explain.hpp"
-#include "limit/figures.hpp"
 #include "limit/rules.hpp"
 #include "series/label.hpp"
 

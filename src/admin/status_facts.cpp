@@ -5,10 +5,8 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "cardinality/cardinality_tables.hpp"
-#include "cardinality/findings.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

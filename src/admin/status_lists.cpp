@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #include "admin/limit_metrics.hpp"
 #include "admin/status_page.hpp"

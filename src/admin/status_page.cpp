@@ -3,8 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <string_view>
-
 #include "admin/text_format.hpp"
 #include "limit/explain.hpp"
 

@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <boost/json/object.hpp>
 #include <utility>
 
 namespace seriesgate {

@@ -6,19 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cassert>
 #include <cerrno>
-#include <chrono>
 #include <climits>
 #include <cmath>
 #include <csignal>
-#include <cstddef>
 #include <iterator>
-#include <string>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate::log {

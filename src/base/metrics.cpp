@@ -1,11 +1,8 @@
 #include "base/metrics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
-#include <cstddef>
 
 namespace seriesgate {
 

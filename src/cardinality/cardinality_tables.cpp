@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "cardinality/space_saving.hpp"
-
 namespace seriesgate {
 namespace {
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "filter/distinct_sketch.hpp"
-
 namespace seriesgate {
 
 bool begins_hour(std::int64_t seconds) noexcept {

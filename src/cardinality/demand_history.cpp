@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <functional>
 #include <utility>
 #include <vector>
-
-#include "limit/rules.hpp"
 
 namespace seriesgate {
 namespace {

@@ -6,10 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
 

@@ -1,14 +1,9 @@
 #include "cardinality/findings.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
-
-#include "cardinality/finding.hpp"
 
 namespace seriesgate {
 namespace {

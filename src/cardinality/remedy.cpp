@@ -10,9 +10,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <span>
-#include <string_view>
-#include <vector>
 
 #include "core/text.hpp"
 #include "series/label.hpp"

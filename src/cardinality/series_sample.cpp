@@ -1,7 +1,5 @@
 #include "cardinality/series_sample.hpp"
 
-#include <algorithm>
-
 namespace seriesgate {
 namespace {
 

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <map>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "cardinality/demand_history.hpp"
-#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
 

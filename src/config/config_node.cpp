@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <system_error>
-#include <utility>
 
 #include "config/units.hpp"
 #include "core/text.hpp"

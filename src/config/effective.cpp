@@ -6,7 +6,6 @@
 
 #include "config/keys.hpp"
 #include "core/text.hpp"
-#include "limit/rules.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

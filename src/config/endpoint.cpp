@@ -11,7 +11,6 @@
 #include <boost/url/scheme.hpp>
 #include <boost/url/url_view.hpp>
 #include <cassert>
-#include <optional>
 
 #include "config/config_error.hpp"
 #include "core/path_tenant.hpp"

@@ -1,7 +1,6 @@
 /// The keys of the configuration, each declared once.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>

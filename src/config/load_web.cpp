@@ -1,10 +1,8 @@
 #include "config/load.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
-#include <span>
 
 #include "config/scalars.hpp"
 #include "config/units.hpp"

@@ -1,6 +1,5 @@
 // The files that are made of the keys: the table of docs/configuration.md, the example file, the schema for editors.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 
 #include "config/keys.hpp"

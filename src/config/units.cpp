@@ -5,7 +5,6 @@
 #include <bit>
 #include <cassert>
 #include <charconv>
-#include <cstddef>
 #include <limits>
 #include <system_error>
 

@@ -1,6 +1,5 @@
 #include "core/path_tenant.hpp"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "core/text.hpp"

@@ -1,7 +1,6 @@
 /// Tenants in the path of a URL: of requests (tenants.path) and of upstream URLs.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

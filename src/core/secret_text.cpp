@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <system_error>
 

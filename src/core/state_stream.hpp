@@ -1,7 +1,6 @@
 /// Streams of the saved state: encoder, decoder, and the sinks and sources behind them.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

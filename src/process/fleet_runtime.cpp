@@ -8,14 +8,12 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "config/version.hpp"
 #include "net/event_loop.hpp"
 #include "process/settings.hpp"
-#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 namespace {

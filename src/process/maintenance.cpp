@@ -14,7 +14,6 @@
 #include "ingest/series_sampler.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
-#include "net/async.hpp"
 #include "net/event_loop.hpp"
 
 namespace seriesgate {

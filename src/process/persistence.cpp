@@ -1,17 +1,12 @@
 #include "process/persistence.hpp"
 
 #include <exception>
-#include <string>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/metrics.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
-#include "process/state_directory.hpp"
-#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 namespace {

@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"

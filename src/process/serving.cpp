@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cassert>
-#include <memory>
 #include <string>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "http/worker.hpp"
 #include "net/async.hpp"
-#include "net/event_loop.hpp"
 #include "process/shared_cardinality.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <string>
 #include <utility>
 
 #include "base/log.hpp"

@@ -11,7 +11,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "config/config.hpp"
 #include "config/version.hpp"
 #include "core/text.hpp"
 #include "fleet/fleet_shared.hpp"

@@ -14,12 +14,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 #include <stdexcept>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 #include "base/random.hpp"
 #include "core/text.hpp"

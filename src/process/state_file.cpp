@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "core/state_stream.hpp"
-#include "limit/snapshot.hpp"
 
 namespace seriesgate {
 namespace {

@@ -5,18 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "config/environment.hpp"
 #include "core/text.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
-#include "process/serving.hpp"
 
 namespace seriesgate {
 

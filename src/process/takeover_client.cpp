@@ -7,8 +7,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "process/takeover_protocol.hpp"
-
 namespace seriesgate {
 namespace {
 

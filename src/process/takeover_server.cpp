@@ -3,20 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <exception>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
 #include "net/async.hpp"
 #include "process/inherited_sockets.hpp"
-#include "process/takeover_protocol.hpp"
 
 namespace seriesgate {
 namespace {

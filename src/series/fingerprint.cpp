@@ -2,15 +2,7 @@
 
 #define XXH_INLINE_ALL
 
-#include <xxhash.h>
-
-#include <algorithm>
-#include <array>
-#include <cassert>
 #include <cstring>
-#include <string_view>
-
-#include "core/bytes.hpp"
 
 namespace seriesgate {
 

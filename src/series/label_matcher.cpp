@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
-#include <optional>
 
 #include "core/text.hpp"
 

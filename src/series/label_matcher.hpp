@@ -1,7 +1,6 @@
 /// One condition of a selector: a label name, an operator and a value or pattern.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>

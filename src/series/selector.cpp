@@ -5,8 +5,6 @@
 #include <cassert>
 #include <utility>
 
-#include "core/text.hpp"
-
 namespace seriesgate {
 namespace {
 
