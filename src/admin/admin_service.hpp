@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "admin/page_cache.hpp"
+#include "admin/page_queue.hpp"
 #include "base/metrics.hpp"
 #include "core/synchronization.hpp"
 #include "http/route_table.hpp"

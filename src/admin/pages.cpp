@@ -5,18 +5,17 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "admin/api_json.hpp"
-#include "admin/api_question.hpp"
+#include "admin/api.hpp"
 #include "admin/limit_metrics.hpp"
 #include "admin/stats.hpp"
 #include "admin/status_page.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "base/process_metrics.hpp"
 #include "cardinality/suggestions.hpp"
 #include "config/effective.hpp"
 #include "config/version.hpp"
@@ -190,7 +189,33 @@ page_text find_page(const page_key& key, page_cache& cache, const page_sources& 
     return text;
 }
 
+std::size_t bytes_of(const page_key& key) {
+    const auto bytes = [](const std::optional<std::string>& text) { return text ? text->capacity() : 0; };
+    const api_question& asked = key.asked;
+    return sizeof key + bytes(key.shown.tenant) + bytes(key.shown.limit) + bytes(asked.tenant) + bytes(asked.name) +
+           asked.match.capacity() + asked.series.capacity();
+}
+
 }  // namespace
+
+bool page_cache::has_room() {
+    std::erase_if(entries_, [](const entry& each) { return each.text.expired(); });
+    const auto held = std::accumulate(entries_.begin(), entries_.end(), std::size_t{0},
+                                      [](std::size_t sum, const entry& each) { return sum + each.bytes; });
+    return held < held_bytes_max;
+}
+
+page_text page_cache::newest(const page_key& key, time_point now) const {
+    for (auto each = entries_.rbegin(); each != entries_.rend() && now - each->made <= age_max; ++each) {
+        if (each->key != key) continue;
+        if (auto text = each->text.lock()) return text;
+    }
+    return nullptr;
+}
+
+void page_cache::put(const page_key& key, const page_text& text, time_point now) {
+    entries_.push_back({.key = key, .text = text, .bytes = text->capacity() + bytes_of(key), .made = now});
+}
 
 net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
     async_timer rest{co_await net::this_coro::executor};

@@ -1,13 +1,15 @@
-/// Makes the pages: /, /stats, /metrics and the API.
+/// Makes the pages (/, /stats, /metrics and the API), and bounds those that slow readers hold.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "admin/gate_counts.hpp"
-#include "admin/page_cache.hpp"
+#include "admin/page_queue.hpp"
 #include "admin/status_facts.hpp"
 #include "base/metrics.hpp"
 #include "limit/figures.hpp"
@@ -19,6 +21,31 @@ namespace seriesgate {
 class observed_demand;
 class refused_ring;
 class cardinality_tracker;
+
+/// Bounds what slow readers hold of one sort of pages. While readers hold less than held_bytes_max, each request gets a
+/// fresh text. Beyond that, a request shares the newest text of its key, not older than age_max, or gets none. So the
+/// texts take at most held_bytes_max plus one text.
+/// Threads: one; any thread may release a text.
+class page_cache {
+    using time_point = std::chrono::steady_clock::time_point;
+    struct entry {
+        page_key key;
+        std::weak_ptr<const std::string> text;
+        std::size_t bytes;
+        time_point made;
+    };
+    std::vector<entry> entries_;  // oldest first
+
+  public:
+    static constexpr std::size_t held_bytes_max = 32u << 20;
+    /// A session's time to read an answer: readers of older texts are gone by then.
+    static constexpr auto age_max = std::chrono::seconds{30};
+
+    [[nodiscard]] bool has_room();
+    /// The newest text of this key that is young enough and still held, or null.
+    [[nodiscard]] page_text newest(const page_key& key, time_point now) const;
+    void put(const page_key& key, const page_text& text, time_point now);
+};
 
 /// The sources of the pages' figures. admin knows only the limiter; functions give the figures of other rooms.
 struct page_sources {

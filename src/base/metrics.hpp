@@ -1,4 +1,4 @@
-/// Counters, gauges, histograms, and the Prometheus text format.
+/// Counters, gauges, histograms, and the Prometheus text format; and the metrics of the process, from /proc/self.
 #pragma once
 
 #include <array>
@@ -204,5 +204,25 @@ void write_counters(exposition& out, std::string_view name, std::string_view hel
 /// @param always codes written from zero on, so that rate() sees the first event.
 void write_status_counters(exposition& out, std::string_view name, std::string_view help,
                            const counter_by_status& values, std::span<const unsigned> always = {});
+
+// --- The process.
+
+/// What the kernel reports about this process. Unreadable values are 0.
+struct process_stats {
+    double cpu_seconds = 0;         ///< user and system time since the start
+    double start_time_seconds = 0;  ///< Unix time
+    std::uint64_t resident_memory_bytes = 0;
+    std::uint64_t virtual_memory_bytes = 0;
+    std::uint64_t open_fds = 0;
+    std::uint64_t max_fds = 0;
+    std::uint64_t threads = 0;
+};
+
+/// Reads /proc/self: some ten system calls, well under a millisecond. For scrapes, not for requests. Threads: any.
+/// Source: proc(5), /proc/pid/stat; the same values as in the Prometheus client libraries.
+process_stats read_process_stats();
+
+/// Writes the families process_*, named as in the Prometheus client libraries.
+void write(exposition& out, const process_stats& stats);
 
 }  // namespace seriesgate

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cardinality/finding.hpp"
+#include "cardinality/findings.hpp"
 
 namespace seriesgate {
 

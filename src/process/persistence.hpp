@@ -1,6 +1,7 @@
 /// Saves the limiter's state and the cardinality file, slowly and beside all work, and loads them at the start.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -11,12 +12,16 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
+#include "cardinality/suggestions.hpp"
 #include "config/config.hpp"
+#include "ingest/series_sampler.hpp"
 #include "limit/window.hpp"
-#include "process/shared_cardinality.hpp"
 #include "process/state_directory.hpp"
 #include "process/state_file.hpp"
 #include "series/fingerprint.hpp"
@@ -93,6 +98,24 @@ class state_keeper {
   private:
     void load();
     bool try_save(const pause& between);
+};
+
+/// Cardinality data that ingestion records and pages show; tracker and demand are saved. Threads: any.
+struct shared_cardinality {
+    cardinality_tracker tracker;
+    refused_ring refused{};
+    observed_demand demand{};
+    series_sampler noted;  ///< feeds both
+
+    shared_cardinality(const config& settings, const hash_key& key, const series_limiter& limiter, time_point now)
+        : tracker(counted_labels(settings.top_labels), key, now), noted(tracker, refused, limiter) {}
+
+  private:
+    /// Always counts `job`, because findings name it.
+    static std::vector<std::string> counted_labels(std::vector<std::string> configured) {
+        if (std::ranges::find(configured, "job") == configured.end()) configured.emplace_back("job");
+        return configured;
+    }
 };
 
 /// Saves and loads cardinality and demand, with log lines. Threads: one at a time.

@@ -23,7 +23,6 @@
 #include "process/persistence.hpp"
 #include "process/reload.hpp"
 #include "process/serving.hpp"
-#include "process/shared_cardinality.hpp"
 #include "process/startup_steps.hpp"
 #include "process/supervision.hpp"
 #include "process/takeover_server.hpp"

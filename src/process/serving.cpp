@@ -12,7 +12,6 @@
 #include "base/log.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "net/async.hpp"
-#include "process/shared_cardinality.hpp"
 
 namespace seriesgate {
 namespace {

@@ -86,12 +86,8 @@ supervision::supervision(const sources& from) : of_(from), manager_(variable_of_
     if (limit) watchdog_.emplace(*limit);
 }
 
-void supervision::ready() {
-    manager_.send("READY=1");
-}
-
 void supervision::started() {
-    ready();
+    manager_.send("READY=1");
     if (manager_) tell_status();
 }
 
@@ -109,7 +105,7 @@ void supervision::reload_begins() {
 }
 
 void supervision::reload_ends() {
-    if (of_.life.stage() == lifecycle_state::ready) ready();
+    if (of_.life.stage() == lifecycle_state::ready) manager_.send("READY=1");
 }
 
 net::awaitable<void> supervision::run() {

@@ -103,7 +103,6 @@ class supervision {
     net::awaitable<void> run();
 
   private:
-    void ready();
     void tell_status();
 };
 

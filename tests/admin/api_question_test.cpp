@@ -1,4 +1,4 @@
-#include "admin/api_question.hpp"
+#include "admin/api.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "admin/page_cache.hpp"
+#include "admin/page_queue.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

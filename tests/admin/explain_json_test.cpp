@@ -1,4 +1,4 @@
-#include "admin/api_json.hpp"
+#include "admin/api.hpp"
 
 #include <boost/json/parse.hpp>
 

@@ -1,4 +1,4 @@
-#include "admin/page_cache.hpp"
+#include "admin/pages.hpp"
 
 #include <string>
 #include <vector>

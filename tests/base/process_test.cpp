@@ -1,4 +1,4 @@
-#include "base/process_metrics.hpp"
+#include "base/metrics.hpp"
 
 #include <chrono>
 #include <cstdint>

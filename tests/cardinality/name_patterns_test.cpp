@@ -1,4 +1,4 @@
-#include "cardinality/finding.hpp"
+#include "cardinality/findings.hpp"
 
 #include "support/catch.hpp"
 

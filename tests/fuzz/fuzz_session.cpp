@@ -18,8 +18,8 @@
 #include "http/session.hpp"
 #include "limit/limiter.hpp"
 #include "process/gate_metrics.hpp"
+#include "process/persistence.hpp"
 #include "process/serving.hpp"
-#include "process/shared_cardinality.hpp"
 #include "support/loopback.hpp"
 #include "support/running_loop.hpp"
 

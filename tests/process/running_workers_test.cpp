@@ -5,7 +5,7 @@
 #include "base/clock.hpp"
 #include "http/access_control.hpp"
 #include "limit/limiter.hpp"
-#include "process/shared_cardinality.hpp"
+#include "process/persistence.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,4 +1,4 @@
-/// The arguments of /api/v1/...
+/// /api/v1/...: its arguments and answers.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "admin/status_facts.hpp"
 #include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
+#include "cardinality/suggestions.hpp"
 #include "core/result.hpp"
+#include "limit/explain.hpp"
+#include "limit/rules.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {
@@ -42,5 +47,21 @@ inline constexpr std::uint64_t api_shown_max = 1'000;
 /// @return or the error, one line. Linear in the bytes; the result is bounded.
 result<api_question, std::string> read_api_question(api_path path, std::string_view query,
                                                     std::span<const std::string> labels);
+
+// --- The answers as JSON, with the keys of docs/api.md. Threads: any.
+
+class series_limiter;
+
+/// @param found nothing if the rules would take too long.
+std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
+                         const std::optional<explanation>& found);
+
+/// @param rules by which the suggestions were made.
+std::string suggestions_json(const suggestion_list& list, const limit_rules& rules);
+
+/// @param of see explosions_in.
+std::string top_json(cardinality_tracker& tracker, const api_question& asked);
+std::string findings_json(cardinality_tracker& tracker, const api_question& asked, const status_facts& of);
+std::string refused_json(refused_ring& refused, const api_question& asked);
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// A queue that makes each page once for all who ask (single flight), and bounds on the pages that slow readers hold.
+/// A queue that makes each page once for all who ask (single flight).
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "admin/api_question.hpp"
+#include "admin/api.hpp"
 #include "cardinality/suggestions.hpp"
 #include "net/async.hpp"
 
@@ -110,30 +110,5 @@ struct page_key {
 using page_text = std::shared_ptr<const std::string>;
 
 using page_queue = single_flight_queue<page_key, page_text>;
-
-/// Bounds what slow readers hold of one sort of pages. While readers hold less than held_bytes_max, each request gets a
-/// fresh text. Beyond that, a request shares the newest text of its key, not older than age_max, or gets none. So the
-/// texts take at most held_bytes_max plus one text.
-/// Threads: one; any thread may release a text.
-class page_cache {
-    using time_point = std::chrono::steady_clock::time_point;
-    struct entry {
-        page_key key;
-        std::weak_ptr<const std::string> text;
-        std::size_t bytes;
-        time_point made;
-    };
-    std::vector<entry> entries_;  // oldest first
-
-  public:
-    static constexpr std::size_t held_bytes_max = 32u << 20;
-    /// A session's time to read an answer: readers of older texts are gone by then.
-    static constexpr auto age_max = std::chrono::seconds{30};
-
-    [[nodiscard]] bool has_room();
-    /// The newest text of this key that is young enough and still held, or null.
-    [[nodiscard]] page_text newest(const page_key& key, time_point now) const;
-    void put(const page_key& key, const page_text& text, time_point now);
-};
 
 }  // namespace seriesgate
