@@ -1,7 +1,7 @@
 # The style and the script of the status page become texts in the room that shows it, with their hashes: what the page's
 # Content-Security-Policy lets run is this text and no other. Parts of the script are modules of one text, in this order.
 set(PAGE_STYLE_PARTS style.css)
-set(PAGE_SCRIPT_PARTS elements.js copy.js budgets.js explain.js refresh.js start.js)
+set(PAGE_SCRIPT_PARTS elements.js copy.js budgets.js explain.js refresh.js)
 
 # SHA-256 in base64, 32 bytes: ten times three, and two.
 function(seriesgate_sha256_base64 text into)

@@ -31,11 +31,6 @@ json::value or_null(const std::optional<Value>& value) {
 /// A request's labels may be this long.
 constexpr std::size_t series_text_bytes_max = 16 * 1024;
 
-std::string_view decision_of(const explanation& of) noexcept {
-    if (of.in_hour) return "known";
-    return of.refused ? "refused" : "admitted";
-}
-
 const applying_budget* budget_of(const explanation& of, limit_number limit) {
     const auto found = std::ranges::find(of.budgets, limit, &applying_budget::limit);
     return found == of.budgets.end() ? nullptr : &*found;
@@ -126,10 +121,6 @@ json::value histogram_json(const explanation& of) {
         {"begunHourly", of.histogram_begun.hour}, {"begunDaily", of.histogram_begun.day}, {"rule", rule}};
 }
 
-json::object sets_json(const explanation& of) {
-    return {{"hour", of.in_hour}, {"day", of.in_day}, {"hourBefore", or_null(of.in_hour_before)}};
-}
-
 json::object window_json(const window_span& span) {
     return {{"start", utc(span.start)}, {"end", utc(span.end)}};
 }
@@ -171,10 +162,6 @@ constexpr std::size_t refused_bytes_max = 4u << 20;
 
 std::string utc(time_point moment) {
     return seriesgate::utc(std::chrono::floor<std::chrono::seconds>(moment));
-}
-
-std::string_view name_of(cardinality_window window) noexcept {
-    return window == cardinality_window::hourly ? "hourly" : "daily";
 }
 
 /// An entry with the number that it is sorted by.
@@ -248,7 +235,7 @@ json::object to_json(const finding& found, const sampled& samples, cardinality_w
     for (const std::string& each : found.metrics) metrics.emplace_back(readable(each));
     for (const std::string& each : found.labels) labels.emplace_back(readable(each));
     const remedy stop = remedy_of(found, samples);
-    return {{"window", name_of(window)},
+    return {{"window", std::string_view{window == cardinality_window::hourly ? "hourly" : "daily"}},
             {"kind", kinds[static_cast<std::size_t>(found.what)]},
             {"tenant", readable(found.tenant)},
             {"metric", found.metrics.empty() ? std::string{} : readable(found.metrics.front())},
@@ -297,12 +284,12 @@ std::string explain_json(const series_limiter& limiter, const series_labels& ser
         return success_json(std::move(made));
     }
     const explanation& of = *found;
-    made["decision"] = decision_of(of);
+    made["decision"] = of.in_hour ? "known" : of.refused ? "refused" : "admitted";
     made["why"] = why(of, limiter);
     made["refusedBy"] = refused_by_json(of, limiter);
     made["known"] = of.in_hour;
     made["knownSince"] = known_since(of);
-    made["sets"] = sets_json(of);
+    made["sets"] = json::object{{"hour", of.in_hour}, {"day", of.in_day}, {"hourBefore", or_null(of.in_hour_before)}};
     made["falsePositiveRate"] = of.false_positive_rate;
     made["refusedLately"] = of.refused_lately.has_value();
     made["exempt"] = of.exempt;

@@ -176,9 +176,6 @@ std::string text_of(const page_key& key, const page_sources& from) {
 
 /// One cache for each sort of pages, so that readers of one sort do not block the others.
 constexpr std::size_t caches_count = 4;
-std::size_t cache_of(const page_key& key) {
-    return key.is_part() ? caches_count - 1 : static_cast<std::size_t>(key.kind);
-}
 
 /// A fresh text if the cache has room, else the newest that is still held.
 page_text find_page(const page_key& key, page_cache& cache, const page_sources& from) {
@@ -223,7 +220,7 @@ net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
     for (;;) {
         const auto job = co_await asked.take();
         const page_key& key = job.key;
-        page_cache& cache = caches[cache_of(key)];
+        page_cache& cache = caches[key.is_part() ? caches_count - 1 : static_cast<std::size_t>(key.kind)];
         const auto used = thread_cpu_clock::now();
         try {
             job.give(find_page(key, cache, from));

@@ -241,13 +241,11 @@ std::string row_html(const refused_series& one) {
 }  // namespace
 
 std::string top_section(const status_facts& of) {
-    std::string out =
-        "<section id=\"top\" data-part aria-labelledby=\"top-title\">\n"
-        "<h2 id=\"top-title\">Who has the most new and refused series this hour</h2>\n";
-    if (of.top.empty()) return out + "<p>No series has been new or refused.</p>\n</section>\n";
-    out += "<div class=\"cards\">\n";
-    for (const top_table& each : of.top) out += table_html(each);
-    return out + "</div>\n</section>\n";
+    std::string tables;
+    for (const top_table& each : of.top) tables += table_html(each);
+    return section_html("top", "Who has the most new and refused series this hour",
+                        tables.empty() ? "<p>No series has been new or refused.</p>\n"
+                                       : "<div class=\"cards\">\n" + tables + "</div>\n");
 }
 
 std::string budgets_section(const status_facts& of) {
@@ -274,12 +272,10 @@ std::string budgets_section(const status_facts& of) {
 }
 
 std::string refused_section(const status_facts& of) {
-    std::string out =
-        "<section id=\"refused\" data-part aria-labelledby=\"refused-title\">\n"
-        "<h2 id=\"refused-title\">Series that were refused last</h2>\n";
-    if (of.refused.empty()) return out + "<p>None since the gate was started.</p>\n</section>\n";
+    constexpr std::string_view title = "Series that were refused last";
+    if (of.refused.empty()) return section_html("refused", title, "<p>None since the gate was started.</p>\n");
     const std::size_t shown = std::min(of.refused.size(), series_shown_max);
-    out += fmt::format(
+    std::string out = fmt::format(
         "<p class=\"quiet\">{} of the last {}, the newest first; <a href=\"api/v1/refused?limit=1000\">all of them, "
         "as JSON</a>.</p>\n"
         "<div class=\"box\" id=\"refused-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"refused-title\">\n"
@@ -288,7 +284,7 @@ std::string refused_section(const status_facts& of) {
         "<th scope=\"col\">sender</th><th scope=\"col\">why</th></tr></thead>\n<tbody>\n",
         shown, grouped(of.refused.size()));
     for (std::size_t i = 0; i < shown; ++i) out += row_html(*of.refused[i]);
-    return out + "</tbody>\n</table>\n</div>\n</section>\n";
+    return section_html("refused", title, out + "</tbody>\n</table>\n</div>\n");
 }
 
 }  // namespace seriesgate

@@ -122,14 +122,6 @@ std::string count_html(const shown_window& window) {
     return fmt::format("{} of {} series", current, grouped(window.counted.series_max));
 }
 
-std::string left_text(const status_facts& of, const window_figures& window) {
-    return duration_text(std::max(std::chrono::seconds{0}, window.span.end - of.now));
-}
-
-std::string room_text(const shown_window& window) {
-    return window.is_limited() ? grouped(window.left() - window.reserved) : "not limited";
-}
-
 std::string refused_html(const status_facts& of, const window_figures& window) {
     const std::string count = count_text(window.series_refused, window.refused_is_exact);
     const bool is_bad = window.series_refused > 0 && of.figures.mode == limit_mode::enforce;
@@ -140,47 +132,47 @@ std::string refused_html(const status_facts& of, const window_figures& window) {
 std::string window_html(const status_facts& of, std::string_view name, std::string_view whose,
                         const shown_window& window) {
     const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
+    const auto end = window.counted.span.end;
     return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n<p class=\"count\">{}</p>\n", name, count_html(window)) +
            bar_html(window) + "<dl>\n" +
            term_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
            term_html("kept for known series", grouped(window.reserved)) +
-           term_html("room for new series", room_text(window)) +
-           term_html("resets at",
-                     fmt::format("{}, in {}", moment_html(window.counted.span.end), left_text(of, window.counted))) +
+           term_html("room for new series",
+                     window.is_limited() ? grouped(window.left() - window.reserved) : "not limited") +
+           term_html("resets at", fmt::format("{}, in {}", moment_html(end),
+                                              duration_text(std::max(std::chrono::seconds{0}, end - of.now)))) +
            "</dl>\n</div>\n";
 }
 
 }  // namespace
 
 std::string stores_section(const status_facts& of) {
-    return "<section id=\"stores\" data-part aria-labelledby=\"stores-title\">\n<h2 id=\"stores-title\">Stores</h2>\n" +
-           backends_html(of) + fleet_html(of) + "</section>\n";
+    return section_html("stores", "Stores", backends_html(of) + fleet_html(of));
 }
 
 std::string upkeep_section(const status_facts& of) {
-    return "<section id=\"upkeep\" data-part aria-labelledby=\"upkeep-title\">\n<h2 id=\"upkeep-title\">This "
-           "gate</h2>\n"
-           "<div class=\"cards\">\n<dl class=\"card\">\n" +
-           term_html("version", escaped(of.process.version)) + term_html("up for", duration_text(of.process.uptime)) +
-           term_html("configuration",
-                     ago_html(of, of.upkeep.config_taken_over) +
-                         (of.upkeep.reload_successful ? "" : "; <strong>the last reload failed</strong>")) +
-           term_html("state saved", state_html(of)) +
-           term_html("connections",
-                     grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.counts.connections.open)))) +
-           term_html("requests", grouped(of.counts.requests.total)) +
-           term_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
-                                            grouped(of.counts.samples.stored))) +
-           "</dl>\n" + std::string{links} + "</div>\n</section>\n";
+    const std::string terms =
+        term_html("version", escaped(of.process.version)) + term_html("up for", duration_text(of.process.uptime)) +
+        term_html("configuration",
+                  ago_html(of, of.upkeep.config_taken_over) +
+                      (of.upkeep.reload_successful ? "" : "; <strong>the last reload failed</strong>")) +
+        term_html("state saved", state_html(of)) +
+        term_html("connections",
+                  grouped(static_cast<std::uint64_t>(std::max<std::int64_t>(0, of.counts.connections.open)))) +
+        term_html("requests", grouped(of.counts.requests.total)) +
+        term_html("samples", fmt::format("{} received, {} stored", grouped(of.counts.samples.received),
+                                         grouped(of.counts.samples.stored)));
+    return section_html(
+        "upkeep", "This gate",
+        "<div class=\"cards\">\n<dl class=\"card\">\n" + terms + "</dl>\n" + std::string{links} + "</div>\n");
 }
 
 std::string windows_section(const status_facts& of) {
-    return "<section id=\"windows\" data-part aria-labelledby=\"windows-title\">\n<h2 "
-           "id=\"windows-title\">Series</h2>\n"
-           "<div class=\"cards\">\n" +
-           window_html(of, "This hour", "hour", {of.figures.hourly, of.figures.global.hourly}) +
-           window_html(of, "Today", "day", {of.figures.daily, of.figures.global.daily}) + minutes_chart(of) +
-           hours_chart(of) + "</div>\n</section>\n";
+    return section_html("windows", "Series",
+                        "<div class=\"cards\">\n" +
+                            window_html(of, "This hour", "hour", {of.figures.hourly, of.figures.global.hourly}) +
+                            window_html(of, "Today", "day", {of.figures.daily, of.figures.global.daily}) +
+                            minutes_chart(of) + hours_chart(of) + "</div>\n");
 }
 
 }  // namespace seriesgate

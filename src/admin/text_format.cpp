@@ -80,6 +80,12 @@ std::string name_html(std::string_view name, std::size_t bytes_max) {
     return out + escaped(std::string_view{shown}.substr(begin)) + "</bdi>";
 }
 
+std::string section_html(std::string_view id, std::string_view title, std::string_view content) {
+    return fmt::format(
+        "<section id=\"{0}\" data-part aria-labelledby=\"{0}-title\">\n<h2 id=\"{0}-title\">{1}</h2>\n{2}</section>\n",
+        id, title, content);
+}
+
 std::string term_html(std::string_view term, std::string_view description) {
     return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", term, description);
 }

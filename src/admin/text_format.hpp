@@ -41,6 +41,9 @@ std::string cut(std::string_view text, std::size_t bytes_max);
 /// @param name readable already, see readable(): its backslashes are escapes.
 std::string name_html(std::string_view name, std::size_t bytes_max = 80);
 
+/// A section of the page, which the script replaces as a whole. @param content HTML, like `title`.
+std::string section_html(std::string_view id, std::string_view title, std::string_view content);
+
 /// @param description HTML, like `term`.
 std::string term_html(std::string_view term, std::string_view description);
 

@@ -19,13 +19,14 @@ namespace {
 constexpr std::string_view read_only = "GET, HEAD";
 constexpr std::string_view write_only = "POST";
 
-net::awaitable<reply> unexpected(http_request&) {
+/// Replaces ingestion on the acceptor thread, which passes such requests to a worker.
+net::awaitable<reply> never_on_the_acceptor(http_request&) {
     assert(false && "a worker's request on the acceptor thread");
     co_return text_reply(503, "this thread takes no data");
 }
 
 request_handler ingestion_by(std::optional<ingestor>& ingest) {
-    if (!ingest) return never_on_the_acceptor();
+    if (!ingest) return never_on_the_acceptor;
     return [&by = *ingest](http_request& request) { return by.answer(request); };
 }
 
@@ -75,10 +76,6 @@ struct unfinished_work {
 };
 
 }  // namespace
-
-request_handler never_on_the_acceptor() {
-    return unexpected;
-}
 
 route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path) {
     constexpr auto senders = route_kind::ingestion;

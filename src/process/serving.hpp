@@ -28,9 +28,6 @@ namespace seriesgate {
 /// @param tenant_path a further ingestion path (tenants.path), which outlives the routes; empty: none.
 route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path = {});
 
-/// Replaces ingestion on the acceptor thread, which passes such requests to a worker.
-request_handler never_on_the_acceptor();
-
 struct shared_cardinality;
 class fleet_shared;
 class series_limiter;
