@@ -205,9 +205,7 @@ std::string why_link(const refused_series& one) {
     std::string series;
     for (const auto& [name, value] : one.labels) {
         if (!is_plain_name(name) || !is_printable(value)) return {};
-        series.append(series.empty() ? "{" : ",").append(name).append("=\"");
-        for (const char c : value) series.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
-        series += '"';
+        series.append(series.empty() ? "{" : ",").append(name).append("=").append(in_double_quotes(value));
     }
     if (one.is_cut || series.empty() || series.size() > asked_bytes_max || !is_printable(one.tenant)) return {};
     std::string link = "api/v1/explain?series=" + percent_encoded(series + "}");

@@ -88,15 +88,6 @@ std::string in_quotes(std::string_view text) {
     return out + "'";
 }
 
-std::string in_double_quotes(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out + "\"";
-}
-
 /// Labels of a series with a regular expression for each value.
 class rule {
     struct condition {

@@ -28,18 +28,6 @@ value_type<std::string> names() {
     });
 }
 
-value_type<std::optional<selector>> optional_selectors() {
-    const auto any = selectors();
-    return {any.about,
-            [any](const config_node& at, std::optional<selector>& target) {
-                selector read;
-                if (!any.read(at, read)) return false;
-                target = std::move(read);
-                return true;
-            },
-            [any](const std::optional<selector>& value) { return value ? any.show(*value) : YAML::Node{}; }};
-}
-
 /// Labels by name, in the order of the file; check_groups puts them into that of `each`.
 value_type<group_labels> groups() {
     const auto read = [](const config_node& at, group_labels& target) {
@@ -143,7 +131,7 @@ const fields<tenant_override>& tenant_fields() {
          "New series of the tenant in one hour; absent: as in `tenants.default`."},
         {"maxDailySeries", in<&tenant_override::maxima, &series_maxima::daily>{}, series_counts(),
          "New series of the tenant in one day; absent: as in `tenants.default`."},
-        {"onLimit", in<&tenant_override::answer>{}, optional_answers(),
+        {"onLimit", in<&tenant_override::answer>{}, optional_of(answers()),
          "What the tenant's senders are told; absent: as in `tenants.onLimit`."},
     };
     return table;
@@ -156,7 +144,7 @@ const fields<label_limit>& limit_fields() {
     static const value_type<group_override> group_overrides = map_type(override_fields());
     static const fields<label_limit> table{
         {"name", in<&label_limit::name>{}, names(), "What metrics and logs call it.", "per-job", true},
-        {"match", in<&label_limit::match>{}, optional_selectors(), "Which series count; absent: all."},
+        {"match", in<&label_limit::match>{}, optional_of(selectors()), "Which series count; absent: all."},
         {"each", in<&label_limit::each>{},
          list_type<std::vector<std::string>>("list of label names", label_names(), each_max),
          "A budget for every combination of values of these labels; absent: one budget for all.", "[job]"},
@@ -168,7 +156,7 @@ const fields<label_limit>& limit_fields() {
         {"maxDailySeries", in<&label_limit::maxima, &series_maxima::daily>{}, series_counts(),
          "New series of each budget in one day; 0 or absent: counted, not limited."},
         {"mode", in<&label_limit::mode>{}, modes(), "`observe` refuses nothing; `enforce` by default."},
-        {"onLimit", in<&label_limit::answer>{}, optional_answers(),
+        {"onLimit", in<&label_limit::answer>{}, optional_of(answers()),
          "What senders are told whose series it refuses; absent: as for the tenant."},
         {"perTenant", in<&label_limit::per_tenant>{}, flags(), "`true`: budgets of their own for every tenant."},
         {"overrides",

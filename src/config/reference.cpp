@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "config/keys.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -117,15 +118,6 @@ std::string example_file() {
 
 // --- JSON schema
 
-std::string in_json(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += c;
-    }
-    return out + "\"";
-}
-
 std::string schema_of(const type_description& type, const std::string& help);
 
 /// One key a line.
@@ -133,16 +125,16 @@ std::string properties_of(const std::vector<key_description>& keys, const std::s
     std::string properties;
     std::string required;
     for (const key_description& each : keys) {
-        properties += (properties.empty() ? "" : ",") + indent + in_json(each.name) + ": " +
+        properties += (properties.empty() ? "" : ",") + indent + in_double_quotes(each.name) + ": " +
                       schema_of(each.type, without_code_marks(each.help));
-        if (each.is_required) required += (required.empty() ? "" : ",") + in_json(each.name);
+        if (each.is_required) required += (required.empty() ? "" : ",") + in_double_quotes(each.name);
     }
     return R"("additionalProperties":false,)" + (required.empty() ? "" : "\"required\":[" + required + "],") +
            "\"properties\":{" + properties + "}";
 }
 
 std::string schema_of(const type_description& type, const std::string& help) {
-    const std::string about = help.empty() ? "" : "\"description\":" + in_json(help) + ",";
+    const std::string about = help.empty() ? "" : "\"description\":" + in_double_quotes(help) + ",";
     switch (type.form) {
         case value_form::scalar:
             return "{" + about + R"("anyOf":[{)" + type.schema + R"(},{"$ref":"#/$defs/variable"}]})";
@@ -168,7 +160,7 @@ std::string section_schema(const std::string& section, std::size_t depth) {
         const std::string name = rest.substr(0, rest.find('.'));
         if (std::ranges::count(seen, name) != 0) continue;
         seen.push_back(name);
-        properties += (properties.empty() ? "" : ",") + indent + in_json(name) + ": ";
+        properties += (properties.empty() ? "" : ",") + indent + in_double_quotes(name) + ": ";
         properties += name == rest ? schema_of(key.about.type, without_code_marks(key.about.help))
                                    : "{" + section_schema(section + name + ".", depth + 1) + "}";
     }

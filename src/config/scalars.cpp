@@ -194,19 +194,6 @@ value_type<limit_answer> answers() {
     return one_of<limit_answer>("answer", {{"drop", limit_answer::drop}, {"reject", limit_answer::reject}});
 }
 
-value_type<std::optional<limit_answer>> optional_answers() {
-    const auto any = answers();
-    return scalar_type<std::optional<limit_answer>>(
-        any.about,
-        [any](std::string_view text, std::optional<limit_answer>& target) {
-            limit_answer answer{};
-            std::string wrong = any.assign(text, answer);
-            if (wrong.empty()) target = answer;
-            return wrong;
-        },
-        [any](const std::optional<limit_answer>& value) { return value ? any.show(*value).Scalar() : std::string{}; });
-}
-
 value_type<std::string> texts(std::string type_name, std::string bounds,
                               std::function<std::string(std::string_view)> wrong_with) {
     return scalar_type<std::string>(

@@ -43,8 +43,6 @@ value_type<Value> one_of(std::string type_name, const std::vector<std::pair<std:
 
 value_type<limit_mode> modes();
 value_type<limit_answer> answers();
-/// For a sender's answer that is another one's unless it is set.
-value_type<std::optional<limit_answer>> optional_answers();
 
 /// Any text. @param wrong_with returns what is wrong with one, or an empty string.
 value_type<std::string> texts(std::string type_name, std::string bounds,

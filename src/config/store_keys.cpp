@@ -101,27 +101,19 @@ value_type<std::vector<store_backend>> store_urls() {
 }
 
 value_type<store_tls_config> store_tls() {
-    auto type = map_type(tls_fields());
-    type.read = [](const config_node& at, store_tls_config& tls) {
-        read_fields(at, tls_fields(), tls);
+    return map_type<store_tls_config>(tls_fields(), [](const config_node& at, const store_tls_config& tls) {
         if (!tls.cert_file.empty() && tls.key_file.empty()) at.fail_below("keyFile", "is required beside certFile");
         if (tls.cert_file.empty() && !tls.key_file.empty()) at.fail_below("certFile", "is required beside keyFile");
-        return true;
-    };
-    return type;
+    });
 }
 
 value_type<basic_auth_config> basic_auth() {
-    auto type = map_type(basic_auth_fields());
-    type.read = [](const config_node& at, basic_auth_config& basic) {
-        read_fields(at, basic_auth_fields(), basic);
+    return map_type<basic_auth_config>(basic_auth_fields(), [](const config_node& at, const basic_auth_config& basic) {
         if (basic.username.empty() && !basic.password_file.empty())
             at.fail_below("username", "is required beside passwordFile");
         if (!basic.username.empty() && basic.password_file.empty())
             at.fail_below("passwordFile", "is required: the password stands in a file of its own");
-        return true;
-    };
-    return type;
+    });
 }
 
 value_type<std::map<std::string, secret_text, std::less<>>> store_headers() {

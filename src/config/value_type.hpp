@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -67,6 +68,19 @@ value_type<T> scalar_type(type_description about, Assign assign, Show show) {
                 return read_scalar(at, [&](std::string_view text) { return assign(text, target); });
             },
             [show](const T& value) { return YAML::Node(std::string{show(value)}); }, assign};
+}
+
+/// For a value that may be left out: then nothing stands there.
+template <typename T>
+value_type<std::optional<T>> optional_of(const value_type<T>& any) {
+    return {any.about,
+            [any](const config_node& at, std::optional<T>& target) {
+                T read{};
+                if (!any.read(at, read)) return false;
+                target = std::move(read);
+                return true;
+            },
+            [any](const std::optional<T>& value) { return value ? any.show(*value) : YAML::Node{}; }};
 }
 
 /// What stands at the end of a path of members: `in<&config::server, &server_config::threads>{}(settings)`.
@@ -134,11 +148,14 @@ type_description description_of(const fields<Owner>& table) {
     return about;
 }
 
+/// @param check tells what is wrong with the map as a whole; may be null.
 template <typename Owner>
-value_type<Owner> map_type(const fields<Owner>& table) {
+value_type<Owner> map_type(const fields<Owner>& table,
+                           void (*check)(const config_node& at, const Owner& read) = nullptr) {
     return {description_of(table),
-            [table](const config_node& at, Owner& target) {
+            [table, check](const config_node& at, Owner& target) {
                 read_fields(at, table, target);
+                if (check != nullptr) check(at, target);
                 return true;
             },
             [table](const Owner& from) { return show_fields(table, from); }};

@@ -101,6 +101,16 @@ inline void append_code(std::string& out, std::string_view character) {
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += "0123456789abcdef"[(code >> shift) & 15];
 }
 
+/// In double quotes, with a backslash before each quote and backslash.
+inline std::string in_double_quotes(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        out += c;
+    }
+    return out + "\"";
+}
+
 // --- UTF-8, decoded as in Go: every invalid byte becomes one U+FFFD.
 
 /// The length in bytes of the character at the start of `text`. 0 if it is invalid: a stray or missing continuation, an

@@ -39,12 +39,6 @@ result<std::unique_ptr<tls_files>, std::string> load_sender_tls(const web_tls_co
                            {.certificates = from.cert_file, .key = from.key_file, .authorities = from.client_ca_file});
 }
 
-std::string fault_of_sender_tls(const config& settings) {
-    if (!settings.web.tls) return "";
-    const auto loaded = load_sender_tls(*settings.web.tls);
-    return loaded ? "" : loaded.error();
-}
-
 void note_certificate(http_metrics& metrics, const tls_files& in_use) {
     const auto end = in_use.current()->not_after();
     metrics.certificate_not_after.set(end ? std::chrono::system_clock::to_time_t(*end) : 0);
@@ -53,8 +47,9 @@ void note_certificate(http_metrics& metrics, const tls_files& in_use) {
 load_outcome read_settings(const command_line& asked) {
     load_outcome loaded = load_config(asked.config_file, asked.flags);
     if (!loaded.ok()) return loaded;
-    if (std::string fault = fault_of_sender_tls(loaded.value); !fault.empty())
-        loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", std::move(fault)});
+    if (loaded.value.web.tls)
+        if (const auto tls = load_sender_tls(*loaded.value.web.tls); !tls)
+            loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", tls.error()});
     for (std::string& fault : faults_of_files(loaded.value.upstream))
         loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
     return loaded;

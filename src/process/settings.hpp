@@ -16,9 +16,6 @@ namespace seriesgate {
 /// Loads certificate, key and authorities. @return the error, with the file's name.
 [[nodiscard]] result<std::unique_ptr<tls_files>, std::string> load_sender_tls(const web_tls_config& from);
 
-/// The error of these files; empty if there is none, or no TLS.
-[[nodiscard]] std::string fault_of_sender_tls(const config& settings);
-
 /// Sets the metric of the certificate's end.
 void note_certificate(http_metrics& metrics, const tls_files& in_use);
 
