@@ -183,12 +183,10 @@ class cardinality_tables {
     [[nodiscard]] const watched_metrics& watched() const noexcept { return watched_; }
     /// All metrics of a tenant as one: shows labels that spread over many metrics.
     [[nodiscard]] const watched_metrics& watched_tenants() const noexcept { return watched_tenants_; }
-    /// Estimated numbers of names.
     [[nodiscard]] std::uint64_t distinct_metrics() const { return distinct(metric_names_); }
     [[nodiscard]] std::uint64_t distinct_tenants() const { return distinct(tenant_names_); }
     /// Distinct series counted.
     [[nodiscard]] std::uint64_t total() const noexcept { return tenants_.total(); }
-    /// Whether total() is exact.
     [[nodiscard]] bool is_exact() const noexcept { return weights_max_.counted == 1 && missed_ == 0; }
     /// Error bound of a top entry's count: that of the summary, plus four standard errors if series were sampled.
     [[nodiscard]] std::uint64_t error_of(const top_entry& one) const noexcept;

@@ -98,7 +98,6 @@ class cardinality_tracker {
     /// Ends the hour and the day if `now` is past them. Later series count in the hour of `now`.
     /// Throws std::bad_alloc; then no count is lost, and the next call completes the rest.
     void maintain(time_point now);
-    /// Start of the hour being counted.
     [[nodiscard]] time_point hour_start() { return hour_.lock()->start; }
 
     /// @param kind not `returned`: that kind is not counted.
@@ -110,7 +109,6 @@ class cardinality_tracker {
     /// The last hours, the oldest first; the last is the running one.
     [[nodiscard]] std::vector<hour_counts> hours();
 
-    /// Labels whose values are counted.
     [[nodiscard]] const std::vector<std::string>& labels() const noexcept { return labels_; }
 
     /// Saves all that a restart must keep.

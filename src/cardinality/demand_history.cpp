@@ -37,11 +37,6 @@ demand_history::past past_of(const Ring& ring) {
     return {.peak = found.back(), .typical = found[(found.size() - 1) / 2], .windows = found.size()};
 }
 
-template <class Ring>
-void load_ring(state_decoder& in, Ring& ring) {
-    for (std::uint64_t& each : ring) each = in.number<std::uint64_t>();
-}
-
 /// A rate over less time is meaningless.
 constexpr auto span_min = std::chrono::minutes{1};
 
@@ -173,8 +168,8 @@ bool demand_history::load(state_decoder& in) {
         std::string key = in.text();
         if (!is_demand_key(key) || key.size() > key_bytes_max) in.fail();
         kept budget;
-        load_ring(in, budget.hours);
-        load_ring(in, budget.days);
+        for (std::uint64_t& each : budget.hours) each = in.number<std::uint64_t>();
+        for (std::uint64_t& each : budget.days) each = in.number<std::uint64_t>();
         if (!in.good()) return false;
         parts += is_part(key) ? 1 : 0;
         if (!loaded.budgets_.emplace(std::move(key), budget).second) in.fail();

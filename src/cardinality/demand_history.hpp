@@ -47,7 +47,6 @@ class demand_history {
     /// Budgets with longer keys are left out.
     static constexpr std::size_t key_bytes_max = 2'048;
 
-    /// A budget's demand in the kept windows.
     struct past {
         std::uint64_t peak = 0;
         std::uint64_t typical = 0;  ///< median of the windows with demand

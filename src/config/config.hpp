@@ -88,9 +88,8 @@ struct replica_config {
 struct upstream_config {
     store_config store;
     std::vector<replica_config> replicas;
-    std::uint64_t connections_max =
-        1024;              ///< maxConnections: to all backends of all stores together, idle ones included
-    bool discard = false;  ///< `discard:`: accept and count, forward nothing
+    std::uint64_t connections_max = 1024;  ///< maxConnections: to all backends of all stores, idle ones included
+    bool discard = false;                  ///< `discard:`: accept and count, forward nothing
     std::chrono::milliseconds timeout = std::chrono::seconds{25};         ///< request sent to answer read
     std::chrono::milliseconds connect_timeout = std::chrono::seconds{5};  ///< for one address
     upstream_protocol protocol = upstream_protocol::passthrough;
@@ -101,23 +100,21 @@ struct upstream_config {
 };
 
 struct server_config {
-    std::uint64_t body_bytes_max = 32 << 20;        ///< maxRequestBytes: one body as sent
-    std::uint64_t decoded_bytes_max = 128 << 20;    ///< maxDecodedBytes: the same, decompressed
-    std::uint64_t inflight_bytes_max = 512 << 20;   ///< maxInflightBytes: all requests together
-    std::uint64_t header_bytes_max = 64 << 10;      ///< maxHeaderBytes: of one request
-    std::uint64_t connections_max = 8192;           ///< maxConnections: from senders
-    std::uint64_t connections_per_peer_max = 1024;  ///< maxConnectionsPerPeer; 0: no own bound
-    std::uint64_t handshakes_max = 1024;            ///< maxHandshakes: of TLS, at once
-    unsigned threads = 0;                           ///< 0: one per core
-    std::chrono::milliseconds queue_delay_max =
-        std::chrono::seconds{1};  ///< maxQueueDelay: what is ready waits so long
+    std::uint64_t body_bytes_max = 32 << 20;                              ///< maxRequestBytes: one body as sent
+    std::uint64_t decoded_bytes_max = 128 << 20;                          ///< maxDecodedBytes: the same, decompressed
+    std::uint64_t inflight_bytes_max = 512 << 20;                         ///< maxInflightBytes: all requests together
+    std::uint64_t header_bytes_max = 64 << 10;                            ///< maxHeaderBytes: of one request
+    std::uint64_t connections_max = 8192;                                 ///< maxConnections: from senders
+    std::uint64_t connections_per_peer_max = 1024;                        ///< maxConnectionsPerPeer; 0: no own bound
+    std::uint64_t handshakes_max = 1024;                                  ///< maxHandshakes: of TLS, at once
+    unsigned threads = 0;                                                 ///< 0: one per core
+    std::chrono::milliseconds queue_delay_max = std::chrono::seconds{1};  ///< of what is ready
     std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};  ///< a connection's arrival to TLS
-    std::chrono::milliseconds header_timeout =
-        std::chrono::seconds{10};  ///< first byte of a request to its header's last
-    std::chrono::milliseconds read_timeout = std::chrono::seconds{30};   ///< first byte to last byte of a request
-    std::chrono::milliseconds write_timeout = std::chrono::seconds{30};  ///< for the sender to read its answer
-    std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};    ///< a connection between requests
-    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};  ///< SIGTERM to exit, at most
+    std::chrono::milliseconds header_timeout = std::chrono::seconds{10};     ///< first byte to the header's last
+    std::chrono::milliseconds read_timeout = std::chrono::seconds{30};       ///< first byte to last byte of a request
+    std::chrono::milliseconds write_timeout = std::chrono::seconds{30};      ///< for the sender to read its answer
+    std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};        ///< a connection between requests
+    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};      ///< SIGTERM to exit, at most
     std::vector<std::string> hosts;  ///< names by which browsers may ask; empty: any
     std::string takeover_socket;     ///< where another gate asks for this one's place; empty: in state.dir
 

@@ -16,7 +16,6 @@ enum class severity : std::uint8_t {
     warning,  ///< allowed, and surely not meant
 };
 
-/// One thing wrong with the configuration.
 struct config_error {
     std::string where;  ///< `FILE:LINE`, `FILE` when no line applies, `--flag`, or empty
     std::string key;    ///< dotted, such as `upstream.timeout`; empty for a flag and for the file as a whole

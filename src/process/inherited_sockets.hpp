@@ -20,7 +20,6 @@ struct given_socket {
     listening_socket at;
 };
 
-/// Inherited sockets, assigned by purpose.
 struct given_listeners {
     std::optional<listening_socket> gate;
     std::optional<listening_socket> admin;

@@ -21,18 +21,17 @@ class series_sampler;
 class observed_demand;
 class series_limiter;
 
+// Spawn each of these once; the arguments outlive the event loop. `now` is the clock that decides about requests.
+
 /// Prepares the limiter's filters ahead of need, so that no request allocates them. Also ends the sampler's hours, and
-/// logs leaps of the clock. Spawn it once; the arguments outlive the event loop.
-/// @param now the clock that decides about requests.
-/// @param admits notified on the first new series after a pause.
+/// logs leaps of the clock. @param admits notified on the first new series after a pause.
 net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits);
 
-/// Records the demand of the limiter's windows. Spawn it once; the arguments outlive the event loop.
-/// @param now the clock that decides about requests.
+/// Records the demand of the limiter's windows.
 net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now);
 
-/// Records answers of the stores. Spawn it once; the arguments outlive the event loop.
+/// Records answers of the stores.
 net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::function<gate_counts()> counts,
                                     std::function<time_point()> now);
 

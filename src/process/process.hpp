@@ -103,11 +103,8 @@ class process {
     /// The first part of run(), for a caller that runs the acceptor's event loop itself.
     void begin();
     [[nodiscard]] net::io_context& acceptor() noexcept { return acceptor_.self.io; }
-    /// Like SIGTERM.
-    void drain();
-    /// Like SIGHUP.
-    void reload();
-    /// Like /-/ready.
+    void drain();   ///< like SIGTERM
+    void reload();  ///< like SIGHUP
     [[nodiscard]] bool is_ready() const noexcept { return shared_.http.life.stage() == lifecycle_state::ready; }
     /// Whether the gate has drained and saved, or was taken over.
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }

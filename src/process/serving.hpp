@@ -28,7 +28,6 @@ namespace seriesgate {
 /// @param tenant_path a further ingestion path (tenants.path), which outlives the routes; empty: none.
 route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path = {});
 
-struct shared_cardinality;
 class fleet_shared;
 class series_limiter;
 
@@ -45,14 +44,12 @@ struct serving_shared {
                    access_control& access, shared_cardinality& noted, fleet_shared* fleet);
 };
 
-/// One thread: its worker, ingestion, admin answers and routes.
 struct serving_thread {
     worker self;  // first, so destroyed last: see worker.hpp
     std::optional<ingestor> ingest;
     admin_answers admin;
-    service offered;
-    std::optional<service>
-        admin_server;  ///< of the acceptor thread with admin.listen; `offered` then has only ingestion
+    service offered;                      ///< with admin.listen only ingestion
+    std::optional<service> admin_server;  ///< of the acceptor thread with admin.listen
 
     enum class role { worker, acceptor };
 

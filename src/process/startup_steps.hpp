@@ -50,7 +50,6 @@ net::awaitable<void> open(startup_steps steps);
 /// Few clients use admin.listen: admins, probes and scrapers.
 inline constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
 
-/// Whether the gate writes markers to the stores.
 [[nodiscard]] bool writes_markers(const config& settings);
 
 [[nodiscard]] descriptor_use descriptors_besides(const config& settings);

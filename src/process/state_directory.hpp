@@ -78,7 +78,6 @@ class state_directory {
     /// canceled; then, and on an exception, the old file stays.
     bool replace(std::string_view name, const writer& write) const;
 
-    /// The full path, for messages.
     [[nodiscard]] std::string path_of(std::string_view name) const { return (path_ / name).string(); }
 
   private:

@@ -32,7 +32,6 @@ class notify_socket {
     notify_socket& operator=(const notify_socket&) = delete;
     ~notify_socket();
 
-    /// Whether a manager listens.
     [[nodiscard]] explicit operator bool() const noexcept { return to_size_ != 0; }
 
     /// Never waits: drops the message if the manager does not read, and logs that once.

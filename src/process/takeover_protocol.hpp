@@ -34,7 +34,6 @@ class message_socket {
     message_socket() = default;
     explicit message_socket(detached_socket connected) noexcept : socket_(std::move(connected)) {}
 
-    /// Connects to the listener at `path`.
     [[nodiscard]] static result<message_socket, error_code> connect_to(const std::string& path);
 
     /// The peer's user at the time of connecting; -1 if unknown.

@@ -39,7 +39,7 @@ class debounced_files {
     /// Replaces the list of files. @return whether it has a new one; then all have to settle.
     bool watch(const std::vector<std::string>& paths);
 
-    /// Checks the files. @return whether to read them now.
+    /// @return whether to read the files now.
     bool look(clock::time_point now);
 
     /// Call it after reading and a further look().
@@ -91,10 +91,8 @@ class web_access {
     /// Why a reload must not apply this.
     [[nodiscard]] std::vector<config_error> mistakes_in(const web_config& next);
 
-    /// The changed keys.
     [[nodiscard]] std::vector<std::string> changes(const web_config& next);
 
-    /// Whether its TLS differs.
     [[nodiscard]] bool waits_for_restart(const web_config& next);
 
     /// Applies a reload, except TLS. Throws std::bad_alloc; then nothing has changed.
