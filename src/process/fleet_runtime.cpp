@@ -13,7 +13,7 @@
 #include "base/log.hpp"
 #include "config/version.hpp"
 #include "net/event_loop.hpp"
-#include "process/settings.hpp"
+#include "process/startup_steps.hpp"
 
 namespace seriesgate {
 namespace {

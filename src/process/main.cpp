@@ -13,7 +13,7 @@
 #include "core/bytes.hpp"
 #include "process/health_check.hpp"
 #include "process/process.hpp"
-#include "process/settings.hpp"
+#include "process/startup_steps.hpp"
 #include "process/takeover_protocol.hpp"
 #include "top/options.hpp"
 #include "top/run.hpp"

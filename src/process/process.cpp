@@ -12,7 +12,6 @@
 #include "http/route_table.hpp"
 #include "ingest/refusals.hpp"
 #include "net/async.hpp"
-#include "process/settings.hpp"
 
 namespace seriesgate {
 namespace {

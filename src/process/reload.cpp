@@ -16,7 +16,7 @@
 #include "config/effective.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
-#include "process/settings.hpp"
+#include "process/startup_steps.hpp"
 
 namespace seriesgate {
 namespace {

@@ -1,17 +1,23 @@
-/// From the start to readiness: finds the listening sockets, opens the gate to senders, computes limits of the system,
-/// logs the first line.
+/// From the start to readiness: reads the settings, finds the listening sockets, opens the gate to senders, computes
+/// limits of the system, logs the first line.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/command_line.hpp"
 #include "config/config.hpp"
+#include "core/result.hpp"
 #include "http/connections.hpp"
+#include "http/http_metrics.hpp"
+#include "net/asio.hpp"
 #include "net/async.hpp"
+#include "net/tls_files.hpp"
 #include "process/inherited_sockets.hpp"
 #include "process/serving.hpp"
 #include "process/takeover_client.hpp"
@@ -19,6 +25,26 @@
 namespace seriesgate {
 
 class fleet_shared;
+
+// --- Settings, and the files that they name.
+
+/// Loads certificate, key and authorities. @return the error, with the file's name.
+[[nodiscard]] result<std::unique_ptr<tls_files>, std::string> load_sender_tls(const web_tls_config& from);
+
+/// Sets the metric of the certificate's end.
+void note_certificate(http_metrics& metrics, const tls_files& in_use);
+
+/// Reads the configuration and its files. Finds all that prevents serving, except refusals by the system. Threads: any.
+[[nodiscard]] load_outcome read_settings(const command_line& asked);
+
+/// Logs the first warnings, one line each: settings that are allowed, but probably a mistake.
+void log_warnings(const load_outcome& loaded);
+
+/// This gate's name in its fleet: host and address, so distinct on one host. With port 0 it contains the process
+/// number. Valid UTF-8 without control characters.
+std::string gate_name(const listen_address& listens);
+
+// --- Listening sockets.
 
 struct inherited_listeners {
     given_listeners at;                     ///< missing ones still have to be opened
@@ -31,6 +57,8 @@ struct inherited_listeners {
 /// continues. Threads: call it before starting any.
 /// @param takes_over whether to take over. If no gate runs, the log says so.
 [[nodiscard]] inherited_listeners find_listeners(const config& settings, bool takes_over);
+
+// --- Readiness.
 
 /// Hooks for open(), called on the acceptor thread.
 struct startup_steps {

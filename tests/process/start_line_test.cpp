@@ -3,7 +3,6 @@
 #include <unistd.h>
 #include <array>
 
-#include "process/settings.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "net/socket.hpp"
-#include "process/settings.hpp"
+#include "process/startup_steps.hpp"
 #include "simulation/simulation.hpp"
 
 namespace seriesgate::testing {

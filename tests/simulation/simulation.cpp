@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/random.hpp"
-#include "process/settings.hpp"
+#include "process/startup_steps.hpp"
 
 namespace seriesgate::testing {
 namespace {
