@@ -21,7 +21,6 @@
 #include "series/label.hpp"
 #include "upstream/client.hpp"
 #include "upstream/shared_store.hpp"
-#include "upstream/store_access.hpp"
 
 namespace seriesgate {
 namespace {
