@@ -1,8 +1,5 @@
 #include "admin/admin_service.hpp"
 
-#include <array>
-#include <string>
-
 #include "support/answers.hpp"
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"

@@ -1,8 +1,5 @@
 #include "admin/api.hpp"
 
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

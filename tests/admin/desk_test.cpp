@@ -2,9 +2,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"

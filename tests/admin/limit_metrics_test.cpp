@@ -1,12 +1,8 @@
 #include "admin/limit_metrics.hpp"
 
-#include <algorithm>
 #include <map>
 #include <random>
 #include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "support/catch.hpp"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <random>
-#include <string>
 
 #include "series/label.hpp"
 #include "support/catch.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/json/parse.hpp>
-#include <string>
 
 #include "support/catch.hpp"
 #include "support/cpu_time.hpp"

@@ -1,12 +1,7 @@
 #include "base/metrics.hpp"
 
 #include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 

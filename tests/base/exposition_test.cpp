@@ -1,9 +1,6 @@
 #include "base/metrics.hpp"
 
-#include <chrono>
-#include <cstdint>
 #include <limits>
-#include <string>
 
 #include "support/catch.hpp"
 

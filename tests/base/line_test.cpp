@@ -1,6 +1,5 @@
 #include "base/log.hpp"
 
-#include <array>
 #include <limits>
 
 #include "support/catch.hpp"

@@ -3,9 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,7 +1,5 @@
 #include "base/metrics.hpp"
 
-#include <chrono>
-#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <thread>

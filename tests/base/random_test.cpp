@@ -1,6 +1,5 @@
 #include "base/random.hpp"
 
-#include <array>
 #include <set>
 
 #include "support/catch.hpp"

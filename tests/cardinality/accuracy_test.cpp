@@ -1,14 +1,10 @@
 // How right the tables are, against exact counts.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cardinality/cardinality_tracker.hpp"
 #include "series/label.hpp"

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
 #include <set>
-#include <string>
 
 #include "cardinality/cardinality_tracker.hpp"
 #include "support/catch.hpp"

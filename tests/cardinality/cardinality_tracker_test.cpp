@@ -1,11 +1,8 @@
 #include "cardinality/cardinality_tracker.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <new>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "support/allocations.hpp"
 #include "support/catch.hpp"

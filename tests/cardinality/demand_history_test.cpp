@@ -1,7 +1,3 @@
-#include <chrono>
-#include <cstdint>
-#include <string>
-#include <vector>
 #include "support/catch.hpp"
 
 #include "cardinality/bytes_in_memory.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 #include <random>
-#include <string>
 
 #include "cardinality/cardinality_tracker.hpp"
 #include "support/catch.hpp"

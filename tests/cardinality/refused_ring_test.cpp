@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

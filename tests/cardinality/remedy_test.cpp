@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

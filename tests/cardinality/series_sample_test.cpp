@@ -1,7 +1,5 @@
 #include "cardinality/series_sample.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
-#include <string>
 
 #include "support/catch.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <random>
-#include <vector>
 
 #include "support/catch.hpp"
 

@@ -1,9 +1,5 @@
 #include "config/command_line.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "config/keys.hpp"
 #include "config/version.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,5 @@
-#include <cstddef>
 #include <fstream>
 #include <iterator>
-#include <string>
-#include <string_view>
 
 #include "config/keys.hpp"
 #include "config/load.hpp"

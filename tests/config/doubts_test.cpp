@@ -1,7 +1,5 @@
 #include "config/checks.hpp"
 
-#include <string>
-
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 

@@ -1,8 +1,6 @@
 #include "config/effective.hpp"
 #include "config/keys.hpp"
 
-#include <algorithm>
-
 #include "config/loading.hpp"
 #include "config/random_config.hpp"
 #include "support/cpu_time.hpp"

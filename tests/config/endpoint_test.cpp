@@ -1,9 +1,5 @@
 #include "config/endpoint.hpp"
 
-#include <chrono>
-#include <string>
-#include <string_view>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

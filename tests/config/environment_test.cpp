@@ -1,7 +1,6 @@
 #include "config/config_node.hpp"
 
 #include <map>
-#include <string>
 
 #include "config/loading.hpp"
 #include "support/catch.hpp"

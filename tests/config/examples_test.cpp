@@ -1,6 +1,4 @@
 // Errors show examples, and editors and documents do: each is right where it stands.
-#include <string>
-#include <string_view>
 
 #include "config/keys.hpp"
 #include "config/loading.hpp"

@@ -1,8 +1,5 @@
 #include "config/keys.hpp"
 
-#include <string>
-#include <string_view>
-
 #include "config/effective.hpp"
 #include "config/loading.hpp"
 #include "config/other_values.hpp"

@@ -1,5 +1,3 @@
-#include <string>
-
 #include "config/loading.hpp"
 #include "limit/rules.hpp"
 #include "support/catch.hpp"

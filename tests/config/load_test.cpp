@@ -2,13 +2,10 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "config/loading.hpp"
 #include "support/catch.hpp"

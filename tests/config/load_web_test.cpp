@@ -1,8 +1,4 @@
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "config/load.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"

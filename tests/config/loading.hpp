@@ -1,10 +1,6 @@
 // A text becomes a configuration or lines of errors.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "config/load.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,5 @@
 #include "config/endpoint.hpp"
 
-#include <string>
-
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 

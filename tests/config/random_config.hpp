@@ -1,11 +1,7 @@
 // Configurations that nobody would write and that the loader takes.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
 
 #include "config/config.hpp"
 #include "config/endpoint.hpp"

@@ -1,9 +1,9 @@
 #include "config/endpoint.hpp"
 
+#include "config/config_error.hpp"
+#include "config/wording.hpp"
 #include <string>
 #include <string_view>
-
-#include "config/config_error.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "config/load.hpp"
 #include "support/catch.hpp"

@@ -1,10 +1,6 @@
 #include "core/secret_text.hpp"
 
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "config/config_error.hpp"
 #include "support/catch.hpp"

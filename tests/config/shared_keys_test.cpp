@@ -1,8 +1,5 @@
 #include "config/keys.hpp"
 
-#include <chrono>
-#include <string>
-
 #include "config/effective.hpp"
 #include "config/loading.hpp"
 #include "support/catch.hpp"

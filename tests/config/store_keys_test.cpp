@@ -1,7 +1,5 @@
 #include "config/keys.hpp"
 
-#include <string>
-
 #include "config/effective.hpp"
 #include "config/loading.hpp"
 #include "support/catch.hpp"

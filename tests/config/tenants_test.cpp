@@ -1,5 +1,3 @@
-#include <string>
-
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 

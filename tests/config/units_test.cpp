@@ -1,10 +1,6 @@
 #include "config/units.hpp"
 
-#include <chrono>
-#include <cstdint>
 #include <limits>
-#include <string>
-#include <string_view>
 
 #include "support/catch.hpp"
 

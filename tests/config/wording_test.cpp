@@ -1,9 +1,5 @@
 #include "config/config_error.hpp"
 
-#include <array>
-#include <string>
-#include <string_view>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

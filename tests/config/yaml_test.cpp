@@ -1,7 +1,5 @@
 #include "config/yaml.hpp"
 
-#include <string>
-
 #include "config/loading.hpp"
 #include "config/random_config.hpp"
 #include "support/catch.hpp"

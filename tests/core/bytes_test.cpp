@@ -1,8 +1,6 @@
 #include "core/bytes.hpp"
 
-#include <algorithm>
 #include <memory>
-#include <string>
 
 #include "core/result.hpp"
 #include "core/text.hpp"

@@ -1,11 +1,9 @@
 #include "core/synchronization.hpp"
 
 #include <atomic>
-#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
 #include "core/text.hpp"
 #include "support/catch.hpp"

@@ -1,10 +1,8 @@
 #include "core/synchronization.hpp"
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 #include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 

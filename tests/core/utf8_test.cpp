@@ -1,7 +1,5 @@
 #include "core/text.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,10 +1,7 @@
 #include "core/bytes.hpp"
 
-#include <cstdint>
 #include <limits>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "support/catch.hpp"
 

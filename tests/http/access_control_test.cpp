@@ -1,9 +1,5 @@
 #include "http/access_control.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <string>
-
 #include "base/clock.hpp"
 #include "support/catch.hpp"
 

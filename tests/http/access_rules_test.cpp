@@ -1,7 +1,5 @@
 #include "http/access_control.hpp"
 
-#include <string>
-
 #include "http/passwords.hpp"
 #include "support/catch.hpp"
 

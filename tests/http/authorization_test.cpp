@@ -1,6 +1,5 @@
 #include "http/access_control.hpp"
 
-#include <string>
 #include <tuple>
 
 #include "support/catch.hpp"

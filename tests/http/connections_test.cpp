@@ -3,10 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <deque>
 #include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,5 @@
 #include "http/request_reading.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

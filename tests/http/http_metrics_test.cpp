@@ -1,6 +1,5 @@
 #include "http/http_metrics.hpp"
 
-#include <cstddef>
 #include <set>
 
 #include "support/catch.hpp"

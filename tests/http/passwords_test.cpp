@@ -1,8 +1,6 @@
 #include "http/passwords.hpp"
 
 #include <new>
-#include <string>
-#include <vector>
 
 #include "support/catch.hpp"
 

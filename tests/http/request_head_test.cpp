@@ -1,8 +1,8 @@
 #include "http/request_head.hpp"
 
-#include <string>
-
+#include "http/query.hpp"
 #include "http/route_table.hpp"
+#include <string>
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,11 +1,9 @@
 #include "http/session.hpp"
 
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <exception>
-#include <string>
 
 #include "base/log.hpp"
 #include "net/event_loop.hpp"

@@ -1,8 +1,5 @@
 #include "ingest/forwarder.hpp"
 
-#include <string>
-#include <vector>
-
 #include "ingest/sender_answer.hpp"
 #include "support/catch.hpp"
 

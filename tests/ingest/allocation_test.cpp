@@ -2,8 +2,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
-#include <optional>
-#include <string>
 
 #include "ingest/ingest_parts.hpp"
 #include "ingest/ingestor.hpp"

@@ -1,7 +1,5 @@
 #include "ingest/forwarder.hpp"
 
-#include <string>
-
 #include "ingest/ingest_parts.hpp"
 #include "ingest/requests.hpp"
 #include "support/catch.hpp"

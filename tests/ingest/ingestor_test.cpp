@@ -3,8 +3,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
-#include <optional>
-#include <string>
 
 #include "base/log.hpp"
 #include "ingest/ingest_parts.hpp"

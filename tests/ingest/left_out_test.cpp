@@ -1,9 +1,5 @@
 #include "ingest/texts.hpp"
 
-#include <algorithm>
-#include <string>
-#include <utility>
-
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"
 #include "support/captured_log.hpp"

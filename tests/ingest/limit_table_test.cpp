@@ -1,7 +1,5 @@
 #include "ingest/ingest_metrics.hpp"
 
-#include <string>
-
 #include "base/metrics.hpp"
 #include "support/catch.hpp"
 

@@ -1,7 +1,5 @@
 #include "ingest/outgoing.hpp"
 
-#include <string>
-
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"

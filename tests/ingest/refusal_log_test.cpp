@@ -1,8 +1,6 @@
 #include "ingest/texts.hpp"
 
-#include <chrono>
 #include <map>
-#include <string>
 
 #include "support/catch.hpp"
 

@@ -1,9 +1,6 @@
 // The table of docs/operation.md, "What senders are told": protocol, what happened, the store's answer.
 #include "ingest/sender_answer.hpp"
 
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

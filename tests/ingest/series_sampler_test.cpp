@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"

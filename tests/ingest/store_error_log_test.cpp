@@ -1,7 +1,5 @@
 #include "ingest/texts.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,8 +1,5 @@
 #include "ingest/texts.hpp"
 
-#include <string>
-#include <utility>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,7 +1,5 @@
 #include "ingest/texts.hpp"
 
-#include <string>
-
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"

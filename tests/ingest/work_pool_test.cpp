@@ -1,10 +1,5 @@
 #include "ingest/outgoing.hpp"
 
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "core/bytes.hpp"
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"

@@ -4,12 +4,9 @@
 #endif
 #include "support/allocations.hpp"
 
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <cstdint>
 #include <memory>
-#include <string>
 #include <tuple>
 
 #include "net/async.hpp"

@@ -1,7 +1,6 @@
 #include "net/event_loop.hpp"
 
 #include <boost/asio/post.hpp>
-#include <chrono>
 #include <stdexcept>
 
 #include "support/captured_log.hpp"

@@ -3,9 +3,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <list>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "support/catch.hpp"
 

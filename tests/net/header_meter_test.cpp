@@ -1,9 +1,5 @@
 #include "net/http_fields.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -5,9 +5,6 @@
 #include <boost/asio/read.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/span_body.hpp>
-#include <chrono>
-#include <optional>
-#include <string>
 
 #include "net/http_fields.hpp"
 #include "support/catch.hpp"

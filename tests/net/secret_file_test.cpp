@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <string>
 
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"

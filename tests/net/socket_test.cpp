@@ -1,6 +1,5 @@
 #include "net/socket.hpp"
 
-#include <array>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <thread>

@@ -1,14 +1,10 @@
 #include "net/timed_stream.hpp"
 
-#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "net/socket.hpp"
 #include "support/catch.hpp"

@@ -2,7 +2,6 @@
 #include <malloc.h>
 #include <openssl/ssl.h>
 
-#include <array>
 #include <list>
 
 #include "net/openssl.hpp"

@@ -2,9 +2,6 @@
 
 #include <openssl/ssl.h>
 
-#include <string>
-#include <vector>
-
 #include "net/openssl.hpp"
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"

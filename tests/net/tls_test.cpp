@@ -1,13 +1,9 @@
 #include "net/tls_session.hpp"
 
-#include <array>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
-#include <optional>
-#include <string>
 #include <thread>
 #include <tuple>
-#include <vector>
 
 #include "net/timed_stream.hpp"
 #include "net/tls_pair.hpp"

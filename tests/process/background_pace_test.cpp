@@ -1,6 +1,5 @@
 #include "process/persistence.hpp"
 
-#include <chrono>
 #include <ctime>
 #include <stop_token>
 

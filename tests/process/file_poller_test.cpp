@@ -1,7 +1,6 @@
 #include "process/maintenance.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <stdexcept>
 #include <thread>
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <set>
 #include <sstream>
-#include <string>
 
 #include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"

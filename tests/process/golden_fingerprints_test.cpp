@@ -1,10 +1,5 @@
 // Every number that a state keeps of a series is a fingerprint: tests/golden/fingerprints.txt says what they are.
-#include <cstdint>
 #include <cstdio>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "process/state_file.hpp"
 #include "series/fingerprint.hpp"

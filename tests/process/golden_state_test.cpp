@@ -1,10 +1,5 @@
 // A state file of the present format, and what became of those before: tests/golden/state.
-#include <algorithm>
 #include <filesystem>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"

@@ -1,8 +1,5 @@
 #include "process/health_check.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,7 +1,6 @@
 #include "process/state_directory.hpp"
 
 #include <filesystem>
-#include <string>
 
 #include "support/catch.hpp"
 #include "support/files.hpp"

@@ -1,9 +1,7 @@
 #include "process/serving.hpp"
 
-#include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <string>
 
 #include "base/clock.hpp"
 #include "http/passwords.hpp"

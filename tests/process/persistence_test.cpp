@@ -1,6 +1,5 @@
 #include "process/persistence.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <thread>
 

@@ -1,6 +1,5 @@
 #include "process/reload.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <stdexcept>
 

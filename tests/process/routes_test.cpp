@@ -1,7 +1,5 @@
 #include "process/serving.hpp"
 
-#include <array>
-
 #include "support/answers.hpp"
 #include "support/catch.hpp"
 

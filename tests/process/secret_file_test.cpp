@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <stdexcept>
-#include <string>
 
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,6 @@
 #include "process/startup_steps.hpp"
 
 #include <unistd.h>
-#include <array>
 
 #include "support/catch.hpp"
 

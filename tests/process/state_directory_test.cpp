@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <string>
 
 #include "support/catch.hpp"
 #include "support/files.hpp"

@@ -1,9 +1,6 @@
 #include "process/state_file.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"

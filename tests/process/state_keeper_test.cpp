@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <optional>
 
 #include "base/clock.hpp"
 #include "limit/offering.hpp"

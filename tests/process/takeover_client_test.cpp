@@ -2,10 +2,7 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <thread>
 
 #include "process/takeover_protocol.hpp"

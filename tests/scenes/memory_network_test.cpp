@@ -5,9 +5,7 @@
 #include <boost/asio/socket_base.hpp>
 #include <functional>
 #include <map>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "net/socket.hpp"
 #include "simulation/virtual_time.hpp"

@@ -1,9 +1,5 @@
 #include "support/allocations.hpp"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "series/fingerprint.hpp"
 #include "series/selector.hpp"
 #include "support/catch.hpp"

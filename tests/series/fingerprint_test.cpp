@@ -1,11 +1,8 @@
 #include "series/fingerprint.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <random>
 #include <set>
-#include <string>
 #include <unordered_set>
 
 #include "series/reference_fingerprint.hpp"

@@ -1,12 +1,8 @@
 // What somebody can work out who knows this program but not the secret of an installation: label values whose hashes
 // add up to any sum they like. XXH3 of eight bytes is turned round step by step.
 #include <bit>
-#include <cstdint>
 #include <cstring>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,6 @@
 // What the series of one classic histogram have in common.
 #include "series/fingerprint.hpp"
 
-#include <string>
-#include <vector>
-
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
 

@@ -2,15 +2,10 @@
 
 #include <re2/re2.h>
 
-#include <algorithm>
-#include <array>
 #include <map>
 #include <random>
-#include <string>
 #include <thread>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "core/text.hpp"
 #include "support/catch.hpp"

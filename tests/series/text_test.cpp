@@ -1,8 +1,6 @@
 #include "series/label.hpp"
 
 #include <set>
-#include <string>
-#include <vector>
 
 #include "support/catch.hpp"
 

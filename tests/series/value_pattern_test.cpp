@@ -3,8 +3,6 @@
 #include <re2/re2.h>
 
 #include <random>
-#include <string>
-#include <vector>
 
 #include "core/text.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,5 @@
 #include "top/figures.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate::top;

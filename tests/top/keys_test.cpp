@@ -1,7 +1,5 @@
 #include "top/view.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate::top;

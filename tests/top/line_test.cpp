@@ -1,7 +1,5 @@
 #include "top/line.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 #include "top/frame.hpp"
 

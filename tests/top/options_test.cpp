@@ -1,9 +1,5 @@
 #include "top/options.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate::top;

@@ -1,7 +1,5 @@
 #include "top/view.hpp"
 
-#include <utility>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate::top;

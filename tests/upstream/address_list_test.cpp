@@ -1,7 +1,6 @@
 #include "upstream/address_list.hpp"
 
 #include <boost/asio/error.hpp>
-#include <vector>
 
 #include "support/catch.hpp"
 

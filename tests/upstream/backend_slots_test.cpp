@@ -1,12 +1,9 @@
 #include "upstream/store_client.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <chrono>
 #include <deque>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <utility>
 
 #include "support/catch.hpp"
 

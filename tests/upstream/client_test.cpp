@@ -1,10 +1,6 @@
 #include "upstream/client.hpp"
 
-#include <chrono>
 #include <exception>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "upstream/request.hpp"

@@ -2,13 +2,9 @@
 
 #include <netinet/tcp.h>
 
-#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
 #include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,5 @@
 #include "upstream/request.hpp"
 
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

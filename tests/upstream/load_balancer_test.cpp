@@ -1,7 +1,5 @@
 #include "upstream/store_client.hpp"
 
-#include <vector>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,7 +1,5 @@
 #include "upstream/request.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -2,8 +2,6 @@
 
 #include <boost/asio/write.hpp>
 #include <deque>
-#include <utility>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/loopback.hpp"

@@ -1,10 +1,7 @@
 #include "upstream/store_client.hpp"
 
-#include <chrono>
 #include <deque>
 #include <exception>
-#include <optional>
-#include <string>
 
 #include "support/catch.hpp"
 #include "upstream/request.hpp"

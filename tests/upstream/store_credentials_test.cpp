@@ -1,8 +1,5 @@
 #include "upstream/shared_store.hpp"
 
-#include <chrono>
-#include <string>
-
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"

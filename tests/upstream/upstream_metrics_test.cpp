@@ -1,7 +1,6 @@
 #include "upstream/upstream_health.hpp"
 
 #include <sstream>
-#include <string>
 
 #include "base/metrics.hpp"
 #include "support/catch.hpp"

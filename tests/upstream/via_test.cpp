@@ -1,7 +1,6 @@
 #include "upstream/request.hpp"
 
 #include <initializer_list>
-#include <string>
 
 #include "support/catch.hpp"
 

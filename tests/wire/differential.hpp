@@ -1,11 +1,9 @@
 /// What the differential tests of both versions of remote write count and show.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <string>
 
 #include "support/catch.hpp"
 #include "support/source_tree.hpp"

@@ -1,7 +1,3 @@
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "fuzz/random_request.hpp"
 #include "fuzz/walk_property.hpp"
 #include "fuzz/wire_tree.hpp"

@@ -1,7 +1,3 @@
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "fuzz/random_request_v2.hpp"
 #include "fuzz/walk_property_v2.hpp"
 #include "fuzz/wire_tree.hpp"

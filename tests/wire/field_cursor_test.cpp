@@ -1,8 +1,5 @@
 #include "wire/field_cursor.hpp"
 
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 

@@ -1,9 +1,6 @@
 #include "wire/label_hash_cache.hpp"
 
-#include <cstdint>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"

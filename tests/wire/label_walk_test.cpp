@@ -2,11 +2,7 @@
 // the same. Both readers against the hash by the book, label for label.
 #include "wire/label_walk.hpp"
 
-#include <algorithm>
-#include <cstdint>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "series/fingerprint.hpp"
 #include "series/reference_fingerprint.hpp"

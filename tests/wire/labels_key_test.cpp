@@ -1,11 +1,8 @@
 #include "wire/label_hash_cache.hpp"
 
-#include <cstdint>
 #include <cstring>
 #include <random>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"

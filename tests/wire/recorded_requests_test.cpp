@@ -1,7 +1,4 @@
-#include <cstdint>
 #include <cstdio>
-#include <string>
-#include <vector>
 
 #include "remote_write_v2.pb.h"
 #include "support/catch.hpp"

@@ -1,6 +1,5 @@
 #include "wire/sample_records.hpp"
 
-#include <array>
 #include <bit>
 #include <limits>
 

@@ -1,9 +1,6 @@
 #include "wire/decompression.hpp"
 
-#include <cstdint>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "core/bytes.hpp"
 #include "support/catch.hpp"

@@ -2,10 +2,8 @@
 
 #include <snappy.h>
 
-#include <cstdint>
 #include <memory>
 #include <random>
-#include <string>
 
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"

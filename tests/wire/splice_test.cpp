@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"

@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <string>
 
 #include "fuzz/random_request_v2.hpp"
 #include "fuzz/translation_property.hpp"

@@ -1,11 +1,7 @@
 /// Remote write 2 made by hand, right and wrong, beside wire_bytes.hpp; and what the readers make of either version.
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"

@@ -1,8 +1,6 @@
 #include "wire/wire_error.hpp"
 
-#include <algorithm>
 #include <set>
-#include <string>
 
 #include "support/catch.hpp"
 

@@ -1,7 +1,3 @@
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/catch.hpp"
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/wire_error.hpp"

@@ -1,6 +1,4 @@
 #include <initializer_list>
-#include <string>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "wire/wire_bytes_v2.hpp"

@@ -1,8 +1,6 @@
 #include "wire/write_request_v2.hpp"
 
-#include <string>
 #include <tuple>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "wire/wire_bytes_v2.hpp"

@@ -3,7 +3,6 @@
 #include <zstd.h>
 
 #include <random>
-#include <string>
 
 #include "support/catch.hpp"
 #include "wire/wire_error.hpp"
