@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <random>
-#include <set>
 
 #include "cardinality/cardinality_tracker.hpp"
 #include "series/label.hpp"

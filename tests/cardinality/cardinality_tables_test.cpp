@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 #include <random>
-#include <set>
 
 #include "cardinality/cardinality_tracker.hpp"
 #include "support/catch.hpp"

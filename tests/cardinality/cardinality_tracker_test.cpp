@@ -9,6 +9,7 @@
 #include "support/state_text.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 
 namespace cardinality_tracker_test {
 namespace {
@@ -101,7 +102,7 @@ TEST_CASE("an hour that ends without memory loses no count, and ends at the next
         one.send(series_event::newly_admitted, 0, 20, ten);
         one.send(series_event::refused, 20, 30, ten);
         {
-            testing::failing_allocation fails{after};
+            failing_allocation fails{after};
             try {
                 one.all.maintain(eleven);
             } catch (const std::bad_alloc&) {
@@ -122,31 +123,13 @@ TEST_CASE("an hour that ends without memory loses no count, and ends at the next
     }
 }
 
-namespace {
-
-std::string saved(cardinality_tracker& all) {
-    std::string text;
-    text_sink sink{text};
-    state_encoder out{sink};
-    all.save(out);
-    return text;
-}
-
-bool loads(cardinality_tracker& into, const std::string& text, time_point now) {
-    text_source source{text};
-    state_decoder in{source};
-    return into.load(in, now);
-}
-
-}  // namespace
-
 TEST_CASE("what was counted is there again after a restart, and counts once") {
     gate before;
     before.send(series_event::newly_admitted, 0, 100, ten);
     before.send(series_event::refused, 100, 300, ten);
-    const std::string text = saved(before.all);
+    const std::string text = saved_text(before.all);
     gate after;
-    REQUIRE(loads(after.all, text, ten + std::chrono::minutes{30}));
+    REQUIRE(loads_text(after.all, text, ten + std::chrono::minutes{30}));
     CHECK(after.total(series_event::newly_admitted, cardinality_window::hourly) == 100);
     after.send(series_event::refused, 100, 400, ten + std::chrono::minutes{30});
     CHECK(after.total(series_event::refused, cardinality_window::hourly) == 400);
@@ -159,38 +142,38 @@ TEST_CASE("what was counted is there again after a restart, and counts once") {
 TEST_CASE("hours and days that have ended meanwhile are the day's, or gone") {
     gate before;
     before.send(series_event::refused, 0, 300, ten);
-    const std::string text = saved(before.all);
+    const std::string text = saved_text(before.all);
     gate later;
-    REQUIRE(loads(later.all, text, ten + std::chrono::hours{2}));
+    REQUIRE(loads_text(later.all, text, ten + std::chrono::hours{2}));
     CHECK(later.total(series_event::refused, cardinality_window::hourly) == 0);
     CHECK(later.total(series_event::refused, cardinality_window::daily) == 300);
     gate tomorrow;
-    REQUIRE(loads(tomorrow.all, text, ten + std::chrono::hours{24}));
+    REQUIRE(loads_text(tomorrow.all, text, ten + std::chrono::hours{24}));
     CHECK(tomorrow.total(series_event::refused, cardinality_window::daily) == 0);
 }
 
 TEST_CASE("what is damaged, or of other labels, changes nothing") {
     gate before;
     before.send(series_event::refused, 0, 300, ten);
-    const std::string text = saved(before.all);
+    const std::string text = saved_text(before.all);
     for (std::size_t size = 0; size < text.size(); size += std::max<std::size_t>(1, size / 7)) {
         gate after;
-        CHECK_FALSE(loads(after.all, text.substr(0, size), ten));
+        CHECK_FALSE(loads_text(after.all, text.substr(0, size), ten));
         CHECK(after.total(series_event::refused, cardinality_window::daily) == 0);
     }
     cardinality_tracker other{std::vector<std::string>{"team"}, hash_key::known_to_all(), ten};
-    CHECK_FALSE(loads(other, text, ten));
+    CHECK_FALSE(loads_text(other, text, ten));
 }
 
 TEST_CASE("any byte may be wrong: it is refused or taken, and never more than the tables hold") {
     gate before;
     before.send(series_event::newly_admitted, 0, 20, ten);
-    std::string text = saved(before.all);
+    std::string text = saved_text(before.all);
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char kept = text[at];
         text[at] = static_cast<char>(kept ^ 0x41);
         gate after;
-        if (loads(after.all, text, ten)) {
+        if (loads_text(after.all, text, ten)) {
             const auto tables = after.all.tables(series_event::newly_admitted, cardinality_window::daily);
             CHECK(tables.metrics().in_all().all().size() <= cardinality_tables::metrics_max);
         }
@@ -241,12 +224,12 @@ TEST_CASE("hours survive a restart, and one that has ended meanwhile is among th
     one.send(series_event::newly_admitted, 0, 100, ten);
     one.all.maintain(ten + std::chrono::hours{1});
     one.send(series_event::refused, 0, 50, ten + std::chrono::hours{1});
-    const std::string text = saved(one.all);
+    const std::string text = saved_text(one.all);
     const auto start = std::chrono::floor<std::chrono::seconds>(ten);
     const auto hours_after = [&](int hours) {
         const time_point now = ten + std::chrono::hours{hours};
         cardinality_tracker again{chosen, hash_key::known_to_all(), now};
-        CHECK(loads(again, text, now));
+        CHECK(loads_text(again, text, now));
         return again.hours();
     };
     const hour_counts first{.start = start, .newly_admitted = 100};
@@ -260,10 +243,7 @@ TEST_CASE("hours that are none, or out of order, are damage") {
     past_hours some;
     some.add({.start = std::chrono::sys_seconds{std::chrono::hours{7}}, .newly_admitted = 1});
     some.add({.start = std::chrono::sys_seconds{std::chrono::hours{8}}, .newly_admitted = 2});
-    std::string text;
-    text_sink sink{text};
-    state_encoder out{sink};
-    some.save(out);
+    const std::string text = saved_text(some);
     const auto is_taken = [](std::string_view bytes) {
         text_source source{bytes};
         state_decoder in{source};

@@ -1,7 +1,7 @@
-#include "support/catch.hpp"
-
-#include "cardinality/bytes_in_memory.hpp"
 #include "cardinality/demand_history.hpp"
+
+#include "support/catch.hpp"
+#include "support/state_text.hpp"
 
 namespace seriesgate::testing::demand_history_test {
 namespace {
@@ -33,20 +33,6 @@ ended_budget hour_of_group(const std::string& value, sys_seconds start, std::uin
 
 void add(demand_history& to, const ended_budget& one) {
     to.add({&one, 1});
-}
-
-std::string saved(const demand_history& history) {
-    std::string bytes;
-    text_sink sink{bytes};
-    state_encoder out{sink};
-    history.save(out);
-    return bytes;
-}
-
-bool loaded(demand_history& into, std::string_view bytes) {
-    bytes_in_memory source{bytes};
-    state_decoder in{source};
-    return into.load(in);
 }
 
 /// 30 hours and two days of two groups.
@@ -148,10 +134,10 @@ TEST_CASE("a name that is too long is not kept") {
 
 TEST_CASE("a history is the same after it was saved and loaded") {
     const demand_history before = example();
-    const std::string bytes = saved(before);
+    const std::string bytes = saved_text(before);
     demand_history after;
-    REQUIRE(loaded(after, bytes));
-    CHECK(saved(after) == bytes);
+    REQUIRE(loads_text(after, bytes));
+    CHECK(saved_text(after) == bytes);
     CHECK(after.find(key_of("a")) == before.find(key_of("a")));
     CHECK(after.size() == before.size());
     add(after, hour_of_group("a", midnight + 30h, 500));
@@ -159,13 +145,13 @@ TEST_CASE("a history is the same after it was saved and loaded") {
 }
 
 TEST_CASE("every cut of a history is refused, and changes nothing") {
-    const std::string bytes = saved(example());
+    const std::string bytes = saved_text(example());
     demand_history history;
     add(history, hour_of_group("mine", midnight, 5));
-    const std::string mine = saved(history);
+    const std::string mine = saved_text(history);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
-        REQUIRE_FALSE(loaded(history, std::string_view{bytes}.substr(0, size)));
-        REQUIRE(saved(history) == mine);
+        REQUIRE_FALSE(loads_text(history, std::string_view{bytes}.substr(0, size)));
+        REQUIRE(saved_text(history) == mine);
     }
 }
 
@@ -184,7 +170,7 @@ TEST_CASE("what no history has written is refused") {
             for (int i = 0; i < 38; ++i) out.number(std::uint64_t{1});
         }
         demand_history history;
-        return !loaded(history, bytes);
+        return !loads_text(history, bytes);
     };
     CHECK_FALSE(refused(1, 1, 1, {"e-x"}));
     CHECK(refused(1, 1, 1, {"e-x"}, 2));

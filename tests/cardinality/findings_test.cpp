@@ -1,10 +1,10 @@
 #include "cardinality/findings.hpp"
 
 #include <cmath>
-#include <map>
 #include <random>
 
 #include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/finding.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -60,6 +60,12 @@ struct hour {
     }
 
     [[nodiscard]] std::vector<finding> find() const { return find_explosions(taken, refused); }
+    /// The only one.
+    [[nodiscard]] finding find_one() const {
+        std::vector<finding> found = find();
+        REQUIRE(found.size() == 1);
+        return found.front();
+    }
 };
 
 /// Names without a number in them.
@@ -87,19 +93,18 @@ TEST_CASE("a trace id") {
     hour now;
     now.series_max = 20'000;
     for (std::uint64_t id = 0; id < 100'000; ++id) now.note(request(id));
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::label);
-    CHECK(found[0].label == "trace_id");
-    CHECK(found[0].metrics == std::vector<std::string>{"http_requests_total"});
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::label);
+    CHECK(found.label == "trace_id");
+    CHECK(found.metrics == std::vector<std::string>{"http_requests_total"});
     // Of 100,000 and of 80,000 refused: every second of these stands for two.
-    CHECK(is_near(found[0].series, 100'000, 0.01));
-    CHECK(is_near(found[0].refused, 80'000, 0.01));
-    CHECK(found[0].values.values <= found[0].series);
-    CHECK(is_near(found[0].values.values, 100'000, 0.05));
-    CHECK(found[0].job == "shop");
-    CHECK(found[0].sender == "10.0.0.3");
-    const std::string text = to_text(found[0]);
+    CHECK(is_near(found.series, 100'000, 0.01));
+    CHECK(is_near(found.refused, 80'000, 0.01));
+    CHECK(found.values.values <= found.series);
+    CHECK(is_near(found.values.values, 100'000, 0.05));
+    CHECK(found.job == "shop");
+    CHECK(found.sender == "10.0.0.3");
+    const std::string text = to_text(found);
     CAPTURE(text);
     CHECK(text.starts_with("label trace_id of http_requests_total has "));
     CHECK(text.ends_with(" new series of job shop, from 10.0.0.3 (Prometheus/3.5), since 10:04 UTC"));
@@ -126,10 +131,9 @@ TEST_CASE("what is refused and no explosion is counted as exactly as all is") {
     for (std::uint64_t id = 0; id < 20'000; ++id)  // 200 metrics, 100 values of two labels
         now.note(
             {{"__name__", lettered(id % 200)}, {"a", numbered("x", id / 200 % 10)}, {"b", numbered("y", id / 2'000)}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::growth);
-    CHECK(to_text(found[0]).starts_with("17,000 of 20,000 new series are refused, and no label has exploded"));
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::growth);
+    CHECK(to_text(found).starts_with("17,000 of 20,000 new series are refused, and no label has exploded"));
 }
 
 TEST_CASE("a finding is over some minutes after the last of it, and no longer when it comes back") {
@@ -173,9 +177,8 @@ TEST_CASE("an explosion in the middle of a roll-out is found") {
     hour now;
     for (std::uint64_t pod = 0; pod < 1'000; ++pod) now.start_target(pod);
     for (std::uint64_t id = 0; id < 20'000; ++id) now.note(request(id));
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].label == "trace_id");
+    const finding found = now.find_one();
+    CHECK(found.label == "trace_id");
 }
 
 TEST_CASE("a user id in several metrics is one finding") {
@@ -186,12 +189,11 @@ TEST_CASE("a user id in several metrics is one finding") {
                       {"job", "web"},
                       {"instance", numbered("w", id % 4)},
                       {"user_id", numbered("u", id)}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].label == "user_id");
-    CHECK(found[0].metrics.size() == 3);
-    CHECK(found[0].series == 18'000);
-    CHECK(to_text(found[0]).find(" and 2 more has ") != std::string::npos);
+    const finding found = now.find_one();
+    CHECK(found.label == "user_id");
+    CHECK(found.metrics.size() == 3);
+    CHECK(found.series == 18'000);
+    CHECK(to_text(found).find(" and 2 more has ") != std::string::npos);
 }
 
 TEST_CASE("two explosions at once are two") {
@@ -213,15 +215,14 @@ TEST_CASE("metrics with ids in their names") {
     for (std::uint64_t id = 0; id < 5'000; ++id)
         for (const char* const path : {"a", "b"})
             now.note({{"__name__", numbered("user_", id) + "_requests_total"}, {"job", "web"}, {"path", path}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::metric_names);
-    CHECK(found[0].metrics == std::vector<std::string>{"user_#_requests_total"});
-    CHECK(found[0].job == "web");
-    CHECK(found[0].sender == "10.0.0.3");
-    CHECK(found[0].values.values > 4'500);
-    CHECK(found[0].values.values < 5'500);
-    CHECK(to_text(found[0]).find(" metrics are called user_#_requests_total, and have ") != std::string::npos);
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::metric_names);
+    CHECK(found.metrics == std::vector<std::string>{"user_#_requests_total"});
+    CHECK(found.job == "web");
+    CHECK(found.sender == "10.0.0.3");
+    CHECK(found.values.values > 4'500);
+    CHECK(found.values.values < 5'500);
+    CHECK(to_text(found).find(" metrics are called user_#_requests_total, and have ") != std::string::npos);
 }
 
 TEST_CASE("a histogram with new buckets") {
@@ -232,10 +233,9 @@ TEST_CASE("a histogram with new buckets") {
                   {"instance", numbered("w", id % 4)},
                   {"path", numbered("/p", id / 4 % 25)},
                   {"le", numbered("0.", id / 100)}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::buckets);
-    CHECK(found[0].label == "le");
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::buckets);
+    CHECK(found.label == "le");
 }
 
 TEST_CASE("a label that is in all metrics") {
@@ -245,12 +245,11 @@ TEST_CASE("a label that is in all metrics") {
                   {"job", "app"},
                   {"instance", numbered("i", id % 20)},
                   {"version", numbered("v", id)}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].label == "version");
-    CHECK(found[0].metrics.empty());
-    CHECK(is_near(found[0].series, 15'000, 0.05));
-    CHECK(to_text(found[0]).starts_with("label version of many metrics has "));
+    const finding found = now.find_one();
+    CHECK(found.label == "version");
+    CHECK(found.metrics.empty());
+    CHECK(is_near(found.series, 15'000, 0.05));
+    CHECK(to_text(found).starts_with("label version of many metrics has "));
 }
 
 TEST_CASE("names of letters that nobody has chosen are one finding") {
@@ -265,12 +264,11 @@ TEST_CASE("names of letters that nobody has chosen are one finding") {
     hour now;
     now.start_target(1, 20);
     for (int i = 0; i < 20'000; ++i) now.note({{"__name__", "shop_" + word(characters) + "_total"}, {"job", "web"}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::metric_names);
-    CHECK(found[0].metrics == std::vector<std::string>{"shop_*_total"});
-    CHECK(found[0].job == "web");
-    CHECK(is_near(found[0].series, 20'000, 0.1));
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::metric_names);
+    CHECK(found.metrics == std::vector<std::string>{"shop_*_total"});
+    CHECK(found.job == "web");
+    CHECK(is_near(found.series, 20'000, 0.1));
 }
 
 TEST_CASE("many names that people have chosen are no explosion") {
@@ -292,23 +290,21 @@ TEST_CASE("labels that change together are one finding, whichever has more value
         now.note({{"__name__", "errors_total"}, {"job", "a"}, {"trace_id", trace}, {"span_id", span}});
         now.note({{"__name__", lettered(id % 100)}, {"job", "b"}, {"path", numbered("p", id / 100)}});
     }
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].labels.size() == 2);
-    CHECK(found[0].metrics.size() == 2);
-    CHECK(found[0].series == 16'000);
+    const finding found = now.find_one();
+    CHECK(found.labels.size() == 2);
+    CHECK(found.metrics.size() == 2);
+    CHECK(found.series == 16'000);
 }
 
 TEST_CASE("targets that come anew are named once a limit has no room for them") {
     hour now;
     now.series_max = 1'000;
     for (std::uint64_t pod = 0; pod < 2'000; ++pod) now.start_target(pod);
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::targets);
-    CHECK(is_near(found[0].values.values, 2'000, 0.05));
-    CHECK(is_near(found[0].refused, 79'000, 0.01));
-    CHECK(to_text(found[0]).find(" new targets (label ") != std::string::npos);
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::targets);
+    CHECK(is_near(found.values.values, 2'000, 0.05));
+    CHECK(is_near(found.refused, 79'000, 0.01));
+    CHECK(to_text(found).find(" new targets (label ") != std::string::npos);
 }
 
 TEST_CASE("what is refused and no explosion is named for all that") {
@@ -316,11 +312,10 @@ TEST_CASE("what is refused and no explosion is named for all that") {
     now.series_max = 100;
     for (std::uint64_t id = 0; id < 400; ++id)
         now.note({{"__name__", lettered(id % 4)}, {"job", "app"}, {"path", numbered("/p", id / 4)}});
-    const auto found = now.find();
-    REQUIRE(found.size() == 1);
-    CHECK(found[0].what == explosion::growth);
-    CHECK(found[0].refused == 300);
-    CHECK(to_text(found[0]).starts_with("300 of 400 new series are refused, and no label has exploded"));
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::growth);
+    CHECK(found.refused == 300);
+    CHECK(to_text(found).starts_with("300 of 400 new series are refused, and no label has exploded"));
 }
 
 TEST_CASE("many new series without a culprit have none") {
@@ -330,6 +325,26 @@ TEST_CASE("many new series without a culprit have none") {
                   {"instance", numbered("i", id / 20 % 100)},
                   {"path", numbered("/p", id / 2'000)}});
     CHECK(now.find().empty());
+}
+
+TEST_CASE("names that differ in numbers have one pattern") {
+    CHECK(name_pattern("user_17_requests_total") == "user_#_requests_total");
+    CHECK(name_pattern("session_0a1b2c3d4e5f_bytes") == "session_#_bytes");
+    CHECK(name_pattern("a_550e8400-e29b-41d4-a716-446655440000_b") == "a_#-#-#-#-#_b");
+    CHECK(name_pattern("job_550e8400_e29b_41d4_a716_446655440000_total") == "job_#_#_#_#_#_total");
+    CHECK(name_pattern("latency_p95_e2e") == "latency_p#_e#e");
+    CHECK(name_pattern("feedface_total") == "feedface_total");
+    CHECK(name_pattern("http2_requests") == "http#_requests");
+    CHECK(name_pattern("").empty());
+}
+
+TEST_CASE("a name has a pattern if it differs from it where it may") {
+    CHECK(matches_pattern("user_17_total", "user_#_total"));
+    CHECK_FALSE(matches_pattern("user_abc_total", "user_#_total"));
+    CHECK(matches_pattern("shop_abcd_total", "shop_*_total"));
+    CHECK_FALSE(matches_pattern("shop__total", "shop_*_total"));
+    CHECK_FALSE(matches_pattern("shop_abcd_count", "shop_*_total"));
+    CHECK_FALSE(matches_pattern("shop_total", "shop_*_total"));
 }
 
 }  // namespace findings_test

@@ -1,8 +1,8 @@
 #include "cardinality/suggestions.hpp"
 
-#include "cardinality/bytes_in_memory.hpp"
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
+#include "support/state_text.hpp"
 
 namespace seriesgate::testing {
 namespace {
@@ -39,19 +39,11 @@ TEST_CASE("what a limiter was asked for becomes a suggestion, and outlives the p
     CHECK(group.hourly.suggested == 21u);
     CHECK(find(demand, gate.limiter, demand_scope::global, at(11)).hourly.peak == 10);
 
-    std::string bytes;
-    text_sink sink{bytes};
-    state_encoder out{sink};
-    demand.save(out);
+    const std::string bytes = saved_text(demand);
     observed_demand after;
-    bytes_in_memory source{bytes};
-    state_decoder in{source};
-    REQUIRE(after.load(in));
+    REQUIRE(loads_text(after, bytes));
     CHECK(find(after, gate.limiter, demand_scope::group, at(11)).hourly.peak == 14);
-
-    bytes_in_memory damaged{std::string_view{bytes}.substr(1)};
-    state_decoder in_damaged{damaged};
-    CHECK_FALSE(after.load(in_damaged));
+    CHECK_FALSE(loads_text(after, std::string_view{bytes}.substr(1)));
     CHECK(find(after, gate.limiter, demand_scope::group, at(11)).hourly.peak == 14);
 }
 

@@ -90,10 +90,7 @@ TEST_CASE("samples are what they were after they were saved") {
     for (std::uint64_t i = 0; i < 10'000; ++i) arrive(samples, i);
     samples.end_hour();
     arrive(samples, 5, noon + std::chrono::hours{1});
-    std::string text;
-    text_sink sink{text};
-    state_encoder out{sink};
-    samples.save(out);
+    const std::string text = testing::saved_text(samples);
     text_source source{text};
     state_decoder in{source};
     loaded.load(in);

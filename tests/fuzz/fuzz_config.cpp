@@ -1,11 +1,5 @@
 // Any bytes as a configuration file, and as the value of one key: an outcome, never an exception or a crash; and what
 // is shown of a configuration loads as the same.
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "config/effective.hpp"
 #include "config/keys.hpp"
 #include "config/load.hpp"

@@ -1,9 +1,6 @@
 // A log line: the message up to the first null byte, the rest a value. Boost.JSON reads the JSON form as the same
 // texts, and the logfmt form has the same keys and values in the same order.
-#include <algorithm>
 #include <boost/json/parse.hpp>
-#include <cstdint>
-#include <string>
 
 #include "base/log.hpp"
 #include "core/text.hpp"

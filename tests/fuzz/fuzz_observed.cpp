@@ -1,15 +1,10 @@
 // Any bytes as what a gate had seen before, behind the checksum: refused, and nothing has changed, or taken, within the
 // bounds of the tables; then they can be noted in, asked, saved and loaded again.
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "cardinality/cardinality_tracker.hpp"
 #include "cardinality/findings.hpp"
 #include "cardinality/remedy.hpp"
 #include "fuzz/fuzz_target.hpp"
+#include "support/state_text.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -60,26 +55,12 @@ void ask(cardinality_tracker& tracker) {
     }
 }
 
-std::string saved(cardinality_tracker& tracker) {
-    std::string text;
-    text_sink sink{text};
-    state_encoder out{sink};
-    tracker.save(out);
-    return text;
-}
-
-bool loads(cardinality_tracker& tracker, std::string_view text, time_point now) {
-    text_source source{text};
-    state_decoder in{source};
-    return tracker.load(in, now);
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const time_point now = time_of(as_bytes(data, size));
     cardinality_tracker tracker{chosen, hash_key::known_to_all(), now};
-    if (!loads(tracker, as_bytes(data, size), now)) {
+    if (!loads_text(tracker, as_bytes(data, size), now)) {
         require(tracker.tables(series_event::refused, cardinality_window::daily).total() == 0,
                 "what was refused left something");
         return 0;
@@ -87,10 +68,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ask(tracker);
     note_some(tracker, now);
     ask(tracker);
-    const std::string text = saved(tracker);
+    const std::string text = saved_text(tracker);
     cardinality_tracker again{chosen, hash_key::known_to_all(), now};
-    require(loads(again, text, now), "what was saved is refused");
-    require(saved(again).size() == text.size(), "what was loaded saves in another way");
+    require(loads_text(again, text, now), "what was saved is refused");
+    require(saved_text(again).size() == text.size(), "what was loaded saves in another way");
     tracker.maintain(now + 1h);
     ask(tracker);
     tracker.maintain(now + 24h);

@@ -1,12 +1,7 @@
 // Any bytes as a request to a gate with little room: the plan adds up, and what is left after the splice is the
 // original without the refused series, for libprotobuf too.
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <memory>
-#include <string>
 #include <unordered_set>
-#include <vector>
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/tree_mutator.hpp"

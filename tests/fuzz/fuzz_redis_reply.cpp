@@ -1,8 +1,5 @@
 // Any bytes as the replies of a Redis, in any pieces: the same replies, or the same end, as from the whole; within
 // bounds.
-#include <string>
-#include <vector>
-
 #include "claim/claim.hpp"
 #include "fleet/feed_text.hpp"
 #include "fuzz/fuzz_target.hpp"

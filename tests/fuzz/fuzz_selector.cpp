@@ -2,11 +2,6 @@
 // one. What is accepted survives being written out, and matches as pure RE2 and PromQL's rules say.
 #include <re2/re2.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "core/text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "series/selector.hpp"

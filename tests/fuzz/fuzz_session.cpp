@@ -1,13 +1,6 @@
 // Any bytes from a sender, in pieces, to a real session: it ends, whether the sender closes or not; all it took is
 // given back; and whatever it answered is HTTP.
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/write.hpp>
-#include <chrono>
-#include <cstdlib>
 #include <exception>
-#include <optional>
-#include <string>
-#include <thread>
 
 #include "admin/pages.hpp"
 #include "base/clock.hpp"

@@ -1,7 +1,4 @@
 // Any bytes as the answer to DUMP: a set of as many members as they hold, written again the same; or nothing at all.
-#include <string>
-#include <vector>
-
 #include "fleet/set_dump.hpp"
 #include "fuzz/fuzz_target.hpp"
 

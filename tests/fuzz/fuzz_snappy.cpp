@@ -2,10 +2,6 @@
 // bounds, and without some of what it stands for still a block.
 #include <snappy.h>
 
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "fuzz/fuzz_target.hpp"
 #include "wire/decompression.hpp"
 #include "wire/splice.hpp"

@@ -1,9 +1,5 @@
 // Any bytes as a limiter's saved state, behind the checksum: they are refused and change nothing, or what they say can
 // be worked with, saved and loaded again.
-#include <chrono>
-#include <string>
-#include <vector>
-
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/small_limiter.hpp"
 #include "limit/explain.hpp"

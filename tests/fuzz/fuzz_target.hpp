@@ -1,11 +1,18 @@
-/// What the fuzz targets share.
+/// What the fuzz targets share, and the standard library's everyday types.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace seriesgate::testing {
 

@@ -1,9 +1,5 @@
 // Any bytes to a TLS session, of a server or a client, before or after its handshake: it goes on or fails for good,
 // makes no more than it may, and what it gives on is what a real peer wrote, up to the first byte that was damaged.
-#include <array>
-#include <cstdint>
-#include <string>
-
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "net/tls_pair.hpp"

@@ -15,7 +15,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const bytes_view body = as_bytes(data, size);
-    walk_check_v2 check;
+    walk_check check;
     walk_v2(body, check);
     if (!check.accepted) return 0;
     random_source random{size};

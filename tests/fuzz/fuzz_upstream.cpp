@@ -1,11 +1,6 @@
 // Any bytes from an upstream, in pieces, to a real client: it comes to an answer or to an error in time, holds no more
 // than it may, and keeps a connection only if it knows where the next answer begins.
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/write.hpp>
-#include <chrono>
 #include <exception>
-#include <optional>
-#include <string>
 
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"

@@ -1,6 +1,4 @@
 // Any bytes as a zstd body: decoded within the bounds or refused, and never allocated for beyond them.
-#include <string>
-
 #include "fuzz/fuzz_target.hpp"
 #include "wire/decompression.hpp"
 

@@ -138,7 +138,7 @@ inline std::string compare_translation(const v2_request& message, const std::set
 }
 
 /// Translates an accepted body without a random part of its series. @return what is wrong with the outcome.
-inline std::string check_translation(bytes_view body, const walk_check_v2& check, random_source& random) {
+inline std::string check_translation(bytes_view body, const walk_check& check, random_source& random) {
     std::vector<byte_range> removed;
     std::set<int> kept;
     const bool keep_all = one_in(random, 2);

@@ -2,8 +2,6 @@
 /// LLVMFuzzerCustomMutator calls.
 #pragma once
 
-#include <cstring>
-
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/wire_tree.hpp"
 

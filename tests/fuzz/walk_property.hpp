@@ -15,6 +15,18 @@
 
 namespace seriesgate::testing {
 
+/// What a series of either version holds, as libprotobuf sees it.
+template <class Series>
+void count_data(const Series& series, seen_series& seen) {
+    seen.samples = static_cast<std::uint32_t>(series.samples_size());
+    seen.histograms = static_cast<std::uint32_t>(series.histograms_size());
+    seen.exemplars = static_cast<std::uint32_t>(series.exemplars_size());
+    for (const auto& sample : series.samples())
+        seen.admits |= std::bit_cast<std::uint64_t>(sample.value()) != 0x7ff0000000000002;
+    for (const auto& histogram : series.histograms())
+        seen.admits |= std::bit_cast<std::uint64_t>(histogram.sum()) != 0x7ff0000000000002;
+}
+
 inline std::optional<seen_request> seen_by_libprotobuf(bytes_view body) {
     prometheus::WriteRequest message;
     if (!message.ParseFromArray(body.data(), static_cast<int>(body.size()))) return std::nullopt;
@@ -23,13 +35,7 @@ inline std::optional<seen_request> seen_by_libprotobuf(bytes_view body) {
     for (const auto& series : message.timeseries()) {
         seen_series& seen = request.series.emplace_back();
         for (const auto& label : series.labels()) seen.labels.emplace_back(label.name(), label.value());
-        seen.samples = static_cast<std::uint32_t>(series.samples_size());
-        seen.histograms = static_cast<std::uint32_t>(series.histograms_size());
-        seen.exemplars = static_cast<std::uint32_t>(series.exemplars_size());
-        for (const auto& sample : series.samples())
-            seen.admits |= std::bit_cast<std::uint64_t>(sample.value()) != 0x7ff0000000000002;
-        for (const auto& histogram : series.histograms())
-            seen.admits |= std::bit_cast<std::uint64_t>(histogram.sum()) != 0x7ff0000000000002;
+        count_data(series, seen);
     }
     return request;
 }
@@ -55,7 +61,8 @@ struct walk_check {
     bool accepted = false;
     bool accepted_by_libprotobuf = false;
     wire_error error;
-    seen_request seen;  ///< without what is left out
+    seen_request seen;                ///< without what is left out
+    std::vector<byte_range> records;  ///< of all entries
     std::vector<left_out_record> left_out;
     std::string fault;
 };
@@ -76,14 +83,17 @@ bool is_read_alike_again(bytes_view body, Reader& used) {
 }
 
 /// Reads the series and checks what the reader says about their bytes.
-inline void walk(bytes_view body, walk_check& check) {
+/// @param record_tag of a series within a request
+template <class Reader>
+void walk_by(bytes_view body, char record_tag, walk_check& check) {
     std::uint64_t record_end = 0;
     std::vector<label_view> buffer;
-    write_request_reader reader{body};
-    for (std::size_t entry = 0; reader.next(); ++entry) {
+    Reader reader{body};
+    while (reader.next()) {
         const series_view& series = reader.series();
+        check.records.push_back(series.record);
         if (const left_out_series* wrong = reader.left_out()) {
-            check.left_out.push_back({series.record, wrong->fault, entry});
+            check.left_out.push_back({series.record, wrong->fault, check.records.size() - 1});
             if (series.holds_data()) check.fault = "what is left out has counts";
             continue;
         }
@@ -97,7 +107,7 @@ inline void walk(bytes_view body, walk_check& check) {
 
         if (series.record.offset < record_end || series.record.size < 2 ||
             std::uint64_t{series.record.offset} + series.record.size > body.size() ||
-            body[series.record.offset] != '\x0a')
+            body[series.record.offset] != record_tag)
             check.fault = "a record's range is wrong";
         record_end = series.record.end();
         if (series.labels_hash != reference_labels_hash(seen.labels)) check.fault = "the labels' hash is wrong";
@@ -107,8 +117,12 @@ inline void walk(bytes_view body, walk_check& check) {
     check.accepted = !reader.failed();
     if (check.accepted != (check.error.code == wire_errc::none)) check.fault = "failed() and error() disagree";
     if (check.error.offset > body.size()) check.fault = "an error's offset lies outside the body";
-    static write_request_reader used;
+    static Reader used;  // as long-lived as a worker's
     if (!is_read_alike_again(body, used)) check.fault = "a reader keeps something of another body";
+}
+
+inline void walk(bytes_view body, walk_check& check) {
+    walk_by<write_request_reader>(body, '\x0a', check);
     label_hash_cache known{4'096};
     write_request_reader recognising{label_hasher{hash_key::known_to_all()}, &known};
     for (int round = 0; round < 2; ++round)  // in the second one its labels are known

@@ -2,7 +2,6 @@
 /// series; what it refuses is wrong to libprotobuf too, but for the strictness that the walk is documented to have.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -44,13 +43,7 @@ inline std::optional<seen_series> seen_of(const io::prometheus::write::v2::TimeS
                                                      message.symbols(static_cast<int>(series.labels_refs(i + 1))));
         if (label.first.empty()) return std::nullopt;
     }
-    seen.samples = static_cast<std::uint32_t>(series.samples_size());
-    seen.histograms = static_cast<std::uint32_t>(series.histograms_size());
-    seen.exemplars = static_cast<std::uint32_t>(series.exemplars_size());
-    for (const auto& sample : series.samples())
-        seen.admits |= std::bit_cast<std::uint64_t>(sample.value()) != 0x7ff0000000000002;
-    for (const auto& histogram : series.histograms())
-        seen.admits |= std::bit_cast<std::uint64_t>(histogram.sum()) != 0x7ff0000000000002;
+    count_data(series, seen);
     for (const auto& exemplar : series.exemplars())
         if (!refs_are_right(exemplar, message)) return std::nullopt;
     const auto known = [&](std::uint32_t ref) {
@@ -71,49 +64,8 @@ inline std::optional<seen_request> seen_by_libprotobuf_v2(const v2_request& mess
     return request;
 }
 
-/// What the walk said, and what is wrong with that: nothing, as long as the property holds.
-struct walk_check_v2 {
-    bool accepted = false;
-    bool accepted_by_libprotobuf = false;
-    wire_error error;
-    seen_request seen;                ///< without what is left out
-    std::vector<byte_range> records;  ///< of all entries
-    std::vector<left_out_record> left_out;
-    std::string fault;
-};
-
-inline void walk_v2(bytes_view body, walk_check_v2& check) {
-    std::uint64_t record_end = 0;
-    std::vector<label_view> buffer;
-    write_request_v2_reader reader{body};
-    while (reader.next()) {
-        const series_view& series = reader.series();
-        check.records.push_back(series.record);
-        if (const left_out_series* wrong = reader.left_out()) {
-            check.left_out.push_back({series.record, wrong->fault, check.records.size() - 1});
-            if (series.holds_data()) check.fault = "what is left out has counts";
-            continue;
-        }
-        seen_series& seen = check.seen.series.emplace_back();
-        reader.labels(series.record, buffer);
-        for (const label_view& label : buffer) seen.labels.emplace_back(label.name, label.value);
-        seen.samples = series.samples;
-        seen.histograms = series.histograms;
-        seen.exemplars = series.exemplars;
-        seen.admits = series.admits;
-        if (series.record.offset < record_end || series.record.size < 2 ||
-            std::uint64_t{series.record.offset} + series.record.size > body.size() ||
-            body[series.record.offset] != '\x2a')
-            check.fault = "a record's range is wrong";
-        record_end = series.record.end();
-        if (series.labels_hash != reference_labels_hash(seen.labels)) check.fault = "the labels' hash is wrong";
-    }
-    check.error = reader.error();
-    check.accepted = !reader.failed();
-    if (check.accepted != (check.error.code == wire_errc::none)) check.fault = "failed() and error() disagree";
-    if (check.error.offset > body.size()) check.fault = "an error's offset lies outside the body";
-    static write_request_v2_reader used;
-    if (!is_read_alike_again(body, used)) check.fault = "a reader keeps something of another body";
+inline void walk_v2(bytes_view body, walk_check& check) {
+    walk_by<write_request_v2_reader>(body, '\x2a', check);
 }
 
 /// Whether a request may be refused for this that libprotobuf takes.
@@ -146,8 +98,8 @@ inline bool is_rightly_left_out(const left_out_record& each, const v2_request& m
 }
 
 /// Checks the property for one body, which may be any bytes.
-inline walk_check_v2 check_walk_v2(bytes_view body) {
-    walk_check_v2 check;
+inline walk_check check_walk_v2(bytes_view body) {
+    walk_check check;
     walk_v2(body, check);
     const auto message = parse_v2(body);
     check.accepted_by_libprotobuf = message.has_value();
@@ -176,7 +128,7 @@ inline walk_check_v2 check_walk_v2(bytes_view body) {
 
 /// Cuts a random half of the series out of an accepted body. @return what is wrong with the rest: nothing, if
 /// libprotobuf sees the original without those, bit for bit.
-inline std::string check_splice_v2(bytes_view body, const walk_check_v2& check, random_source& random) {
+inline std::string check_splice_v2(bytes_view body, const walk_check& check, random_source& random) {
     v2_request expected = parse_v2(body).value_or(v2_request{});
     std::vector<byte_range> removed;
     int kept = 0;

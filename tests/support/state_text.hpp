@@ -19,4 +19,22 @@ struct state_text : state_sink {
 
 using state_text_source = text_source;
 
+/// What something saves.
+template <class State>
+std::string saved_text(State&& of) {
+    std::string text;
+    text_sink sink{text};
+    state_encoder out{sink};
+    of.save(out);
+    return text;
+}
+
+/// Whether it takes a text. @param more what its load() wants besides
+template <class State, class... More>
+bool loads_text(State& into, std::string_view text, More... more) {
+    text_source source{text};
+    state_decoder in{source};
+    return into.load(in, more...);
+}
+
 }  // namespace seriesgate::testing

@@ -3,8 +3,11 @@
 
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 
+#include "fuzz/walk_property.hpp"
+#include "fuzz/wire_tree.hpp"
 #include "support/catch.hpp"
 #include "support/source_tree.hpp"
 #include "wire/wire_error.hpp"
@@ -19,7 +22,7 @@ struct walk_tally {
     std::array<int, static_cast<std::size_t>(wire_errc::request_symbol_bytes_over_limit) + 1> codes{};
     std::array<int, static_cast<std::size_t>(series_fault::count_)> faults{};
 
-    void count(const auto& check) {
+    void count(const walk_check& check) {
         ++codes.at(static_cast<std::size_t>(check.error.code));
         for (const auto& each : check.left_out) ++faults.at(static_cast<std::size_t>(each.fault));
         if (check.accepted) {
@@ -41,6 +44,19 @@ inline void check_verdicts(const walk_tally& originals, const walk_tally& mutant
     CHECK(mutants.refused_though_libprotobuf_accepts > request_count / 50);
 }
 
+/// Each of these is the reason for more than so many refusals.
+inline void check_reasons(const walk_tally& mutants, int least, std::initializer_list<wire_errc> codes,
+                          std::initializer_list<series_fault> faults) {
+    for (const wire_errc code : codes) {
+        INFO(to_string({code, 0}));
+        CHECK(mutants.codes[static_cast<std::size_t>(code)] > least);
+    }
+    for (const series_fault fault : faults) {
+        INFO(to_string(fault));
+        CHECK(mutants.faults[static_cast<std::size_t>(fault)] > least);
+    }
+}
+
 inline std::string to_hex(bytes_view bytes) {
     std::string out;
     for (const char c : bytes) {
@@ -49,6 +65,36 @@ inline std::string to_hex(bytes_view bytes) {
         out += "0123456789abcdef"[byte & 15];
     }
     return out;
+}
+
+/// Generates requests, mutates most of them and checks them all, by `check(body, random)`.
+/// @return what came of the mutated ones
+walk_tally check_generated(random_source random, int request_count, const auto& generate, const auto& mutated,
+                           const auto& check) {
+    walk_tally originals;
+    walk_tally mutants;
+    std::string other;
+    for (int i = 0; i < request_count; ++i) {
+        const std::string original = generate(random);
+        const bool change = !one_in(random, 8);
+        const std::string body = change ? mutated(original, other, random) : original;
+        const walk_check made = check(body, random);
+        if (!made.fault.empty()) FAIL(made.fault << ", request " << i << ": " << to_hex(body));
+        (change ? mutants : originals).count(made);
+        other = original;
+    }
+    check_verdicts(originals, mutants, request_count);
+    return mutants;
+}
+
+/// The generator, the tree and its bytes agree.
+void check_trees(random_source random, message_kind kind, const auto& generate) {
+    for (int i = 0; i < 2000; ++i) {
+        const std::string body = generate(random);
+        const auto tree = parse_tree(body, kind);
+        REQUIRE(tree.has_value());
+        REQUIRE((to_bytes(*tree) == body));
+    }
 }
 
 /// @return how many files of tests/fuzz/corpus/FOLDER hold the property.

@@ -1,8 +1,6 @@
-#include "fuzz/random_request.hpp"
-#include "fuzz/walk_property.hpp"
-#include "fuzz/wire_tree.hpp"
-#include "support/catch.hpp"
 #include "wire/differential.hpp"
+#include "fuzz/random_request.hpp"
+#include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 
 using namespace seriesgate;
@@ -47,28 +45,13 @@ reading sees_a_series(const std::string& body) {
 }  // namespace
 
 TEST_CASE("what the walk accepts of generated and mutated requests, every parser reads as the same series") {
-    random_source random{20261121};
-    walk_tally originals;
-    walk_tally mutants;
-    std::string other;
-    for (int i = 0; i < request_count; ++i) {
-        const std::string original = random_request(random);
-        const bool change = !one_in(random, 8);
-        const std::string body = change ? mutated(original, other, random) : original;
-        const walk_check check = check_walk(body);
-        if (!check.fault.empty()) FAIL(check.fault << ", request " << i << ": " << to_hex(body));
-        (change ? mutants : originals).count(check);
-        other = original;
-    }
-
-    check_verdicts(originals, mutants, request_count);
-    for (const auto code : {wire_errc::truncated, wire_errc::varint_too_long, wire_errc::tag_not_canonical,
-                            wire_errc::field_number_zero, wire_errc::group, wire_errc::unknown_wire_type,
-                            wire_errc::wrong_wire_type, wire_errc::packed_truncated, wire_errc::field_of_version_2}) {
-        INFO(to_string({code, 0}));
-        CHECK(mutants.codes[static_cast<std::size_t>(code)] > 20);
-    }
-    CHECK(mutants.faults[static_cast<std::size_t>(series_fault::label_without_name)] > 20);
+    const auto mutants = check_generated(random_source{20261121}, request_count, random_request, mutated,
+                                         [](bytes_view body, random_source&) { return check_walk(body); });
+    check_reasons(mutants, 20,
+                  {wire_errc::truncated, wire_errc::varint_too_long, wire_errc::tag_not_canonical,
+                   wire_errc::field_number_zero, wire_errc::group, wire_errc::unknown_wire_type,
+                   wire_errc::wrong_wire_type, wire_errc::packed_truncated, wire_errc::field_of_version_2},
+                  {series_fault::label_without_name});
 }
 
 TEST_CASE("what fuzzing starts from and has found holds the property") {
@@ -76,13 +59,7 @@ TEST_CASE("what fuzzing starts from and has found holds the property") {
 }
 
 TEST_CASE("the generator, the tree and its bytes agree") {
-    random_source random{7};
-    for (int i = 0; i < 2000; ++i) {
-        const std::string body = random_request(random);
-        const auto tree = parse_tree(body, message_kind::request);
-        REQUIRE(tree.has_value());
-        REQUIRE((to_bytes(*tree) == body));
-    }
+    check_trees(random_source{7}, message_kind::request, random_request);
 }
 
 TEST_CASE("where parsers disagree whether there is a series, the walk refuses") {

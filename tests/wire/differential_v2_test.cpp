@@ -1,6 +1,5 @@
 #include "fuzz/random_request_v2.hpp"
 #include "fuzz/walk_property_v2.hpp"
-#include "fuzz/wire_tree.hpp"
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
@@ -41,7 +40,7 @@ struct reading {
 
 reading sees_a_series(const std::string& body) {
     const auto one = [](const std::optional<seen_request>& seen) { return seen && seen->series.size() == 1; };
-    const walk_check_v2 check = check_walk_v2(body);
+    const walk_check check = check_walk_v2(body);
     CHECK(check.fault.empty());
     const auto message = parse_v2(body);
     return {check.accepted && check.seen.series.size() == 1, message && one(seen_by_libprotobuf_v2(*message)),
@@ -51,36 +50,17 @@ reading sees_a_series(const std::string& body) {
 }  // namespace
 
 TEST_CASE("v2: what the walk accepts of generated and mutated requests, every parser reads as the same series") {
-    random_source random{20261122};
-    walk_tally originals;
-    walk_tally mutants;
-    std::string other;
-    for (int i = 0; i < request_count; ++i) {
-        const std::string original = random_request_v2(random);
-        const bool change = !one_in(random, 8);
-        const std::string body = change ? mutated(original, other, random) : original;
-        const walk_check_v2 check = check_walk_v2(body);
-        if (!check.fault.empty()) FAIL(check.fault << ", request " << i << ": " << to_hex(body));
-        if (check.accepted) {
-            const std::string wrong = check_splice_v2(body, check, random);
-            if (!wrong.empty()) FAIL(wrong << ", request " << i << ": " << to_hex(body));
-        }
-        (change ? mutants : originals).count(check);
-        other = original;
-    }
-
-    check_verdicts(originals, mutants, request_count);
-    for (const auto code :
-         {wire_errc::truncated, wire_errc::varint_too_long, wire_errc::tag_not_canonical, wire_errc::field_number_zero,
-          wire_errc::group, wire_errc::unknown_wire_type, wire_errc::wrong_wire_type, wire_errc::packed_truncated}) {
-        INFO(to_string({code, 0}));
-        CHECK(mutants.codes[static_cast<std::size_t>(code)] > (sanitized ? 2 : 20));
-    }
-    for (const auto fault :
-         {series_fault::label_without_name, series_fault::unknown_symbol, series_fault::odd_symbol_refs}) {
-        INFO(to_string(fault));
-        CHECK(mutants.faults[static_cast<std::size_t>(fault)] > (sanitized ? 2 : 20));
-    }
+    const auto check = [](bytes_view body, random_source& random) {
+        walk_check made = check_walk_v2(body);
+        if (made.fault.empty() && made.accepted) made.fault = check_splice_v2(body, made, random);
+        return made;
+    };
+    const auto mutants = check_generated(random_source{20261122}, request_count, random_request_v2, mutated, check);
+    check_reasons(
+        mutants, sanitized ? 2 : 20,
+        {wire_errc::truncated, wire_errc::varint_too_long, wire_errc::tag_not_canonical, wire_errc::field_number_zero,
+         wire_errc::group, wire_errc::unknown_wire_type, wire_errc::wrong_wire_type, wire_errc::packed_truncated},
+        {series_fault::label_without_name, series_fault::unknown_symbol, series_fault::odd_symbol_refs});
 }
 
 TEST_CASE("v2: what fuzzing starts from and has found holds the property") {
@@ -88,13 +68,7 @@ TEST_CASE("v2: what fuzzing starts from and has found holds the property") {
 }
 
 TEST_CASE("v2: the generator, the tree and its bytes agree") {
-    random_source random{8};
-    for (int i = 0; i < 2000; ++i) {
-        const std::string body = random_request_v2(random);
-        const auto tree = parse_tree(body, message_kind::request_v2);
-        REQUIRE(tree.has_value());
-        REQUIRE((to_bytes(*tree) == body));
-    }
+    check_trees(random_source{8}, message_kind::request_v2, random_request_v2);
 }
 
 TEST_CASE("v2: where parsers disagree whether there is a series, the walk refuses") {

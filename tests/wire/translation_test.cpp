@@ -177,7 +177,7 @@ TEST_CASE("translation: the recorded requests, with and without a random half") 
         decode_buffer buffer;
         const auto body = snappy_decode(read_test_file(path), 32 << 20, buffer);
         REQUIRE(body.has_value());
-        walk_check_v2 check;
+        walk_check check;
         walk_v2(*body, check);
         REQUIRE(check.accepted);
         for (int round = 0; round < 3; ++round) REQUIRE(check_translation(*body, check, random) == "");
@@ -196,7 +196,7 @@ TEST_CASE("translation: generated requests say the same in version 1") {
     int custom = 0;
     for (int i = 0; i < (sanitized ? 10'000 : 100'000); ++i) {
         const std::string body = random_request_v2(random);
-        walk_check_v2 check;
+        walk_check check;
         walk_v2(body, check);
         REQUIRE(check.accepted);
         const std::string wrong = check_translation(body, check, random);

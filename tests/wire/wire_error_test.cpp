@@ -1,7 +1,5 @@
 #include "wire/wire_error.hpp"
 
-#include <set>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -1,7 +1,8 @@
+#include "wire/write_request.hpp"
 #include "support/catch.hpp"
+#include "wire/malformed.hpp"
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/wire_error.hpp"
-#include "wire/write_request.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -215,121 +216,92 @@ TEST_CASE("a length that runs past the end of its own message is refused, though
 }
 
 TEST_CASE("each malformed request is refused with its code and the byte where it is wrong") {
-    struct example {
-        const char* what;
-        std::string before;  ///< its size is the offset expected
-        std::string wrong;
-        wire_errc code;
-    };
     const std::string good = series({name, sample(1)});
-    // An outer record is as long as what it holds, so build inside out: the prefix up to the wrong byte, then the rest.
     const auto nested = [&good](const char* what, std::initializer_list<std::uint32_t> path,
-                                const std::string& inside_before, const std::string& wrong, wire_errc code) {
-        std::string before = inside_before;
-        std::string all = inside_before + wrong;
-        for (const auto field : path) {
-            const std::string head = tag(field, wire_type::len) + varint(all.size());
-            before = head + before;
-            all = head + all;
-        }
-        before = good + before;
-        all = good + all;
-        return example{what, before, all.substr(before.size()), code};
-    };
-    const std::string group = "\x0b\x0c";
+                                const std::string& inside_before, const std::string& wrong,
+                                wire_errc code) { return nested_behind(good, what, path, inside_before, wrong, code); };
+    using enum wire_errc;
+    const std::string whole_group = "\x0b\x0c";
     const std::string field_zero = "\x02\x01x";
     const std::string padded_tag = "\x8a\x00\x01x"s;
     const std::string tag_over_32_bits = varint(0x10000000a) + "\x01x";
     const std::string tag_over_35_bits = varint(0x80000000a) + "\x01x";
     const std::string long_value = tag(20, wire_type::varint) + varint(1, 11);
 
-    const std::vector<example> examples{
-        {"request: field 1 as varint", good, varint_field(1, 1), wire_errc::wrong_wire_type},
-        {"request: field 3 as fixed64", good, fixed64_field(3, 1), wire_errc::wrong_wire_type},
-        {"request: group", good, group, wire_errc::group},
-        {"request: end of group", good, "\x14", wire_errc::group},
-        {"request: field 0", good, field_zero, wire_errc::field_number_zero},
-        {"request: wire type 6", good, "\x16", wire_errc::unknown_wire_type},
-        {"request: wire type 7", good, "\x17", wire_errc::unknown_wire_type},
-        {"request: padded tag", good, padded_tag, wire_errc::tag_not_canonical},
-        {"request: tag of 2^32", good, tag_over_32_bits, wire_errc::tag_not_canonical},
-        {"request: tag of 2^35", good, tag_over_35_bits, wire_errc::tag_not_canonical},
-        {"request: tag of 11 bytes", good, varint(0x0a, 11) + "\x01x", wire_errc::varint_too_long},
-        {"request: series length of 6 bytes", good, padded_len_field(1, name, 6), wire_errc::varint_too_long},
-        {"request: series length of 11 bytes", good, padded_len_field(1, name, 11), wire_errc::varint_too_long},
-        {"request: unknown varint of 11 bytes", good, long_value, wire_errc::varint_too_long},
-        {"request: unknown field cut short", good, "\x7a\x05x", wire_errc::truncated},
-        {"request: series cut short", good, "\x0a\x05\x0a\x01", wire_errc::truncated},
+    const std::vector<malformed> examples{
+        {"request: field 1 as varint", good, varint_field(1, 1), wrong_wire_type},
+        {"request: field 3 as fixed64", good, fixed64_field(3, 1), wrong_wire_type},
+        {"request: group", good, whole_group, group},
+        {"request: end of group", good, "\x14", group},
+        {"request: field 0", good, field_zero, field_number_zero},
+        {"request: wire type 6", good, "\x16", unknown_wire_type},
+        {"request: wire type 7", good, "\x17", unknown_wire_type},
+        {"request: padded tag", good, padded_tag, tag_not_canonical},
+        {"request: tag of 2^32", good, tag_over_32_bits, tag_not_canonical},
+        {"request: tag of 2^35", good, tag_over_35_bits, tag_not_canonical},
+        {"request: tag of 11 bytes", good, varint(0x0a, 11) + "\x01x", varint_too_long},
+        {"request: series length of 6 bytes", good, padded_len_field(1, name, 6), varint_too_long},
+        {"request: series length of 11 bytes", good, padded_len_field(1, name, 11), varint_too_long},
+        {"request: unknown varint of 11 bytes", good, long_value, varint_too_long},
+        {"request: unknown field cut short", good, "\x7a\x05x", truncated},
+        {"request: series cut short", good, "\x0a\x05\x0a\x01", truncated},
 
-        nested("series: labels as varint", {1}, name, varint_field(1, 1), wire_errc::wrong_wire_type),
-        nested("series: samples as fixed64", {1}, name, fixed64_field(2, 1), wire_errc::wrong_wire_type),
-        nested("series: exemplars as varint", {1}, name, varint_field(3, 1), wire_errc::wrong_wire_type),
-        nested("series: histograms as fixed32", {1}, name, fixed32_field(4, "abcd"), wire_errc::wrong_wire_type),
-        nested("series: group", {1}, name, group, wire_errc::group),
-        nested("series: field 0", {1}, name, field_zero, wire_errc::field_number_zero),
-        nested("series: padded tag", {1}, name, padded_tag, wire_errc::tag_not_canonical),
-        nested("series: tag of 2^32", {1}, name, tag_over_32_bits, wire_errc::tag_not_canonical),
-        nested("series: label length of 6 bytes", {1}, name, padded_len_field(1, "x", 6), wire_errc::varint_too_long),
+        nested("series: labels as varint", {1}, name, varint_field(1, 1), wrong_wire_type),
+        nested("series: samples as fixed64", {1}, name, fixed64_field(2, 1), wrong_wire_type),
+        nested("series: exemplars as varint", {1}, name, varint_field(3, 1), wrong_wire_type),
+        nested("series: histograms as fixed32", {1}, name, fixed32_field(4, "abcd"), wrong_wire_type),
+        nested("series: group", {1}, name, whole_group, group),
+        nested("series: field 0", {1}, name, field_zero, field_number_zero),
+        nested("series: padded tag", {1}, name, padded_tag, tag_not_canonical),
+        nested("series: tag of 2^32", {1}, name, tag_over_32_bits, tag_not_canonical),
+        nested("series: label length of 6 bytes", {1}, name, padded_len_field(1, "x", 6), varint_too_long),
 
-        nested("label: name as varint", {1, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
-        nested("label: value as fixed64", {1, 1}, len_field(1, "job"), fixed64_field(2, 1), wire_errc::wrong_wire_type),
-        nested("label: group", {1, 1}, len_field(1, "job"), group, wire_errc::group),
-        nested("label: field 0", {1, 1}, len_field(1, "job"), field_zero, wire_errc::field_number_zero),
-        nested("label: padded tag", {1, 1}, len_field(2, "a"), padded_tag, wire_errc::tag_not_canonical),
-        nested("label: tag of 2^32", {1, 1}, len_field(2, "a"), tag_over_32_bits, wire_errc::tag_not_canonical),
-        nested("label: name length of 6 bytes", {1, 1}, "", padded_len_field(1, "job", 6), wire_errc::varint_too_long),
+        nested("label: name as varint", {1, 1}, "", varint_field(1, 1), wrong_wire_type),
+        nested("label: value as fixed64", {1, 1}, len_field(1, "job"), fixed64_field(2, 1), wrong_wire_type),
+        nested("label: group", {1, 1}, len_field(1, "job"), whole_group, group),
+        nested("label: field 0", {1, 1}, len_field(1, "job"), field_zero, field_number_zero),
+        nested("label: padded tag", {1, 1}, len_field(2, "a"), padded_tag, tag_not_canonical),
+        nested("label: tag of 2^32", {1, 1}, len_field(2, "a"), tag_over_32_bits, tag_not_canonical),
+        nested("label: name length of 6 bytes", {1, 1}, "", padded_len_field(1, "job", 6), varint_too_long),
 
-        nested("sample: value as varint", {2, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
-        nested("sample: value as fixed32", {2, 1}, "", fixed32_field(1, "abcd"), wire_errc::wrong_wire_type),
-        nested("sample: timestamp as fixed64", {2, 1}, fixed64_field(1, 0), fixed64_field(2, 1),
-               wire_errc::wrong_wire_type),
-        nested("sample: timestamp as bytes", {2, 1}, fixed64_field(1, 0), len_field(2, "x"),
-               wire_errc::wrong_wire_type),
-        nested("sample: timestamp of 65 bits", {2, 1}, "", "\x10" + std::string(9, '\xff') + "\x02",
-               wire_errc::varint_too_long),
-        nested("sample: group", {2, 1}, "", group, wire_errc::group),
-        nested("sample: padded tag", {2, 1}, fixed64_field(1, 0), "\x89\x00"s + fixed64(1),
-               wire_errc::tag_not_canonical),
+        nested("sample: value as varint", {2, 1}, "", varint_field(1, 1), wrong_wire_type),
+        nested("sample: value as fixed32", {2, 1}, "", fixed32_field(1, "abcd"), wrong_wire_type),
+        nested("sample: timestamp as fixed64", {2, 1}, fixed64_field(1, 0), fixed64_field(2, 1), wrong_wire_type),
+        nested("sample: timestamp as bytes", {2, 1}, fixed64_field(1, 0), len_field(2, "x"), wrong_wire_type),
+        nested("sample: timestamp of 65 bits", {2, 1}, "", "\x10" + std::string(9, '\xff') + "\x02", varint_too_long),
+        nested("sample: group", {2, 1}, "", whole_group, group),
+        nested("sample: padded tag", {2, 1}, fixed64_field(1, 0), "\x89\x00"s + fixed64(1), tag_not_canonical),
 
-        nested("exemplar: labels as varint", {3, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
-        nested("exemplar: value as varint", {3, 1}, "", varint_field(2, 1), wire_errc::wrong_wire_type),
-        nested("exemplar: timestamp as bytes", {3, 1}, "", len_field(3, "x"), wire_errc::wrong_wire_type),
-        nested("exemplar: group", {3, 1}, label("a", "b"), group, wire_errc::group),
-        nested("exemplar label: name as varint", {1, 3, 1}, "", varint_field(1, 1), wire_errc::wrong_wire_type),
-        nested("exemplar label: padded tag", {1, 3, 1}, len_field(1, "x"), padded_tag, wire_errc::tag_not_canonical),
+        nested("exemplar: labels as varint", {3, 1}, "", varint_field(1, 1), wrong_wire_type),
+        nested("exemplar: value as varint", {3, 1}, "", varint_field(2, 1), wrong_wire_type),
+        nested("exemplar: timestamp as bytes", {3, 1}, "", len_field(3, "x"), wrong_wire_type),
+        nested("exemplar: group", {3, 1}, label("a", "b"), whole_group, group),
+        nested("exemplar label: name as varint", {1, 3, 1}, "", varint_field(1, 1), wrong_wire_type),
+        nested("exemplar label: padded tag", {1, 3, 1}, len_field(1, "x"), padded_tag, tag_not_canonical),
 
-        nested("histogram: count as fixed64", {4, 1}, "", fixed64_field(1, 1), wire_errc::wrong_wire_type),
-        nested("histogram: sum as varint", {4, 1}, "", varint_field(3, 1), wire_errc::wrong_wire_type),
-        nested("histogram: spans as varint", {4, 1}, "", varint_field(8, 1), wire_errc::wrong_wire_type),
-        nested("histogram: deltas as fixed64", {4, 1}, "", fixed64_field(9, 1), wire_errc::wrong_wire_type),
-        nested("histogram: counts as varint", {4, 1}, "", varint_field(13, 1), wire_errc::wrong_wire_type),
-        nested("histogram: custom values as varint", {4, 1}, "", varint_field(16, 1), wire_errc::wrong_wire_type),
-        nested("histogram: timestamp as fixed64", {4, 1}, "", fixed64_field(15, 1), wire_errc::wrong_wire_type),
-        nested("histogram: deltas end inside a varint", {4, 1}, "", len_field(9, "\x01\x80"),
-               wire_errc::packed_truncated),
-        nested("histogram: delta of 11 bytes", {4, 1}, "", len_field(12, varint(1, 11)), wire_errc::packed_truncated),
-        nested("histogram: counts end inside a double", {4, 1}, "", len_field(10, "123456789"),
-               wire_errc::packed_truncated),
-        nested("histogram: custom values likewise", {4, 1}, "", len_field(16, "1234567"), wire_errc::packed_truncated),
-        nested("histogram: group", {4, 1}, "", group, wire_errc::group),
-        nested("bucket span: offset as fixed64", {8, 4, 1}, "", fixed64_field(1, 1), wire_errc::wrong_wire_type),
-        nested("bucket span: length as bytes", {11, 4, 1}, varint_field(1, 1), len_field(2, "x"),
-               wire_errc::wrong_wire_type),
-        nested("bucket span: padded tag", {11, 4, 1}, "", "\x88\x00\x01"s, wire_errc::tag_not_canonical),
+        nested("histogram: count as fixed64", {4, 1}, "", fixed64_field(1, 1), wrong_wire_type),
+        nested("histogram: sum as varint", {4, 1}, "", varint_field(3, 1), wrong_wire_type),
+        nested("histogram: spans as varint", {4, 1}, "", varint_field(8, 1), wrong_wire_type),
+        nested("histogram: deltas as fixed64", {4, 1}, "", fixed64_field(9, 1), wrong_wire_type),
+        nested("histogram: counts as varint", {4, 1}, "", varint_field(13, 1), wrong_wire_type),
+        nested("histogram: custom values as varint", {4, 1}, "", varint_field(16, 1), wrong_wire_type),
+        nested("histogram: timestamp as fixed64", {4, 1}, "", fixed64_field(15, 1), wrong_wire_type),
+        nested("histogram: deltas end inside a varint", {4, 1}, "", len_field(9, "\x01\x80"), packed_truncated),
+        nested("histogram: delta of 11 bytes", {4, 1}, "", len_field(12, varint(1, 11)), packed_truncated),
+        nested("histogram: counts end inside a double", {4, 1}, "", len_field(10, "123456789"), packed_truncated),
+        nested("histogram: custom values likewise", {4, 1}, "", len_field(16, "1234567"), packed_truncated),
+        nested("histogram: group", {4, 1}, "", whole_group, group),
+        nested("bucket span: offset as fixed64", {8, 4, 1}, "", fixed64_field(1, 1), wrong_wire_type),
+        nested("bucket span: length as bytes", {11, 4, 1}, varint_field(1, 1), len_field(2, "x"), wrong_wire_type),
+        nested("bucket span: padded tag", {11, 4, 1}, "", "\x88\x00\x01"s, tag_not_canonical),
 
-        nested("metadata: type as bytes", {3}, "", len_field(1, "x"), wire_errc::wrong_wire_type),
-        nested("metadata: help as varint", {3}, varint_field(1, 1), varint_field(4, 1), wire_errc::wrong_wire_type),
-        nested("metadata: unit as fixed32", {3}, "", fixed32_field(5, "abcd"), wire_errc::wrong_wire_type),
-        nested("metadata: group", {3}, "", group, wire_errc::group),
-        nested("metadata: cut short", {3}, varint_field(1, 1), "\x12\x05x", wire_errc::truncated),
+        nested("metadata: type as bytes", {3}, "", len_field(1, "x"), wrong_wire_type),
+        nested("metadata: help as varint", {3}, varint_field(1, 1), varint_field(4, 1), wrong_wire_type),
+        nested("metadata: unit as fixed32", {3}, "", fixed32_field(5, "abcd"), wrong_wire_type),
+        nested("metadata: group", {3}, "", whole_group, group),
+        nested("metadata: cut short", {3}, varint_field(1, 1), "\x12\x05x", truncated),
     };
-    for (const auto& [what, before, wrong, code] : examples) {
-        INFO(what);
-        const auto outcome = read(before + wrong);
-        CHECK(outcome.error == code);
-        CHECK(outcome.offset == before.size());
-        CHECK(outcome.series.size() == 1);  // the good one in front
-    }
+    check_malformed(examples, read);
 }
 
 TEST_CASE("a series with a label without a name is left out, for VictoriaMetrics takes it for the metric's name") {

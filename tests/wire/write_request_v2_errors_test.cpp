@@ -1,6 +1,7 @@
 #include <initializer_list>
 
 #include "support/catch.hpp"
+#include "wire/malformed.hpp"
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request_v2.hpp"
 
@@ -15,45 +16,18 @@ using enum wire_errc;
 
 const std::string up_refs = refs({1, 2, 3, 4});
 
-/// A request with a good series in front; it is wrong at the byte behind `before`.
-struct example {
-    const char* what;
-    std::string before;
-    std::string wrong;
-    wire_errc code;
-    std::size_t series = 1;  ///< seen before the error
-};
-
 std::string good_series() {
     return std::string{five_symbols}.append(entry({up_refs, sample(1)}));
 }
 
 /// Wrong at the top level, which is read first.
-example top(const char* what, const std::string& wrong, wire_errc code) {
+malformed top(const char* what, const std::string& wrong, wire_errc code) {
     return {what, good_series(), wrong, code, 0};
 }
 
-/// Wrong within the records of `path`, innermost first: an outer one is as long as what it holds, so build inside out.
-example nested(const char* what, std::initializer_list<std::uint32_t> path, const std::string& inside_before,
-               const std::string& wrong, wire_errc code) {
-    std::string before = inside_before;
-    std::string all = std::string{inside_before}.append(wrong);
-    for (const auto field : path) {
-        const std::string head = tag(field, wire_type::len).append(varint(all.size()));
-        before.insert(0, head);
-        all.insert(0, head);
-    }
-    return {what, good_series().append(before), all.substr(before.size()), code};
-}
-
-void check(const std::vector<example>& examples) {
-    for (const auto& [what, before, wrong, code, series] : examples) {
-        INFO(what);
-        const auto outcome = read_v2(std::string{before}.append(wrong));
-        CHECK(outcome.error == code);
-        CHECK(outcome.offset == before.size());
-        CHECK(outcome.series.size() == series);
-    }
+malformed nested(const char* what, std::initializer_list<std::uint32_t> path, const std::string& inside_before,
+                 const std::string& wrong, wire_errc code) {
+    return nested_behind(good_series(), what, path, inside_before, wrong, code);
 }
 
 const std::string whole_group = "\x0b\x0c";
@@ -64,7 +38,7 @@ const std::string tag_over_32_bits = varint(0x10000000a).append("\x01x");
 }  // namespace
 
 TEST_CASE("v2: malformed bytes are refused with their code and the byte where they are wrong") {
-    check({
+    const std::vector<malformed> examples{
         top("symbols as varint", varint_field(4, 1), wrong_wire_type),
         top("symbols as fixed32", fixed32_field(4, "abcd"), wrong_wire_type),
         top("series as varint", varint_field(5, 1), wrong_wire_type),
@@ -108,11 +82,12 @@ TEST_CASE("v2: malformed bytes are refused with their code and the byte where th
         nested("metadata: help as bytes", {5, 5}, varint_field(1, 1), len_field(3, "x"), wrong_wire_type),
         nested("metadata: unit as fixed32", {5, 5}, "", fixed32_field(4, "abcd"), wrong_wire_type),
         nested("metadata: group", {5, 5}, varint_field(1, 1), whole_group, group),
-    });
+    };
+    check_malformed(examples, read_v2);
 }
 
 TEST_CASE("v2: references that end inside are malformed") {
-    check({
+    const std::vector<malformed> examples{
         nested("unpacked of 65 bits", {5}, "", "\x08" + std::string(9, '\xff') + "\x02", varint_too_long),
         nested("a run that ends inside", {1, 5}, "\x01\x02\x03", "\x84", packed_truncated),
         nested("a run that ends inside a long one", {1, 5}, "\x01\x02\x03", "\x84\x80", packed_truncated),
@@ -120,7 +95,8 @@ TEST_CASE("v2: references that end inside are malformed") {
         nested("of 65 bits", {1, 5}, "\x01", std::string(9, '\xff') + "\x02", packed_truncated),
         nested("exemplar: a run that ends inside", {1, 4, 5}, "\x03", "\x84", packed_truncated),
         nested("behind a fault of the series", {1, 5}, "\x09\x02\x03", "\x84", packed_truncated),
-    });
+    };
+    check_malformed(examples, read_v2);
 }
 
 TEST_CASE("v2: a series with a wrong reference is left out alone") {
