@@ -1,7 +1,5 @@
 #include "admin/gate_counts.hpp"
 
-#include <functional>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

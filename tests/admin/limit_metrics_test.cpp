@@ -1,6 +1,5 @@
 #include "admin/limit_metrics.hpp"
 
-#include <map>
 #include <random>
 #include <sstream>
 

@@ -1,7 +1,5 @@
 #include "base/random.hpp"
 
-#include <set>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

@@ -9,15 +9,6 @@ using namespace seriesgate::testing;
 namespace doubts_test {
 namespace {
 
-/// All warnings of a text that has no errors.
-lines warnings_of(std::string_view text, const overrides& flags = discard) {
-    const auto outcome = load_config_text(text, "c.yaml", flags);
-    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
-    lines result;
-    for (const config_error& doubt : outcome.warnings) result.push_back(doubt.text());
-    return result;
-}
-
 const std::string below = "is below maxHourlySeries, so the limit of the hour never refuses anything";
 const std::string above = "is above the global max";
 const std::string never = "Series, so it never refuses anything";

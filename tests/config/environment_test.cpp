@@ -1,7 +1,5 @@
 #include "config/config_node.hpp"
 
-#include <map>
-
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
@@ -21,9 +19,7 @@ load_outcome load_with(const std::map<std::string, std::string>& variables, std:
 
 lines errors_with(const std::map<std::string, std::string>& variables, std::string_view text,
                   const overrides& flags = discard) {
-    lines result;
-    for (const config_error& error : load_with(variables, text, flags).errors) result.push_back(error.text());
-    return result;
+    return texts_of(load_with(variables, text, flags).errors);
 }
 
 }  // namespace
@@ -169,10 +165,10 @@ TEST_CASE("in a key a variable is text, and that is doubted") {
     const auto outcome = load_with({{"TEAM", "a"}}, "tenants: {overrides: {'${TEAM}': {maxHourlySeries: 5}}}\n");
     CHECK(outcome.ok());
     CHECK(outcome.value.rules.tenants.overrides.contains("${TEAM}"));
-    REQUIRE(outcome.warnings.size() == 1);
-    CHECK(outcome.warnings[0].text() ==
-          "c.yaml:1: warning: tenants.overrides.${TEAM}: is taken as it stands: variables "
-          "are filled in in values, not in keys");
+    CHECK(
+        texts_of(outcome.warnings) ==
+        lines{"c.yaml:1: warning: tenants.overrides.${TEAM}: is taken as it stands: variables are filled in in values, "
+              "not in keys"});
 }
 
 TEST_CASE("values of variables have a bound together") {
@@ -201,11 +197,10 @@ TEST_CASE("a path that is empty because its variable is gets a warning") {
     const auto outcome =
         load_with({{"DIR", ""}, {"FILE", ""}}, "state:\n  dir: ${DIR}\nfingerprint:\n  secretFile: ${FILE}\n");
     CHECK(outcome.ok());
-    REQUIRE(outcome.warnings.size() == 2);
     const std::string what = "' is empty, and so is this value: that is as if the key were left out";
-    CHECK(outcome.warnings[0].text() == "c.yaml:2: warning: state.dir: the environment variable 'DIR" + what);
-    CHECK(outcome.warnings[1].text() ==
-          "c.yaml:4: warning: fingerprint.secretFile: the environment variable 'FILE" + what);
+    CHECK(texts_of(outcome.warnings) ==
+          lines{"c.yaml:2: warning: state.dir: the environment variable 'DIR" + what,
+                "c.yaml:4: warning: fingerprint.secretFile: the environment variable 'FILE" + what});
     CHECK(load_with({{"DIR", ""}}, "state: {dir: ''}\n").warnings.empty());
     CHECK(load_with({{"DIR", ""}}, "state: {dir: '/a${DIR}'}\n").warnings.empty());
     CHECK(load_with({{"DIR", "/a"}}, "state: {dir: '${DIR}'}\n").warnings.empty());

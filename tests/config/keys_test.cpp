@@ -1,18 +1,96 @@
+// Errors show examples, and editors and documents do: each is right where it stands.
 #include "config/keys.hpp"
 
+#include <fstream>
+#include <iterator>
+
 #include "config/effective.hpp"
+#include "config/load.hpp"
 #include "config/loading.hpp"
 #include "config/other_values.hpp"
 #include "support/catch.hpp"
+#include "support/source_tree.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
+namespace keys_test {
 namespace {
 
 config with(std::string_view name) {
     const auto flags = is_upstream(name) ? overrides{} : discard;
     return loaded(yaml_of_other(name), flags);
+}
+
+/// Of gates that share.
+constexpr std::string_view secret = "fingerprint: {secretFile: /secret}\n";
+
+/// The example within its section or list, and what has to stand beside it.
+std::string in_its_place(std::string_view key, const std::string& text) {
+    if (key == "upstream.replicateTo[2]") return "upstream:\n  replicateTo:\n  " + text + "\n";
+    if (key == "limits[2]") return "limits:\n" + text + "\n";
+    if (key == "limits[2].name") return "limits: [{" + text + "}]\n";
+    if (key == "limits[2].each") return "limits: [{name: a, " + text + "}]\n";
+    if (key == "limits[2].overrides") return "limits: [{name: a, each: [job], " + text + "}]\n";
+    if (key == "limits[2].overrides[0]") return "limits:\n- name: a\n  each: [job]\n  overrides:\n  " + text + "\n";
+    if (key == "limits[2].overrides[0].group") return "limits: [{name: a, each: [job], overrides: [{" + text + "}]}]\n";
+    if (key.starts_with("tenants.overrides.")) return "tenants: {overrides: {" + text + "}}\n";
+    if (key.starts_with("shared.sentinel"))
+        return "shared: {sentinel: {master: mymaster, addresses: [a]}}\n" + std::string{secret};
+    std::string made = text;
+    std::string_view section = key;
+    for (auto dot = section.rfind('.'); dot != std::string_view::npos; dot = section.rfind('.')) {
+        section = section.substr(0, dot);
+        made = std::string{section.substr(section.rfind('.') + 1)} + ": {" + made + "}";
+    }
+    return made + "\n" + std::string{key.starts_with("shared") ? secret : ""};
+}
+
+std::string text_of(const std::string& path) {
+    std::ifstream file{source_tree() / path};
+    REQUIRE(file);
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+// Where a key with its value stands in the example, after the section that it stands below; npos if it does not. A '#'
+// may stand before it.
+std::size_t find_key(const std::string& example, std::string_view key) {
+    std::size_t at = 0;
+    std::string indent = "\n";
+    for (auto dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.')) {
+        at = example.find(indent + std::string{key.substr(0, dot)} + ":\n", at);
+        key.remove_prefix(dot + 1);
+        indent += "  ";
+    }
+    const std::string text = indent.substr(1) + std::string{key} + ": ";
+    const auto found = example.find("\n" + text, at);
+    return found != std::string::npos ? found : example.find("\n#" + text, at);
+}
+
+// The example with another value of a key, whose '#' goes if it has one.
+std::string with_value(std::string example, std::string_view key, const std::string& value) {
+    const auto begin = find_key(example, key) + 1;
+    const auto end = example.find('\n', begin);
+    std::string line = example.substr(begin, end - begin);
+    if (line.starts_with('#')) line.erase(0, 1);
+    line.resize(line.find(':') + 1);
+    example.replace(begin, end - begin, line + " " + value);
+    if (key == "upstream.urls") {  // which stands in place of the other
+        const auto url = find_key(example, "upstream.url") + 1;
+        example.erase(url, example.find('\n', url) + 1 - url);
+    }
+    return example;
+}
+
+overrides url_unless_changed(std::string_view key) {
+    return is_upstream(key) ? overrides{} : overrides{{"upstream.url", "http://127.0.0.1:8428/api/v1/write"}};
+}
+
+// The first block in a fence that starts with ```language, after the text `after`.
+std::string block_after(const std::string& page, const std::string& after, const std::string& language) {
+    const std::string fence = "```" + language + "\n";
+    const auto start = page.find(fence, page.find(after)) + fence.size();
+    return page.substr(start, page.find("```", start) - start);
 }
 
 }  // namespace
@@ -68,3 +146,116 @@ TEST_CASE("every key reads one value, or lists and maps") {
         CHECK_FALSE(key.about.help.empty());
     }
 }
+
+TEST_CASE("every section, list and map has an example, and each is right where it stands") {
+    lines keys{"upstream.replicateTo[2]", "limits[2]",
+               "limits[2].name",          "limits[2].each",
+               "limits[2].overrides",     "limits[2].overrides[0]",
+               "tenants.overrides.a.b",   "limits[2].overrides[0].group"};
+    for (const config_key& key : config_keys()) {
+        const std::string& name = key.about.name;
+        if (!key.about.example.empty() || key.about.type.form != value_form::scalar) keys.push_back(name);
+        for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+            keys.push_back(name.substr(0, dot));
+    }
+    for (const std::string& key : keys) {
+        const std::string example = example_of(key);
+        CAPTURE(key, example);
+        CHECK_FALSE(example.empty());
+        const bool is_url = key == "upstream" || key == "upstream.url" || key == "upstream.urls";
+        CHECK(errors_of(in_its_place(key, example), is_url ? overrides{} : discard) == lines{});
+    }
+    CHECK(example_of("server.maxHandshakes").empty());
+    CHECK(example_of("").empty());
+}
+
+TEST_CASE("who wrote another kind of value is shown an example") {
+    const auto outcome = load_config_text("limits: {a: {maxHourlySeries: 1}}\n", "c.yaml", discard);
+    REQUIRE(outcome.errors.size() == 1);
+    CHECK(outcome.errors[0].text() ==
+          "c.yaml:1: limits: expected a list, got keys and values; for example: limits: "
+          "[{name: per-job, each: [job], maxHourlySeries: 20000}]");
+}
+
+TEST_CASE("what is made of the keys comes in three forms") {
+    for (const std::string_view form : {"markdown", "yaml", "json-schema"}) {
+        const std::string text = print_reference(form);
+        for (const config_key& key : config_keys()) {
+            CAPTURE(form, key.about.name);
+            CHECK(text.find(key.about.name.substr(key.about.name.rfind('.') + 1)) != std::string::npos);
+        }
+    }
+    CHECK(print_reference("html").empty());
+}
+
+TEST_CASE("the example configuration loads and is the defaults") {
+    const std::string path = source_tree() / "config/seriesgate.yaml";
+    const auto outcome = load_config(path, {});
+    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+
+    const std::string url = "http://127.0.0.1:8428/api/v1/write";
+    const config defaults = load_config(std::nullopt, {{"upstream.url", url}}).value;
+    CHECK(outcome.value.upstream.store.backends.at(0).url == url);
+    CHECK(outcome.value == defaults);
+}
+
+TEST_CASE("a value that is changed in the example configuration means what it means alone") {
+    const std::string example = text_of("config/seriesgate.yaml");
+    for (const config_key& key : config_keys()) {
+        CAPTURE(key.about.name);
+        const auto alone =
+            load_config_text(yaml_of_other(key.about.name), "alone.yaml", url_unless_changed(key.about.name));
+        std::string text = with_value(example, key.about.name, other_values.at(key.about.name));
+        for (const std::string_view beside : needed_beside(key.about.name))
+            text = with_value(text, beside, other_values.at(beside));
+        const auto changed = load_config_text(text, "seriesgate.yaml", {});
+        for (const config_error& error : changed.errors) FAIL_CHECK(error.text());
+        CHECK(changed.value == alone.value);
+    }
+}
+
+TEST_CASE("every key and every flag is described in docs/configuration.md") {
+    const std::string page = text_of("docs/configuration.md");
+    for (const config_key& key : config_keys()) {
+        const std::string& name = key.about.name;
+        CAPTURE(name);
+        CHECK(page.find("| `" + name + "` |") != std::string::npos);
+        if (!key.flag.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
+    }
+    for (const std::string flag :
+         {"--config.file", "--takeover", "--check-config", "--health-check", "--version", "--help"}) {
+        CAPTURE(flag);
+        CHECK(page.find("`" + flag) != std::string::npos);
+    }
+}
+
+TEST_CASE("the errors that docs/configuration.md shows are those one gets") {
+    const std::string page = text_of("docs/configuration.md");
+    const auto errors_of = [](const std::string& file, const overrides& flags) {
+        std::string errors;
+        for (const auto& error : load_config_text(file, "seriesgate.yaml", flags).errors) errors += error.text() + "\n";
+        return errors;
+    };
+    CHECK(errors_of(block_after(page, "## Errors", "yaml"), {{"maxDailySeries", "many"}}) ==
+          block_after(page, "one gets:", "text"));
+    CHECK(errors_of(block_after(page, "In lists, keys say", "yaml"), {}) ==
+          block_after(page, "the errors are:", "text"));
+}
+
+TEST_CASE("the examples in docs/configuration.md load") {
+    const std::string page = text_of("docs/configuration.md");
+    const std::string all = block_after(page, "All limits together", "yaml");
+    for (const std::string& text :
+         {all, block_after(page, "### tenants.overrides", "yaml"), block_after(page, "### limits\n", "yaml")}) {
+        CAPTURE(text);
+        const auto outcome = load_config_text(text, "seriesgate.yaml", {{"upstream.url", "discard:"}});
+        for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+    }
+    const config read = load_config_text(all, "seriesgate.yaml", {}).value;
+    CHECK(read.rules.tenants.overrides.size() == 1);
+    CHECK(read.rules.limits.size() == 1);
+    CHECK(read.rules.exempt.size() == 1);
+    CHECK(read.state.dir == "/var/lib/seriesgate");
+}
+
+}  // namespace keys_test

@@ -4,8 +4,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <set>
 
 #include "config/loading.hpp"
 #include "support/catch.hpp"

@@ -10,16 +10,21 @@ using lines = std::vector<std::string>;
 
 inline const overrides discard{{"upstream.url", "discard:"}};
 
-/// Without the example that it ends with: those are tested in shapes_test.cpp.
+/// Without the example that it ends with: those are tested in keys_test.cpp.
 inline std::string without_example(const std::string& line) {
     return line.substr(0, line.find("; for example: "));
 }
 
+inline lines texts_of(const std::vector<config_error>& all) {
+    lines texts;
+    for (const config_error& each : all) texts.push_back(each.text());
+    return texts;
+}
+
 /// All errors of a text, with an upstream so that only the text's own errors remain.
 inline lines errors_of(std::string_view text, const overrides& flags = discard) {
-    lines result;
-    for (const config_error& error : load_config_text(text, "c.yaml", flags).errors)
-        result.push_back(without_example(error.text()));
+    lines result = texts_of(load_config_text(text, "c.yaml", flags).errors);
+    for (std::string& line : result) line = without_example(line);
     return result;
 }
 
@@ -27,6 +32,13 @@ inline config loaded(std::string_view text, const overrides& flags = discard) {
     const auto outcome = load_config_text(text, "c.yaml", flags);
     for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
     return outcome.value;
+}
+
+/// All warnings of a text that has no errors.
+inline lines warnings_of(std::string_view text, const overrides& flags = discard) {
+    const auto outcome = load_config_text(text, "c.yaml", flags);
+    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
+    return texts_of(outcome.warnings);
 }
 
 }  // namespace seriesgate::testing

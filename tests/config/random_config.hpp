@@ -1,8 +1,6 @@
 // Configurations that nobody would write and that the loader takes.
 #pragma once
 
-#include <set>
-
 #include "config/config.hpp"
 #include "config/endpoint.hpp"
 #include "config/keys.hpp"

@@ -34,14 +34,6 @@ lines shared_errors(const std::string& keys) {
     return errors_in(in_section(keys));
 }
 
-lines warnings_of(const std::string& text) {
-    const auto outcome = load_config_text(text, "c.yaml", discard);
-    for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
-    lines result;
-    for (const config_error& doubt : outcome.warnings) result.push_back(doubt.text());
-    return result;
-}
-
 }  // namespace
 
 TEST_CASE("without a URL or a sentinel a gate counts alone") {

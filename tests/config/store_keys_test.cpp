@@ -23,9 +23,7 @@ upstream_config upstream_of(const std::string& keys, const overrides& flags = {}
 }
 
 lines warnings_of(const std::string& text) {
-    lines told;
-    for (const config_error& doubt : load_config_text(text, "c.yaml", {}).warnings) told.push_back(doubt.text());
-    return told;
+    return texts_of(load_config_text(text, "c.yaml", {}).warnings);
 }
 
 const std::string url = "url: 'http://a/w', ";

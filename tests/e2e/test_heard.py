@@ -322,7 +322,7 @@ def test_a_name_that_does_not_resolve_at_the_start_is_not_ready_until_it_does(st
 
 @FORMS
 def test_what_the_store_does_not_confirm_is_said_with_requests_and_samples(start_gate, upstream, form):
-    """The next line comes after a minute: tests/ingest/lost_log_test.cpp has the clock for that."""
+    """The next line comes after a minute: tests/ingest/ingest_logs_test.cpp has the clock for that."""
     gate = start(start_gate, upstream.url, form)
     labels = [{"__name__": "up", "job": job} for job in "abc"]
     for _ in range(5):

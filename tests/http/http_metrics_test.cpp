@@ -1,7 +1,5 @@
 #include "http/http_metrics.hpp"
 
-#include <set>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

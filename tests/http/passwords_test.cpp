@@ -26,6 +26,12 @@ std::string served(password_queue& queue, std::size_t count) {
     return users;
 }
 
+digest number(std::size_t value) {
+    digest made{};
+    for (std::size_t i = 0; i < 8; ++i) made[i] = static_cast<unsigned char>(value >> 8 * i);
+    return made;
+}
+
 }  // namespace
 
 TEST_CASE("peers take turns, whoever asked for more") {
@@ -116,6 +122,35 @@ TEST_CASE("each question that is taken in is notified of, and an empty queue has
     CHECK(notified == 1);
     CHECK(queue.take());
     CHECK_FALSE(queue.take());
+}
+
+TEST_CASE("what was wrong is remembered for a while") {
+    bad_passwords bad;
+    bad.insert(number(1), start);
+    bad.insert(number(2), start + 30s);
+    CHECK(bad.contains(number(1), start + 60s - 1ns));
+    CHECK_FALSE(bad.contains(number(3), start));
+    CHECK_FALSE(bad.contains(number(1), start + 60s));
+    CHECK(bad.contains(number(2), start + 60s));
+    CHECK(bad.size() == 1);
+    CHECK_FALSE(bad.contains(number(2), start + 90s));
+    CHECK(bad.size() == 0);
+}
+
+TEST_CASE("who comes again with the same wrong password makes it last no longer") {
+    bad_passwords bad;
+    bad.insert(number(1), start);
+    bad.insert(number(1), start + 59s);
+    CHECK(bad.size() == 1);
+    CHECK_FALSE(bad.contains(number(1), start + 60s));
+}
+
+TEST_CASE("of too many wrong passwords the oldest are forgotten") {
+    bad_passwords bad;
+    for (std::size_t i = 0; i < 3 * bad_passwords::kept_max; ++i) bad.insert(number(i), start);
+    CHECK(bad.size() == bad_passwords::kept_max);
+    CHECK_FALSE(bad.contains(number(2 * bad_passwords::kept_max - 1), start));
+    CHECK(bad.contains(number(2 * bad_passwords::kept_max), start));
 }
 
 }  // namespace passwords_test

@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 TEST_CASE("of requests that were taken but for some of what they held, ingestion tells") {
     CHECK(is_logged_by_ingestion(reject_reason::refused));

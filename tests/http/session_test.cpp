@@ -1,8 +1,5 @@
 #include "http/session.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <exception>
 
 #include "base/log.hpp"

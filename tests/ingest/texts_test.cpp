@@ -30,6 +30,21 @@ struct scene {
     std::string text() { return refused_text(decided, "", planning, limiter); }
 };
 
+const std::string with_query = "http://store.test/w?token=urlsecret99";
+
+/// What a sender gets of an answer, from a store with this URL and a header with a key.
+reply told(upstream_answer answer, const std::string& url = with_query) {
+    store_config store;
+    store.backends.resize(1);
+    store.backends[0].url = url;
+    store.headers.emplace("X-Key", "headersecret7");
+    return passed_on(std::move(answer), "X-Scope-OrgID", {store, "upstream"});
+}
+
+upstream_answer of(unsigned status, std::string body = {}) {
+    return {.status = status, .headers = {}, .body = std::move(body)};
+}
+
 }  // namespace
 
 TEST_CASE("the first line says how much was refused, by which limit, and names a series") {
@@ -79,6 +94,74 @@ TEST_CASE("what could not be translated is said line by line") {
     CHECK(untranslated_text(lost) == histograms + "\n" + series);
     lost.histograms = 0;
     CHECK(untranslated_text(lost) == series);
+}
+
+TEST_CASE("an error that repeats what is ours goes on without that") {
+    upstream_answer answer = of(400, "unknown token urlsecret99 (X-Key: headersecret7)\n");
+    answer.headers.insert("X-Asked", "/w?token=urlsecret99");
+    answer.headers.insert("X-Asked", "headersecret7");
+    answer.headers.insert("Retry-After", "7");
+    answer.headers.insert(http::field::etag, "x");
+    const reply made = told(answer);
+    CHECK(made.status == 400);
+    CHECK(made.body == "unknown token <secret> (X-Key: <secret>)\n");
+    CHECK(made.headers["Retry-After"] == "7");
+    CHECK(made.headers.count(http::field::etag) == 0);
+    std::string asked;
+    for (auto [each, end] = made.headers.equal_range("X-Asked"); each != end; ++each)
+        asked += std::string{each->value()} + ";";
+    CHECK(asked == "/w?<secret>;<secret>;");
+}
+
+TEST_CASE("a secret that begins like another shows nothing of that") {
+    store_config store;
+    store.backends.resize(1);
+    store.backends[0].url = "http://store.test/w?key=key1-argument";
+    store.headers.emplace("A-Short", "key1");
+    store.headers.emplace("B-Long", "key1-longer");
+    store.headers.emplace("authorization", "Token inheader");
+    const reply made = passed_on(of(400, "key1-longer key1 key1-argument, token inheader"), "", {store, "upstream"});
+    CHECK(made.body == "<secret> <secret> <secret>, token <secret>");
+}
+
+TEST_CASE("other answers go on as they came") {
+    upstream_answer answer = of(400, "out of order\n");
+    answer.headers.insert(http::field::etag, "x");
+    const reply made = told(answer);
+    CHECK(made.body == "out of order\n");
+    CHECK(made.headers["ETag"] == "x");
+    CHECK(told(of(200, "headersecret7")).body == "headersecret7");
+}
+
+TEST_CASE("what is the gate's own to say goes no further from a store") {
+    for (const unsigned status : {204u, 400u, 503u}) {
+        upstream_answer answer = of(status);
+        answer.headers.insert("X-Seriesgate-Refused-Series", "7");
+        answer.headers.insert("x-seriesgate-refused-samples", "7");
+        answer.headers.insert("X-SeriesGate-Anything", "");
+        answer.headers.insert("X-Seriesgates", "kept");
+        answer.headers.insert("Retry-After", "1");
+        const reply made = told(answer);
+        CHECK(std::distance(made.headers.begin(), made.headers.end()) == 2);
+        CHECK(made.headers["X-Seriesgates"] == "kept");
+    }
+}
+
+TEST_CASE("a redirection would show the URL's arguments") {
+    upstream_answer answer = of(307);
+    answer.headers.insert(http::field::location, "https://store.test/w?token=urls%65cret99");
+    answer.headers.insert(http::field::content_location, "/w");
+    CHECK(told(answer).headers.count(http::field::location) == 0);
+    CHECK(told(answer).headers.count(http::field::content_location) == 0);
+    CHECK(told(answer, "http://store.test/w").headers["Content-Location"] == "/w");
+}
+
+TEST_CASE("what cannot be read may hold secrets") {
+    upstream_answer answer = of(400, "\x1f\x8b");
+    answer.headers.insert(http::field::content_encoding, "gzip");
+    const reply made = told(answer);
+    CHECK(made.body.empty());
+    CHECK(made.headers.count(http::field::content_encoding) == 0);
 }
 
 }  // namespace texts_test

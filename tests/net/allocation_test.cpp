@@ -4,9 +4,6 @@
 #endif
 #include "support/allocations.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <memory>
 #include <tuple>
 
 #include "net/async.hpp"
@@ -17,7 +14,6 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/loopback.hpp"
-#include "support/sanitizers.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <stdexcept>
 #include <thread>
 
@@ -13,7 +14,9 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 using namespace std::chrono_literals;
+using seriesgate::testing::captured_log;
 
+namespace event_loop_test {
 namespace {
 
 net::awaitable<void> count_events(std::shared_ptr<async_event> event, std::atomic<int>& woken) {
@@ -42,6 +45,17 @@ net::awaitable<void> have_thrown(event_loop& by, net::io_context& here) {
 net::awaitable<void> have_done(event_loop& by, std::thread::id& where, net::io_context& here) {
     const auto work = [&where] { where = std::this_thread::get_id(); };
     co_await by.perform(work, here);
+}
+
+net::awaitable<void> fail(bool with_words) {
+    if (with_words) throw std::runtime_error("out of everything");
+    throw 42;
+    co_return;
+}
+
+net::awaitable<void> count(int& calls, bool first_fails) {
+    if (++calls == 1 && first_fails) throw std::runtime_error("once");
+    co_return;
 }
 
 }  // namespace
@@ -102,3 +116,44 @@ TEST_CASE("a loop that is told to end says so to what works on it") {
     loop.begin_to_end();
     CHECK(ending.stop_requested());
 }
+
+TEST_CASE("an exception in a coroutine that nobody waits for is logged and ends nothing else") {
+    const captured_log log;
+    net::io_context io{1};
+    int others = 0;
+    spawn(io.get_executor(), fail(true), "a thing failed");
+    spawn(io.get_executor(), fail(false), "another thing failed");
+    spawn(io.get_executor(), count(others, false), "a third thing failed");
+    run_handlers(io);
+    CHECK(others == 1);
+    CHECK(log.text() ==
+          "level=error msg=\"a thing failed\" err=\"out of everything\"\nlevel=error msg=\"another thing failed\"\n");
+}
+
+TEST_CASE("what has to last is begun again a second after an exception, and ends when it returns") {
+    const captured_log log;
+    net::io_context io{1};
+    int calls = 0;
+    const auto began = std::chrono::steady_clock::now();
+    spawn_lasting(
+        io.get_executor(), [&calls] { return count(calls, true); }, "a thing failed");
+    run_handlers(io);
+    CHECK(std::chrono::steady_clock::now() - began >= std::chrono::seconds{1});
+    CHECK(calls == 2);
+    CHECK(log.text() == "level=error msg=\"a thing failed\" err=once\n");
+}
+
+TEST_CASE("a handler that throws does not end its thread") {
+    const captured_log log;
+    net::io_context io{1};
+    int others = 0;
+    net::post(io, [] { throw std::runtime_error("out of everything"); });
+    net::post(io, [] { throw 42; });
+    net::post(io, [&others] { ++others; });
+    run_handlers(io);
+    CHECK(others == 1);
+    CHECK(log.text() ==
+          "level=error msg=\"a handler failed\" err=\"out of everything\"\nlevel=error msg=\"a handler failed\"\n");
+}
+
+}  // namespace event_loop_test

@@ -1,8 +1,5 @@
 #include "net/http_messages.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/span_body.hpp>
 

@@ -1,13 +1,12 @@
 #include "net/socket.hpp"
 
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <thread>
 
 #include "net/timed_stream.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/loopback.hpp"
+#include "support/outcome.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -54,13 +53,8 @@ TEST_CASE("a unix socket is a stream like others, and needs a limit like others"
     net::io_context io{1};
     stream_acceptor acceptor = listen_at(io, unix_endpoint((directory / "gate.sock").string()));
     timed_stream stream{stream_socket{io}};
-    std::optional<error_code> connected;
     const auto connect = [&] {
-        connected.reset();
-        stream.async_connect(acceptor.local_endpoint(), [&](error_code ended) { connected = ended; });
-        io.restart();
-        while (!connected && io.run_one_for(10s) != 0) continue;
-        return connected;
+        return outcome_of(io, [&](auto handler) { stream.async_connect(acceptor.local_endpoint(), handler); });
     };
     CHECK(connect() == error_code{boost::beast::error::timeout});
     stream.expires_after(10s);
@@ -72,11 +66,7 @@ TEST_CASE("a unix socket is a stream like others, and needs a limit like others"
     net::write(peer, net::buffer("x", 1));
     CHECK_FALSE(stream.is_quiet());
     std::array<char, 1> room{};
-    std::optional<error_code> read;
-    stream.async_read_some(net::buffer(room), [&](error_code ended, std::size_t) { read = ended; });
-    io.restart();
-    while (!read && io.run_one_for(10s) != 0) continue;
-    CHECK(read == error_code{});
+    CHECK(outcome_of(io, [&](auto handler) { stream.async_read_some(net::buffer(room), handler); }) == error_code{});
     CHECK(room[0] == 'x');
 }
 

@@ -1,14 +1,9 @@
 #include "net/timed_stream.hpp"
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
-
 #include "net/socket.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
+#include "support/outcome.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -28,21 +23,11 @@ struct scene {
 
     void peer_sends(std::string_view text) { net::write(peer, net::buffer(text)); }
 
-    /// Runs until the operation has ended. @return its error
-    template <class Start>
-    error_code outcome_of(Start start) {
-        std::optional<error_code> outcome;
-        start([&outcome](error_code error, auto...) { outcome = error; });
-        io.restart();
-        while (!outcome && io.run_one_for(10s) != 0) continue;
-        REQUIRE(outcome.has_value());
-        return *outcome;
-    }
     error_code read() {
-        return outcome_of([&](auto handler) { stream.async_read_some(net::buffer(room), handler); });
+        return outcome_of(io, [&](auto handler) { stream.async_read_some(net::buffer(room), handler); });
     }
     error_code write() {
-        return outcome_of([&](auto handler) { stream.async_write_some(net::buffer("x", 1), handler); });
+        return outcome_of(io, [&](auto handler) { stream.async_write_some(net::buffer("x", 1), handler); });
     }
 
     /// Runs whatever there is to run, the timer's handler too, until the limit is over.
@@ -107,7 +92,7 @@ TEST_CASE("a pending operation is cancelled when its limit passes") {
 TEST_CASE("a limit is brought forward while an operation is pending") {
     scene with;
     with.stream.expires_after(1h);
-    const auto ended = with.outcome_of([&](auto handler) {
+    const auto ended = outcome_of(with.io, [&](auto handler) {
         with.stream.async_read_some(net::buffer(with.room), handler);
         with.stream.expires_by(timed_stream::clock::now() + 1ms);
     });
@@ -122,7 +107,7 @@ TEST_CASE("many tiny operations do not outlive their limit") {
     std::array<char, 1> one{};
     error_code error;
     while (!error) {
-        error = with.outcome_of([&](auto handler) { with.stream.async_read_some(net::buffer(one), handler); });
+        error = outcome_of(with.io, [&](auto handler) { with.stream.async_read_some(net::buffer(one), handler); });
         with.peer_sends("x");  // there is always more
         REQUIRE(timed_stream::clock::now() - began < 10s);
     }
@@ -187,7 +172,7 @@ TEST_CASE("a composed operation of many parts ends with the limit") {
     std::string filled(64 << 20, 'x');  // the peer reads nothing of it
     with.stream.expires_after(20ms);
     const auto ended =
-        with.outcome_of([&](auto handler) { net::async_write(with.stream, net::buffer(filled), handler); });
+        outcome_of(with.io, [&](auto handler) { net::async_write(with.stream, net::buffer(filled), handler); });
     CHECK(ended == error::timeout);
 }
 
@@ -205,13 +190,8 @@ TEST_CASE("connecting needs a limit too") {
     net::io_context io{1};
     stream_acceptor acceptor = listen_on_loopback(io);
     timed_stream stream{stream_socket{io}};
-    std::optional<error_code> outcome;
     const auto connect = [&] {
-        outcome.reset();
-        stream.async_connect(acceptor.local_endpoint(), [&outcome](error_code ended) { outcome = ended; });
-        io.restart();
-        while (!outcome && io.run_one_for(10s) != 0) continue;
-        return outcome;
+        return outcome_of(io, [&](auto handler) { stream.async_connect(acceptor.local_endpoint(), handler); });
     };
     CHECK(connect() == error_code{error::timeout});
     stream.expires_after(10s);
@@ -221,7 +201,7 @@ TEST_CASE("connecting needs a limit too") {
 TEST_CASE("a closed stream ends its operation, and not for the time") {
     scene with;
     with.stream.expires_after(10s);
-    const auto ended = with.outcome_of([&](auto handler) {
+    const auto ended = outcome_of(with.io, [&](auto handler) {
         with.stream.async_read_some(net::buffer(with.room), handler);
         with.stream.close();
     });
@@ -251,11 +231,8 @@ TEST_CASE("a socket is handed over in one piece") {
     with.io.restart();
     with.io.run_for(5ms);  // the old limit is nobody's
     with.peer_sends("x");
-    std::optional<error_code> outcome;
-    taker.async_read_some(net::buffer(with.room), [&outcome](error_code error, std::size_t) { outcome = error; });
-    with.io.restart();
-    while (!outcome && with.io.run_one_for(10s) != 0) continue;
-    CHECK(outcome == error_code{});
+    CHECK(outcome_of(with.io, [&](auto handler) { taker.async_read_some(net::buffer(with.room), handler); }) ==
+          error_code{});
 }
 
 TEST_CASE("a limit that is forgotten is none, until there is a new one") {

@@ -1,7 +1,5 @@
 #include "net/tls_session.hpp"
 
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <thread>
 #include <tuple>
 
@@ -86,6 +84,11 @@ struct scene {
     }
 };
 
+/// After the handshake.
+struct shaken_scene : scene {
+    shaken_scene() { REQUIRE(shake_hands() == error_code{}); }
+};
+
 }  // namespace
 
 TEST_CASE("with TLS nothing is read or written within a call") {
@@ -99,8 +102,7 @@ TEST_CASE("with TLS nothing is read or written within a call") {
 }
 
 TEST_CASE("after a handshake what one side writes the other reads, however long") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     for (auto* from : {&with.client, &with.server}) {
         auto& to = from == &with.client ? with.server : with.client;
         std::string sent(1 << 20, 'x');
@@ -119,8 +121,7 @@ TEST_CASE("after a handshake what one side writes the other reads, however long"
 }
 
 TEST_CASE("the small pieces of a header are written at once, up to a record") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     const std::vector<std::string> lines(100, "Name: value\r\n");
     std::vector<net::const_buffer> pieces;
     for (const auto& line : lines) pieces.push_back(net::buffer(line));
@@ -170,8 +171,7 @@ TEST_CASE("a peer that does not shake hands is not waited for longer than the li
 }
 
 TEST_CASE("a connection that was never given a limit does nothing over TLS, either") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     REQUIRE(with.write(with.server, "waiting to be read") == error_code{});
     with.client.forget_limit();
     CHECK(with.read_some(with.client) == error::timeout);
@@ -182,8 +182,7 @@ TEST_CASE("a connection that was never given a limit does nothing over TLS, eith
 }
 
 TEST_CASE("a write that nobody reads ends with the limit, and nothing can be written after it") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     REQUIRE(with.write(with.server, "said before") == error_code{});
     const std::string filled(64 << 20, 'x');
     with.client.expires_after(1s);  // by when it waits amid a record
@@ -194,8 +193,7 @@ TEST_CASE("a write that nobody reads ends with the limit, and nothing can be wri
 }
 
 TEST_CASE("a read that nothing comes for ends with the limit, and can be begun again") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     with.client.expires_after(20ms);
     CHECK(with.read_some(with.client) == error::timeout);
     CHECK(with.read_some(with.client) == error::timeout);
@@ -205,8 +203,7 @@ TEST_CASE("a read that nothing comes for ends with the limit, and can be begun a
 }
 
 TEST_CASE("a peer that closes without a word has cut off what it was saying") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     REQUIRE(with.write(with.server, "half an ans") == error_code{});
     with.server.close();
     CHECK(with.read_some(with.client) == error_code{});
@@ -214,8 +211,7 @@ TEST_CASE("a peer that closes without a word has cut off what it was saying") {
 }
 
 TEST_CASE("what has not been confirmed when the peer ends is what was written, not what TLS said of its own accord") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     stream_socket peer = std::move(with.server).release().socket;
     SECTION("a warning") {
         peer.send(net::buffer("no record of TLS"));
@@ -233,8 +229,7 @@ TEST_CASE("what has not been confirmed when the peer ends is what was written, n
 }
 
 TEST_CASE("a connection is quiet when nothing has come that was not read") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     REQUIRE(with.write(with.server, std::string(16, 'x')) == error_code{});
     CHECK(with.read_some(with.client) == error_code{});  // and with it what the server says after a handshake
     CHECK(with.client.is_quiet());
@@ -260,8 +255,7 @@ TEST_CASE("a connection is quiet when nothing has come that was not read") {
 }
 
 TEST_CASE("a connection with TLS is moved, and goes while nothing is pending") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     timed_stream moved{std::move(with.client)};
     CHECK(moved.has_tls());
     CHECK(with.write(moved, "x") == error_code{});
@@ -269,17 +263,14 @@ TEST_CASE("a connection with TLS is moved, and goes while nothing is pending") {
 }
 
 TEST_CASE("a connection with TLS that another takes the place of says that nothing more comes") {
-    scene other;
-    scene with;
-    REQUIRE(other.shake_hands() == error_code{});
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene other;
+    shaken_scene with;
     with.client = std::move(other.client);
     CHECK(with.read_some(with.server) == net::error::eof);
 }
 
 TEST_CASE("a connection with TLS goes to another thread, with what has come for it") {
-    scene with;
-    REQUIRE(with.shake_hands() == error_code{});
+    shaken_scene with;
     REQUIRE(with.write(with.server, std::string(20, 'x')) == error_code{});
     REQUIRE(with.write(with.server, "and more") == error_code{});
     CHECK(with.read_some(with.client) == error_code{});  // 16 of them: the rest is decrypted, or on its way

@@ -1,16 +1,14 @@
 #include "process/gate_metrics.hpp"
 
-#include <fmt/format.h>
-
-#include <memory>
-#include <set>
 #include <sstream>
 
 #include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "support/catch.hpp"
+#include "support/samples.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 
 namespace {
 
@@ -19,23 +17,6 @@ std::uint64_t count_of(const named_counts& counts, std::string_view name) {
         if (each == name) return count;
     FAIL("no " << name);
     return 0;
-}
-
-/// The lines of a family, for "one 1 two 2" one for each value of its label.
-std::string family(std::string_view name, std::string_view label, const std::string& values) {
-    std::istringstream words{values};
-    std::string text;
-    for (std::string value, count; words >> value >> count;)
-        text += fmt::format("seriesgate_{}{{{}=\"{}\"}} {}\n", name, label, value, count);
-    return text;
-}
-
-/// The lines of metrics without a label.
-std::string plain(const std::string& values) {
-    std::istringstream words{values};
-    std::string text;
-    for (std::string name, count; words >> name >> count;) text += fmt::format("seriesgate_{} {}\n", name, count);
-    return text;
 }
 
 }  // namespace
@@ -91,14 +72,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->state.save_seconds.set(1'700'000'010);
     exposition out;
     write(out, *metrics);
-    std::istringstream lines{out.take()};
-    std::string samples;  // without comments, and what has tests of its own
-    for (std::string line; std::getline(lines, line);) {
-        if (!line.starts_with('#') && line.find("_duration_seconds") == std::string::npos &&
-            line.find("_delay_seconds") == std::string::npos && line.find("_upstream_responses_") == std::string::npos)
-            samples += line + '\n';
-    }
-    CHECK(samples ==
+    // But what has tests of its own.
+    CHECK(samples_of(out.take(), {"_duration_seconds", "_delay_seconds", "_upstream_responses_"}) ==
           family("requests_total", "code", "204 9 503 1 other 2") +
               family("requests_rejected_total", "reason",
                      "malformed 3 invalid_http 0 too_large 0 unsupported_media 0 method_not_allowed 0 unknown_path 0 "

@@ -5,12 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/write.hpp>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 
 #include "support/catch.hpp"
 #include "support/loopback.hpp"

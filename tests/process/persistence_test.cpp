@@ -1,6 +1,8 @@
 #include "process/persistence.hpp"
 
+#include <ctime>
 #include <filesystem>
+#include <stop_token>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -13,11 +15,12 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
+using namespace std::chrono_literals;
 
 namespace persistence_test {
 namespace {
 
-config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds interval) {
+config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds interval = 10s) {
     config made;
     made.rules.global = {.hourly = 100, .daily = 1000};
     made.state.dir = directory.string();
@@ -57,6 +60,43 @@ void until(Condition is_so) {
     while (!is_so() && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds{1});
     REQUIRE(is_so());
+}
+
+/// A gate that keeps its state in a directory of this test's.
+struct scene {
+    scratch_directory scratch;
+    config settings = kept_in(scratch / "state.d");
+    std::optional<instance_identity> installed{settings};
+    hash_key key{installed->secret};
+    offering gate{settings.rules, wall_clock::now()};
+    state_metrics metrics;
+    std::optional<state_keeper> keeper{std::in_place, settings, *installed, key, gate.limiter, metrics};
+
+    void admit(std::uint64_t first) { REQUIRE(gate.accepted(series(first, 1), wall_clock::now()) == 1); }
+    [[nodiscard]] bool saved() const { return std::filesystem::exists(scratch / "state.d/state"); }
+};
+
+using seconds = std::chrono::duration<double>;
+
+double cpu_seconds() {
+    std::timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
+void work(seconds how_long) {
+    const double end = cpu_seconds() + how_long.count();
+    while (cpu_seconds() < end) {
+    }
+}
+
+/// What `call` takes by the clock, per second that it works: 1 on a machine that does nothing else.
+template <class Call>
+double slowness(const Call& call) {
+    const auto began = std::chrono::steady_clock::now();
+    const double used = cpu_seconds();
+    call();
+    return seconds{std::chrono::steady_clock::now() - began}.count() / (cpu_seconds() - used);
 }
 
 }  // namespace
@@ -169,6 +209,94 @@ TEST_CASE("without a directory there is nothing to keep") {
     CHECK(only.kept.take_back());
     only.kept.finish();
     CHECK(only.metrics.saves.value() == 0);
+}
+
+TEST_CASE("nothing is saved while nothing has changed") {
+    scene at;
+    CHECK_FALSE(at.keeper->save_if_changed());
+    CHECK_FALSE(at.saved());
+    at.admit(1);
+    CHECK(at.keeper->save_if_changed());
+    CHECK(at.saved());
+    CHECK(at.metrics.saves.value() == 1);
+    CHECK(at.metrics.bytes.value() ==
+          static_cast<std::int64_t>(std::filesystem::file_size(at.scratch / "state.d/state")));
+    CHECK_FALSE(at.keeper->save_if_changed());
+    CHECK(at.metrics.saves.value() == 1);
+    at.admit(2);
+    CHECK(at.keeper->save_if_changed());
+    CHECK(at.metrics.saves.value() == 2);
+}
+
+TEST_CASE("a directory that has gone is made anew with the secret and the state, though nothing has changed") {
+    scene at;
+    at.admit(1);
+    REQUIRE(at.keeper->save_if_changed());
+    const std::string secret = read_file(at.scratch / "state.d/secret");
+    REQUIRE_FALSE(secret.empty());
+    std::filesystem::remove_all(at.scratch / "state.d");
+    CHECK(at.keeper->save_if_changed());
+    CHECK(at.saved());
+    CHECK(read_file(at.scratch / "state.d/secret") == secret);
+}
+
+TEST_CASE("a save that fails is counted and tried again, though nothing has changed since") {
+    scene at;
+    at.admit(1);
+    std::filesystem::create_directory(at.scratch / "state.d/state");  // what is to be replaced is no file
+    write_file(at.scratch / "state.d/state/in-the-way", "x");
+    CHECK_FALSE(at.keeper->save_if_changed());
+    CHECK(at.metrics.save_failures.value() == 1);
+    CHECK(at.metrics.saves.value() == 0);
+    std::filesystem::remove_all(at.scratch / "state.d/state");
+    CHECK(at.keeper->save_if_changed());
+    CHECK(at.metrics.saves.value() == 1);
+}
+
+TEST_CASE("what was saved is there after a restart, and is not saved again") {
+    scene at;
+    at.admit(1);
+    at.admit(2);
+    REQUIRE(at.keeper->save());
+    at.keeper.reset();
+    at.installed.reset();
+
+    instance_identity again{at.settings};
+    const hash_key same{again.secret};
+    CHECK(same.identity() == at.key.identity());
+    offering restarted{at.settings.rules, wall_clock::now()};
+    state_keeper keeper{at.settings, again, same, restarted.limiter, at.metrics};
+    CHECK(restarted.daily().series_current == 2);
+    CHECK_FALSE(keeper.save_if_changed());
+}
+
+TEST_CASE("who keeps a pace works a tenth of the time, in long pieces or in short ones") {
+    const auto piece = GENERATE(seconds{20ms}, seconds{100us});
+    background_pace pace{std::stop_token{}};
+    CHECK(slowness([&] {
+              for (seconds done{0}; done < 60ms; done += piece) {
+                  work(piece);
+                  pace.rest();
+              }
+          }) > 8.5);
+}
+
+TEST_CASE("once it is time to stop, nobody rests") {
+    std::stop_source stop;
+    background_pace pace{stop.get_token()};
+    stop.request_stop();
+    work(500ms);
+    const auto began = std::chrono::steady_clock::now();
+    pace.rest();
+    CHECK(seconds{std::chrono::steady_clock::now() - began} < 4s);  // of 4.5 s
+}
+
+TEST_CASE("what was worked before the pace was made is not rested for") {
+    work(500ms);
+    background_pace pace{std::stop_token{}};
+    const auto began = std::chrono::steady_clock::now();
+    pace.rest();
+    CHECK(seconds{std::chrono::steady_clock::now() - began} < 4s);
 }
 
 }  // namespace persistence_test

@@ -1,6 +1,5 @@
 #include "process/reload.hpp"
 
-#include <functional>
 #include <stdexcept>
 
 #include "limit/offering.hpp"

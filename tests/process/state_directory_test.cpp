@@ -5,16 +5,19 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <stdexcept>
 
+#include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-namespace fs = std::filesystem;
-
+namespace state_directory_test {
 namespace {
+
+namespace fs = std::filesystem;
 
 state_directory::writer writing(std::string_view text) {
     return [text](int fd) { return !write_all(fd, text); };
@@ -34,6 +37,36 @@ void put_in_the_way(const std::string& what, const fs::path& path) {
     if (what == "hard link") fs::create_hard_link(path.parent_path() / "../victim", path);
     if (what == "directory") fs::create_directory(path);
 }
+
+std::string error_of(const std::string& path) {
+    try {
+        return "read: " + read_secret(path);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+}
+
+/// A part that is one number.
+struct scene {
+    scratch_directory scratch;
+    state_directory directory{scratch / "state.d"};
+    fs::path path = scratch / "state.d/observed";
+
+    void save(std::uint64_t number, std::uint64_t secret = 1) {
+        observed_file file{directory, secret};
+        file.save([&](state_encoder& out) { out.number(number); });
+    }
+    /// @return what was loaded, or why not.
+    std::string load(std::uint64_t secret = 1) {
+        std::string found = "nothing";
+        const std::string wrong = observed_file{directory, secret}.load([&](state_decoder& in) {
+            const auto number = in.number<std::uint64_t>();
+            if (in.good() && number != 13) found = std::to_string(number);
+            return in.good() && number != 13;
+        });
+        return wrong.empty() ? found : wrong.substr(wrong.rfind(": ") + 2);
+    }
+};
 
 }  // namespace
 
@@ -95,7 +128,7 @@ TEST_CASE("a directory that cannot be used says why") {
     const auto long_name = path.parent_path() / std::string(300, 'x');
     CHECK_THROWS_WITH(state_directory{long_name},
                       "state.dir: cannot make " + long_name.string() + ": File name too long");
-    CHECK_THROWS_WITH(state_directory{std::filesystem::path{"/proc/seriesgate"}},
+    CHECK_THROWS_WITH(state_directory{fs::path{"/proc/seriesgate"}},
                       "state.dir: cannot make /proc/seriesgate: No such file or directory");
 }
 
@@ -232,3 +265,130 @@ TEST_CASE("another's directory in the place of ours is left alone") {
     }
     CHECK(held.hold() == state_directory::holding::renewed);  // when the way is free
 }
+
+TEST_CASE("a secret is made once, for nobody else to read, and is the same after a restart") {
+    const scratch_directory directory;
+    std::string made;
+    {
+        const state_directory held{directory / "state.d"};
+        made = kept_secret(held);
+        CHECK(made.size() == hash_key::random_bytes_min);
+        struct stat status {};
+        REQUIRE(::stat((directory / "state.d/secret").c_str(), &status) == 0);
+        CHECK((status.st_mode & 0777) == 0600);
+    }
+    const state_directory held{directory / "state.d"};
+    CHECK(kept_secret(held) == made);
+    CHECK(random_secret() != made);
+    CHECK(random_secret() != random_secret());
+}
+
+TEST_CASE("a secret that is damaged is not replaced in silence: all series would be new") {
+    const scratch_directory directory;
+    const state_directory held{directory / "state.d"};
+    write_file(directory / "state.d/secret", "short");
+    CHECK_THROWS_WITH(kept_secret(held), "state.dir: " + (directory / "state.d/secret").string() +
+                                             ": a secret of 5 bytes, at least 32 are needed");
+}
+
+TEST_CASE("a secret of several gates comes from a file, and every byte of it counts") {
+    const scratch_directory directory;
+    const std::string path = directory / "shared";
+    CHECK(error_of(path) == "fingerprint.secretFile: cannot read " + path + ": No such file or directory");
+    write_file(path, std::string(31, 'x'));
+    CHECK(error_of(path) == "fingerprint.secretFile: " + path + ": a secret of 31 bytes, at least 32 are needed");
+    write_file(path, std::string(65 * 1024, 'x'));
+    CHECK(error_of(path) == "fingerprint.secretFile: " + path + ": too long");
+    write_file(path, std::string(33, 'x'));
+    CHECK(read_secret(path) == std::string(33, 'x'));
+}
+
+TEST_CASE("a secret's file may be as long as 64 KiB, and must be a file") {
+    const scratch_directory directory;
+    const std::string path = directory / "shared";
+    write_file(path, std::string(64 * 1024, 'x'));
+    CHECK(read_secret(path).size() == 64 * 1024);
+    fs::create_directory(directory / "folder");
+    const std::string folder = directory / "folder";
+    CHECK(error_of(folder) == "fingerprint.secretFile: cannot read " + folder + ": Is a directory");
+}
+
+TEST_CASE("a secret in state.dir that cannot be read is not replaced either") {
+    const scratch_directory directory;
+    const state_directory held{directory / "state.d"};
+    const auto secret = directory / "state.d/secret";
+    SECTION("too long") {
+        write_file(secret, std::string(65 * 1024, 'x'));
+        CHECK_THROWS_WITH(kept_secret(held), secret.string() + ": too long");
+    }
+    SECTION("a directory") {
+        fs::create_directory(secret);
+        CHECK_THROWS_WITH(kept_secret(held), secret.string() + ": not a regular file");
+    }
+    SECTION("a link") {
+        write_file(directory / "elsewhere", std::string(32, 'x'));
+        fs::create_symlink(directory / "elsewhere", secret);
+        CHECK_THROWS_WITH(kept_secret(held), "cannot open " + secret.string() + ": is a symbolic link");
+    }
+}
+
+TEST_CASE("a secret that cannot be kept is told, and that of before stays") {
+    const scratch_directory directory;
+    const state_directory held{directory / "state.d"};
+    const std::string before = kept_secret(held);
+    fs::create_directory(directory / "state.d/secret.new");  // in the way
+    CHECK_THROWS_WITH(keep_secret(held, random_secret()),
+                      "cannot write " + (directory / "state.d/secret.new").string() + ": Is a directory");
+    fs::remove(directory / "state.d/secret.new");
+    CHECK(kept_secret(held) == before);
+    const std::string other = random_secret();
+    keep_secret(held, other);
+    CHECK(kept_secret(held) == other);
+}
+
+TEST_CASE("what was saved is loaded") {
+    scene at;
+    CHECK(at.load() == "nothing");
+    at.save(7);
+    CHECK(at.load() == "7");
+    at.save(8);
+    CHECK(at.load() == "8");
+}
+
+TEST_CASE("what has not changed is not written again") {
+    scene at;
+    observed_file file{at.directory, 1};
+    const auto write = [](state_encoder& out) { out.number(std::uint64_t{5}); };
+    file.save(write);
+    fs::remove(at.path);
+    file.save(write);
+    CHECK_FALSE(fs::exists(at.path));
+    file.save([](state_encoder& out) { out.number(std::uint64_t{6}); });
+    CHECK(at.load() == "6");
+}
+
+TEST_CASE("a file that is not as it was written is told") {
+    scene at;
+    at.save(7);
+    CHECK(at.load(2) == "made with another secret");
+    const std::string whole = read_file(at.path);
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        std::string damaged = whole;
+        damaged[i] = static_cast<char>(damaged[i] ^ 1);
+        write_file(at.path, damaged);
+        CHECK(at.load() == (i < 8 ? "no file of seriesgate's" : "truncated or corrupt"));
+        write_file(at.path, whole.substr(0, i));
+        CHECK(at.load() == (i < 28 ? "no file of seriesgate's" : "truncated or corrupt"));
+    }
+    at.save(13);
+    CHECK(at.load() == "has other labels in it, or makes no sense");
+}
+
+TEST_CASE("what cannot be written is told") {
+    scene at;
+    fs::create_directories(at.path / "in the way");
+    CHECK_THROWS_AS(at.save(7), std::runtime_error);
+    CHECK_FALSE(at.load().empty());
+}
+
+}  // namespace state_directory_test

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "process/takeover_protocol.hpp"
 #include "support/catch.hpp"

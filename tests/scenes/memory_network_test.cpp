@@ -1,10 +1,7 @@
 /// The network in memory does what the kernel's does.
 #include "simulation/memory_network.hpp"
 
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/socket_base.hpp>
-#include <functional>
-#include <map>
 #include <thread>
 
 #include "net/socket.hpp"

@@ -2,7 +2,6 @@
 // add up to any sum they like. XXH3 of eight bytes is turned round step by step.
 #include <bit>
 #include <cstring>
-#include <set>
 
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"

@@ -2,7 +2,6 @@
 
 #include <re2/re2.h>
 
-#include <map>
 #include <random>
 #include <thread>
 #include <type_traits>

@@ -1,7 +1,5 @@
 #include "series/label.hpp"
 
-#include <set>
-
 #include "support/catch.hpp"
 
 using namespace seriesgate;

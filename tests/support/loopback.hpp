@@ -1,6 +1,11 @@
-/// Two ends of a TCP connection on 127.0.0.1, in one io_context.
+/// Two ends of a TCP connection on 127.0.0.1, in one io_context, and what is done with them.
 #pragma once
 
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <utility>
 
 #include "net/socket.hpp"

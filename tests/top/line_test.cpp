@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 #include "top/frame.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate::top;
 
 TEST_CASE("characters that do something are shown as codes") {

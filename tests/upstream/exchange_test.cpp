@@ -2,9 +2,7 @@
 
 #include <netinet/tcp.h>
 
-#include <boost/asio/co_spawn.hpp>
 #include <exception>
-#include <memory>
 
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"

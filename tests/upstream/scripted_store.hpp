@@ -3,12 +3,7 @@
 
 #include <netinet/tcp.h>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
-#include <boost/asio/write.hpp>
 #include <cstdlib>
 #include <deque>
 #include <string>

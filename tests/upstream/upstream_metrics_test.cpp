@@ -4,8 +4,11 @@
 
 #include "base/metrics.hpp"
 #include "support/catch.hpp"
+#include "support/samples.hpp"
+#include "upstream/shared_store.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 
 TEST_CASE("what is counted about the upstream is written family by family") {
     upstream_metrics metrics;
@@ -16,73 +19,63 @@ TEST_CASE("what is counted about the upstream is written family by family") {
     metrics.upstream_sent_bytes.add(16);
     exposition out;
     write(out, metrics);
+    CHECK(samples_of(out.take(), {"_bucket"}) ==
+          family("upstream_errors_total", "reason",
+                 "dns 0 connection_refused 0 connect_timeout 0 no_route 0 connect_failed 0 connection_lost 0 "
+                 "tls 0 invalid_answer 0 timeout 7 busy 0 unauthorized 0") +
+              family("upstream_responses_total", "code",
+                     "200 0 202 0 204 0 300 0 301 0 302 0 303 0 304 0 305 0 307 0 308 0 400 3 401 0 402 0 403 0 "
+                     "404 0 405 0 406 0 407 0 408 0 409 0 410 0 411 0 412 0 413 0 414 0 415 0 416 0 417 0 418 0 "
+                     "421 0 422 0 423 0 424 0 425 0 426 0 428 0 429 0 431 0 444 4 451 0 499 0 500 0 501 0 502 0 "
+                     "503 0 504 0 507 0 508 0") +
+              plain("upstream_request_duration_seconds_sum 0.003 upstream_request_duration_seconds_count 1 "
+                    "upstream_sent_bytes_total 16"));
+}
+
+TEST_CASE("what is counted about backends is written store by store") {
+    upstream_config settings;
+    settings.store.backends.resize(2);
+    settings.store.backends[0].authority = std::string{"a"};
+    settings.store.backends[1].authority = std::string{"b"};
+    settings.replicas.resize(1);
+    settings.replicas[0].store.backends.resize(1);
+    settings.replicas[0].store.backends[0].authority = std::string{"c"};
+    upstream_metrics metrics;
+    shared_store first{settings, 0, metrics, 1};
+    shared_store second{settings, 1, metrics, 1};
+    first.backends[1].health.failed({}, {});
+    first.backends[0].requests.add(5);
+    first.backends[1].errors[upstream_error_reason::dns].add(2);
+    first.backends[0].in_flight.add(3);
+    first.backends[0].connections.add(4);
+    second.backends[0].connections.add(1);
+    first.waits.add(7);
+    second.waiting.add(6);
+    exposition out;
+    write_backends(out, {&first, &second});
     std::istringstream lines{out.take()};
     std::string samples;
-    for (std::string line; std::getline(lines, line);) {
-        if (!line.starts_with('#') && line.find("_bucket") == std::string::npos) samples += line + '\n';
-    }
+    for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with('#') &&
+            (line.find("_errors_") == std::string::npos || line.find("} 0") == std::string::npos))
+            samples += line + '\n';
     CHECK(samples ==
-          "seriesgate_upstream_errors_total{reason=\"dns\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connection_refused\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connect_timeout\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"no_route\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connect_failed\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"connection_lost\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"tls\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"invalid_answer\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"timeout\"} 7\n"
-          "seriesgate_upstream_errors_total{reason=\"busy\"} 0\n"
-          "seriesgate_upstream_errors_total{reason=\"unauthorized\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"200\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"202\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"204\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"300\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"301\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"302\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"303\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"304\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"305\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"307\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"308\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"400\"} 3\n"
-          "seriesgate_upstream_responses_total{code=\"401\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"402\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"403\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"404\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"405\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"406\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"407\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"408\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"409\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"410\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"411\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"412\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"413\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"414\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"415\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"416\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"417\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"418\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"421\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"422\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"423\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"424\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"425\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"426\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"428\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"429\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"431\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"444\"} 4\n"
-          "seriesgate_upstream_responses_total{code=\"451\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"499\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"500\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"501\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"502\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"503\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"504\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"507\"} 0\n"
-          "seriesgate_upstream_responses_total{code=\"508\"} 0\n"
-          "seriesgate_upstream_request_duration_seconds_sum 0.003\n"
-          "seriesgate_upstream_request_duration_seconds_count 1\n"
-          "seriesgate_upstream_sent_bytes_total 16\n");
+          "seriesgate_upstream_door_up{store=\"a\",door=\"a\"} 1\n"
+          "seriesgate_upstream_door_up{store=\"a\",door=\"b\"} 0\n"
+          "seriesgate_upstream_door_up{store=\"c\",door=\"c\"} 1\n"
+          "seriesgate_upstream_door_requests_total{store=\"a\",door=\"a\"} 5\n"
+          "seriesgate_upstream_door_requests_total{store=\"a\",door=\"b\"} 0\n"
+          "seriesgate_upstream_door_requests_total{store=\"c\",door=\"c\"} 0\n"
+          "seriesgate_upstream_door_errors_total{store=\"a\",door=\"b\",reason=\"dns\"} 2\n"
+          "seriesgate_upstream_door_in_flight{store=\"a\",door=\"a\"} 3\n"
+          "seriesgate_upstream_door_in_flight{store=\"a\",door=\"b\"} 0\n"
+          "seriesgate_upstream_door_in_flight{store=\"c\",door=\"c\"} 0\n"
+          "seriesgate_upstream_door_connections{store=\"a\",door=\"a\"} 4\n"
+          "seriesgate_upstream_door_connections{store=\"a\",door=\"b\"} 0\n"
+          "seriesgate_upstream_door_connections{store=\"c\",door=\"c\"} 1\n"
+          "seriesgate_upstream_waits_total{store=\"a\"} 7\n"
+          "seriesgate_upstream_waits_total{store=\"c\"} 0\n"
+          "seriesgate_upstream_waiting{store=\"a\"} 0\n"
+          "seriesgate_upstream_waiting{store=\"c\"} 6\n"
+          "seriesgate_upstream_connections 5\n");
 }

@@ -3,9 +3,16 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
+using namespace std::chrono_literals;
 using namespace std::string_literals;
 
 namespace {
+
+std::string character_of(char32_t code) {
+    std::string out;
+    append_utf8(out, code);
+    return out;
+}
 
 constexpr bool is_surrogate(char32_t c) {
     return c >= 0xd800 && c <= 0xdfff;
@@ -21,6 +28,70 @@ std::string encoded(char32_t c) {
 }
 
 }  // namespace
+
+TEST_CASE("what gives orders to a terminal or turns text around is no text") {
+    for (const char32_t code : {U'\0', U'\a', U'\n', U'\x1b', U'\x1f', U'\x7f', U'\x80', U'\x9b', U'\x9f', U'\x061c',
+                                U'\x200e', U'\x200f', U'\x2028', U'\x2029', U'\x202a', U'\x202e', U'\x2066', U'\x2069'})
+        CHECK(is_control_character(character_of(code)));
+    for (const char32_t code : {U' ', U'~', U'\xa0', U'ü', U'\x061b', U'\x200d', U'\x2010', U'\x2027', U'\x202f',
+                                U'\x2065', U'\x206a', U'\xfffd', U'\x1f600', U'\x10ffff'})
+        CHECK_FALSE(is_control_character(character_of(code)));
+}
+
+TEST_CASE("what nobody can see does not make two names of one") {
+    for (const char32_t code : {U'\xad', U'\x115f', U'\x200b', U'\x200d', U'\x2060', U'\x3164', U'\xfe0f', U'\xfeff',
+                                U'\xffa0', U'\xe0041', U'\xe0100'}) {
+        CHECK(is_invisible(character_of(code)));
+        CHECK_FALSE(is_seen(character_of(code)));
+    }
+    for (const char32_t code : {U' ', U'a', U'\xa0', U'\xe4', U'\x4e2d', U'\x1f600'})
+        CHECK(is_seen(character_of(code)));
+    CHECK_FALSE(is_seen("\n"));
+}
+
+TEST_CASE("a character's code has the length of its kind") {
+    const auto code = [](std::string_view character) {
+        std::string out;
+        append_code(out, character);
+        return out;
+    };
+    CHECK(code("\x1b") == R"(\x1b)");
+    CHECK(code("\xff") == R"(\xff)");
+    CHECK(code("\u009b") == R"(\u009b)");
+    CHECK(code("\u202e") == R"(\u202e)");
+    CHECK(code("\U000e0041") == R"(\U000e0041)");
+}
+
+TEST_CASE("numbers have groups of three digits") {
+    CHECK(grouped(0) == "0");
+    CHECK(grouped(999) == "999");
+    CHECK(grouped(1'000) == "1,000");
+    CHECK(grouped(1'234'567) == "1,234,567");
+    CHECK(grouped(18446744073709551615U) == "18,446,744,073,709,551,615");
+}
+
+TEST_CASE("an estimate says so, and has no more digits than are known") {
+    CHECK(count_text(6'422, true) == "6,422");
+    CHECK(count_text(6'422, false) == "about 6,400");
+    CHECK(count_text(6'450, false) == "about 6,500");
+    CHECK(count_text(9'960, false) == "about 10,000");
+    CHECK(count_text(17'803, false) == "about 17,800");
+    CHECK(count_text(1'025, false) == "about 1,030");
+    CHECK(count_text(7, false) == "about 7");
+    CHECK(count_text(18446744073709551615U, false) == "about 18,400,000,000,000,000,000");
+}
+
+TEST_CASE("a duration has two units at most") {
+    CHECK(duration_text(0s) == "0 s");
+    CHECK(duration_text(59s) == "59 s");
+    CHECK(duration_text(60s) == "1 min");
+    CHECK(duration_text(59min + 59s) == "59 min");
+    CHECK(duration_text(60min) == "1 h 0 min");
+    CHECK(duration_text(3h + 4min + 5s) == "3 h 4 min");
+    CHECK(duration_text(23h + 59min + 59s) == "23 h 59 min");
+    CHECK(duration_text(24h) == "1 d 0 h");
+    CHECK(duration_text(24h * 400 + 5h) == "400 d 5 h");
+}
 
 TEST_CASE("every code point but the surrogates is one character") {
     for (char32_t c = 0; c <= 0x10ffff; ++c) {

@@ -1,12 +1,16 @@
 #include "admin/api.hpp"
 
+#include <fmt/format.h>
+
 #include <boost/json/parse.hpp>
 
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
+#include "support/cpu_time.hpp"
 
 using namespace seriesgate;
 
+namespace api_json_test {
 namespace {
 
 namespace json = boost::json;
@@ -27,6 +31,16 @@ explanation refused_by_the_gate() {
     of.budgets[0].figures.hourly.series_max = 3;
     of.budgets[0].figures.hourly.series_current = 3;
     return of;
+}
+
+boost::json::object asked(refused_ring& refused, std::string match) {
+    return boost::json::parse(refused_json(refused, {.shown_max = 1'000, .match = std::move(match)})).as_object();
+}
+
+/// Series whose values are as long as any may be.
+void fill(refused_ring& refused, std::size_t value_bytes) {
+    for (std::uint64_t i = 0; i < 100; ++i)
+        refused.put(i, {.labels = {{"__name__", "m"}, {"long", std::string(value_bytes, 'a') + std::to_string(i)}}});
 }
 
 }  // namespace
@@ -65,3 +79,24 @@ TEST_CASE("in a fleet it is said who decides") {
           "maxHourlySeries 3 is spent (3 series admitted); this is what this gate knows, and the store "
           "of its fleet decides");
 }
+
+TEST_CASE("a question about refused series costs no more than it may") {
+    refused_ring refused;
+    fill(refused, 60'000);
+    std::string match = "{long=~\"";
+    for (int i = 0; i < 60; ++i) match += "(a?b?c?){9}";
+    boost::json::object answer;
+    CHECK(testing::cpu_seconds_of([&] { answer = asked(refused, match + "x\"}"); }) < 2);
+    CHECK(answer.at("data").as_array().empty());
+    CHECK(answer.at("warnings").at(0).as_string().starts_with("match asks for too much work: the last "));
+}
+
+TEST_CASE("a question that costs what questions cost is answered whole") {
+    refused_ring refused;
+    fill(refused, 100);
+    const auto answer = asked(refused, "{long=~\".*7\"}");
+    CHECK(answer.at("data").as_array().size() == 10);
+    CHECK_FALSE(answer.contains("warnings"));
+}
+
+}  // namespace api_json_test

@@ -1,12 +1,23 @@
 #include "process/serving.hpp"
 
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+
+#include "base/clock.hpp"
+#include "http/access_control.hpp"
+#include "http/passwords.hpp"
+#include "limit/limiter.hpp"
+#include "process/shared_cardinality.hpp"
 #include "support/answers.hpp"
 #include "support/catch.hpp"
+#include "support/running_loop.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
+using namespace std::chrono_literals;
 
-namespace routes_test {
+namespace serving_test {
 namespace {
 
 net::awaitable<reply> take(http_request&) {
@@ -80,4 +91,55 @@ TEST_CASE("each path is answered by whom it belongs to") {
     CHECK(answer_of(*at.routes.find("/stats"), {.query = "limit=x"}, at.io).status == 400);
 }
 
-}  // namespace routes_test
+TEST_CASE("who knows no password gets a quarter of a processor to guess with") {
+    constexpr int cost = 8, guesses = 5;
+    const std::string hash = bcrypt_of_nobody(cost);
+    web_config settings;
+    settings.basic_auth_users["alice"] = std::string{hash};
+    const auto begins = thread_cpu_clock::now();
+    CHECK_FALSE(bcrypt_matches("guessed", hash));
+    const auto of_one_check = thread_cpu_clock::now() - begins;
+
+    std::mutex guard;
+    std::condition_variable hears;
+    int answered = 0, wrong = 0;
+    access_control access{settings};
+    const running_loop checking{[&] { return check_passwords(access); }};
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < guesses; ++i) {
+        password_question asked{.user = "alice", .hash = hash, .password = std::string{"guessed"}};
+        asked.of[0] = static_cast<unsigned char>(i);
+        REQUIRE(access.ask("10.0.0.1", asked, [&](password_verdict made) {
+            const std::scoped_lock lock{guard};
+            ++answered;
+            wrong += made == password_verdict::wrong;
+            hears.notify_all();
+        }));
+    }
+    std::unique_lock lock{guard};
+    REQUIRE(hears.wait_for(lock, 20s, [&] { return answered == guesses; }));
+    CHECK(wrong == guesses);
+    // Five checks and four rests, each of three checks: 17. The checks are not equally quick.
+    CHECK(std::chrono::steady_clock::now() - began > 13 * of_one_check);
+}
+
+TEST_CASE("where there is no thread for a worker, those before it end") {
+    config settings;
+    settings.upstream.discard = true;
+    settings.server.threads = 2;
+    series_limiter limiter{{}, wall_clock::now()};
+    gate_metrics metrics;
+    access_control access{settings.web};
+    shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
+    const worker_threads workers = make_workers(shared, settings.server);
+    REQUIRE(workers.size() == 2);
+    const thread_starter one_thread = [](net::io_context& loop, const std::string& name) {
+        if (name != "worker-0") throw std::runtime_error("no thread");
+        return start_thread(loop, name);
+    };
+    CHECK_THROWS_WITH((running_workers{workers, settings, one_thread}), "no thread");
+    CHECK(workers.front()->self.io.stopped());
+}
+
+}  // namespace serving_test
