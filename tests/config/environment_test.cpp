@@ -50,10 +50,9 @@ TEST_CASE("a variable brings in text and nothing else") {
     CHECK(load_with(variables, "state: {dir: '${V}'}\n").value.state.dir == "${X}");
     CHECK(load_with(variables, "state:\n  dir: ${Q}\n").value.state.dir == "'\"#: ");
     CHECK(load_with(variables, "state:\n  dir: ${NONE}\n").value.state.dir == "null");
-    CHECK(
-        errors_with(variables, "ignoreLabels: ${L}\n") ==
-        lines{"c.yaml:1: ignoreLabels: with ${L} filled in: expected a list, got one value; for example: ignoreLabels: "
-              "[prometheus_replica]"});
+    CHECK(errors_with(variables, "ignoreLabels: ${L}\n") ==
+          lines{"c.yaml:1: ignoreLabels: with ${L} filled in: expected a list, got one value; for example: "
+                "ignoreLabels: [prometheus_replica]"});
 }
 
 TEST_CASE("a dollar that begins no variable stays") {
@@ -91,8 +90,7 @@ TEST_CASE("what names no variable is told") {
         const std::string shown = text == "${A" ? "${A" : text;
         CHECK(errors_with({{"A", "1"}}, "maxHourlySeries: '" + text + "'\n") ==
               lines{"c.yaml:1: maxHourlySeries: '" + shown +
-                    "' names no variable, as ${NAME} does; for a ${ as it is "
-                    "write $${"});
+                    "' names no variable, as ${NAME} does; for a ${ as it is write $${"});
     }
 }
 
@@ -165,10 +163,8 @@ TEST_CASE("in a key a variable is text, and that is doubted") {
     const auto outcome = load_with({{"TEAM", "a"}}, "tenants: {overrides: {'${TEAM}': {maxHourlySeries: 5}}}\n");
     CHECK(outcome.ok());
     CHECK(outcome.value.rules.tenants.overrides.contains("${TEAM}"));
-    CHECK(
-        texts_of(outcome.warnings) ==
-        lines{"c.yaml:1: warning: tenants.overrides.${TEAM}: is taken as it stands: variables are filled in in values, "
-              "not in keys"});
+    CHECK(texts_of(outcome.warnings) == lines{"c.yaml:1: warning: tenants.overrides.${TEAM}: is taken as it stands: "
+                                              "variables are filled in in values, not in keys"});
 }
 
 TEST_CASE("values of variables have a bound together") {

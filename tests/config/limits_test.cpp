@@ -57,9 +57,8 @@ TEST_CASE("a limit with every key arrives in its place, in block and in flow sty
     const config flow = loaded(
         "{limits: [{overrides: [{maxHourlySeries: 200000, group: {k8s.job: '', namespace: kube-system}}, {group: "
         "{namespace: b, k8s.job: 1.0}, maxDailySeries: 0}], perTenant: true, onLimit: reject, mode: observe, "
-        "maxDailySeries: 100000, "
-        "maxHourlySeries: 20000, maxGroups: 50, each: [namespace, k8s.job], match: '{namespace=~\".+\"}', "
-        "name: per-namespace}]}\n");
+        "maxDailySeries: 100000, maxHourlySeries: 20000, maxGroups: 50, each: [namespace, k8s.job], match: "
+        "'{namespace=~\".+\"}', name: per-namespace}]}\n");
     CHECK(flow == block);
 }
 

@@ -51,8 +51,8 @@ TEST_CASE("without a URL or a sentinel a gate counts alone") {
 
 TEST_CASE("every key of a fleet says what it says") {
     const shared_config read = shared_of(
-        "url: 'rediss://valkey:7000/2', namespace: Shop_1.a-b, username: gate, passwordFile: /password, "
-        "tls: {caFile: /ca, certFile: /c, keyFile: /k, serverName: b.test}, timeout: 1ms, onUnavailable: admit");
+        "url: 'rediss://valkey:7000/2', namespace: Shop_1.a-b, username: gate, passwordFile: /password, tls: {caFile: "
+        "/ca, certFile: /c, keyFile: /k, serverName: b.test}, timeout: 1ms, onUnavailable: admit");
     CHECK(read.url == "rediss://valkey:7000/2");
     CHECK(read.name_space == "Shop_1.a-b");
     CHECK(read.on_unavailable == unavailable_answer::admit);
@@ -101,8 +101,8 @@ TEST_CASE("sentinels are asked in the order of the file, each once") {
     CHECK(told("[a, 'a:26379']") ==
           lines{"shared.sentinel.addresses[1]: is there already, as shared.sentinel.addresses[0]"});
     CHECK(told("a") == lines{"shared.sentinel.addresses: expected a list, got 'a'"});
-    CHECK(told("[':1']") == lines{"shared.sentinel.addresses[0]: ':1' is not an address such as sentinel-0:26379 or "
-                                  "[::1]:26379"});
+    CHECK(told("[':1']") ==
+          lines{"shared.sentinel.addresses[0]: ':1' is not an address such as sentinel-0:26379 or [::1]:26379"});
     std::string many = "[a";
     for (std::size_t i = 0; i < 16; ++i) many += ", a" + std::to_string(i);
     CHECK(told(many + "]") == lines{"shared.sentinel.addresses: has 17 items, at most 16 are possible"});
@@ -115,9 +115,8 @@ TEST_CASE("values that cannot be are told") {
     CHECK(told("namespace: " + std::string(65, 'x')) ==
           lines{"shared.namespace: has 65 characters, at most 64 are possible"});
     for (const std::string text : {"a b", "a:b", "{a}", "a/b", "ä", "a*"})
-        CHECK(told("namespace: '" + text + "'") == lines{"shared.namespace: '" + text +
-                                                         "' has other characters than letters, digits, '_', '.' and "
-                                                         "'-'"});
+        CHECK(told("namespace: '" + text + "'") ==
+              lines{"shared.namespace: '" + text + "' has other characters than letters, digits, '_', '.' and '-'"});
     CHECK(told("username: 'a b', passwordFile: /p") ==
           lines{"shared.username: must not hold spaces or control characters"});
     CHECK(shared_errors("sentinel: {master: \"a\\nb\", addresses: [a]}") ==

@@ -163,8 +163,7 @@ TEST_CASE("what is wrong with a secret is told without it") {
 TEST_CASE("further stores have keys of their own") {
     const auto upstream = upstream_of(
         "url: 'http://a/w', bearerTokenFile: /t, replicateTo: [{url: 'https://b/w', bestEffort: true, headers: {X-A: "
-        "b}, "
-        "tls: {caFile: /ca}, basicAuth: {username: me, passwordFile: /p}}, {urls: ['http://c/w', 'http://d/w']}]");
+        "b}, tls: {caFile: /ca}, basicAuth: {username: me, passwordFile: /p}}, {urls: ['http://c/w', 'http://d/w']}]");
     REQUIRE(upstream.replicas.size() == 2);
     CHECK(upstream.replicas[0].best_effort);
     CHECK(upstream.replicas[0].store.backends.at(0).host == "b");

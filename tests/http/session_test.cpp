@@ -74,6 +74,20 @@ struct scene {
         return std::move(pair.near);
     }
 
+    void run_for(std::chrono::milliseconds time) {
+        self.io.restart();
+        self.io.run_for(time);
+    }
+
+    /// @return what a connection that the gate has closed has to say
+    static std::string rest_of(stream_socket& near) {
+        std::string heard;
+        error_code error;
+        net::read(near, net::dynamic_buffer(heard), error);
+        CHECK(error == net::error::eof);
+        return heard;
+    }
+
     /// Sends it on a new connection. @return what came back before the gate closed.
     /// @param ends whether the sender says that nothing more will come.
     std::string heard_after(std::string_view sent, bool ends = false) {
@@ -326,24 +340,17 @@ TEST_CASE("where connections are passed on, one moves with the first request tha
 TEST_CASE("a takeover closes a connection that lies between two requests") {
     scene at;
     at.shared.life.become_ready();
-    net::io_context& io = at.self.io;
     stream_socket near = at.begin_serving();
     net::write(near, net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n"}));
-    io.restart();
-    io.run_for(20ms);
+    at.run_for(20ms);
     REQUIRE(at.connections.open_count() == 1);
     REQUIRE(at.shared.life.hand_over());
     at.self.senders.wake_idle();
-    io.restart();
-    io.run_for(20ms);
+    at.run_for(20ms);
     CHECK(at.connections.open_count() == 1);  // its next request may be on its way
-    io.restart();
-    io.run_for(400ms);
+    at.run_for(400ms);
     CHECK(at.connections.open_count() == 0);
-    std::string heard;
-    error_code error;
-    net::read(near, net::dynamic_buffer(heard), error);
-    CHECK(error == net::error::eof);
+    const std::string heard = scene::rest_of(near);
     CHECK(heard.ends_with("told\n"));
     CHECK(at.metrics.connections_timed_out[connection_wait::request].value() == 0);
 }
@@ -351,21 +358,15 @@ TEST_CASE("a takeover closes a connection that lies between two requests") {
 TEST_CASE("during a takeover a new connection may still send its first request, and is closed behind the answer") {
     scene at;
     at.shared.life.become_ready();
-    net::io_context& io = at.self.io;
     stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
     at.self.senders.wake_idle();
-    io.restart();
-    io.run_for(20ms);
+    at.run_for(20ms);
     REQUIRE(at.connections.open_count() == 1);
     net::write(near, net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n"}));
-    io.restart();
-    io.run_for(20ms);
+    at.run_for(20ms);
     CHECK(at.connections.open_count() == 0);
-    std::string heard;
-    error_code error;
-    net::read(near, net::dynamic_buffer(heard), error);
-    CHECK(error == net::error::eof);
+    const std::string heard = scene::rest_of(near);
     CHECK(heard.find("\r\nConnection: close\r\n") != std::string::npos);
     CHECK(heard.ends_with("told\n"));
 }
@@ -386,13 +387,11 @@ TEST_CASE("who sends request after request does not keep a hand-over waiting") {
 TEST_CASE("a connection that is woken when nothing is handed over any more waits on") {
     scene at;
     at.shared.life.become_ready();
-    net::io_context& io = at.self.io;
     stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
     at.self.senders.wake_idle();
     REQUIRE(at.shared.life.go_on());
-    io.restart();
-    io.run_for(20ms);
+    at.run_for(20ms);
     CHECK(at.connections.open_count() == 1);
 }
 

@@ -203,10 +203,9 @@ TEST_CASE("the log has a line for each fault, and the figures count them all") {
     of.log(log);
     const std::string text = lines.text();
     CHECK(text.starts_with(
-        "level=warn msg=\"series left out\" series=1 reason=label_without_name metric=\"\" label=\"\" "
-        "sender=10.0.0.7 tenant=shop example=\"{=\\\"x\\\"}\"\nlevel=warn msg=\"series left out\" series=2 "
-        "reason=label_too_long metric=kube_a label=annotation_b sender=10.0.0.7 tenant=shop "
-        "example=\"kube_a{annotation_a="));
+        "level=warn msg=\"series left out\" series=1 reason=label_without_name metric=\"\" label=\"\" sender=10.0.0.7 "
+        "tenant=shop example=\"{=\\\"x\\\"}\"\nlevel=warn msg=\"series left out\" series=2 reason=label_too_long "
+        "metric=kube_a label=annotation_b sender=10.0.0.7 tenant=shop example=\"kube_a{annotation_a="));
     CHECK(std::ranges::count(text, '\n') == 2);
     ingest_metrics metrics;
     count_left_out(of.decided, metrics);

@@ -57,11 +57,9 @@ struct tls_streams {
     int completed = 0;
     error_code last{};
 
-    explicit tls_streams(const certificate& known)
-        : client(std::move(pair.near), std::make_unique<tls_session>(
-                                           made({.role = tls_role::client, .authorities = known.chain}), "store.test")),
-          server(std::move(pair.far), std::make_unique<tls_session>(made(
-                                          {.role = tls_role::server, .certificates = known.chain, .key = known.key}))) {
+    tls_streams()
+        : client(std::move(pair.near), std::make_unique<tls_session>(made(asking()), "store.test")),
+          server(std::move(pair.far), std::make_unique<tls_session>(made(serving()))) {
         client.expires_after(30s);
         server.expires_after(30s);
     }
@@ -100,10 +98,10 @@ struct tls_streams {
 /// Lets the first allocation of what is done fail, then the second, …, until there are no more.
 /// @return how many there were
 template <class Act>
-int for_each_allocation(const certificate& known, bool is_shaken, Act act) {
+int for_each_allocation(bool is_shaken, Act act) {
     for (int after = 0; after < 1000; ++after) {
         CAPTURE(after);
-        tls_streams at{known};
+        tls_streams at;
         if (is_shaken) at.shake_hands();
         bool was_last = false;
         {
@@ -137,11 +135,10 @@ net::awaitable<void> write_on(std::unique_ptr<timed_stream> own, std::shared_ptr
 }  // namespace
 
 TEST_CASE("an operation for which memory runs out is over, whenever it does") {
-    const certificate known = server_certificate("store.test");
     std::array<char, 16> room{};
     int allocations = 0;
     SECTION("reads that wait, and writes") {
-        allocations = for_each_allocation(known, true, [&](tls_streams& at) {
+        allocations = for_each_allocation(true, [&](tls_streams& at) {
             at.server.async_read_some(net::buffer(room), at.note());
             at.poll();
             at.client.async_write_some(net::buffer("said", 4), at.note());
@@ -150,7 +147,7 @@ TEST_CASE("an operation for which memory runs out is over, whenever it does") {
         CHECK(allocations >= 5);  // two handlers, two operations of Asio's, a buffer
     }
     SECTION("handshakes") {
-        allocations = for_each_allocation(known, false, [&](tls_streams& at) {
+        allocations = for_each_allocation(false, [&](tls_streams& at) {
             at.server.async_handshake(at.note());
             at.client.async_handshake(at.note());
             at.poll();
@@ -177,8 +174,7 @@ TEST_CASE("a limit for which there was no memory is none, and the next one is") 
 }
 
 TEST_CASE("who has begun an operation is told that memory has run out within it") {
-    const certificate known = server_certificate("store.test");
-    tls_streams at{known};
+    tls_streams at;
     at.shake_hands();
     std::array<char, 16> room{};
     {
@@ -193,11 +189,10 @@ TEST_CASE("who has begun an operation is told that memory has run out within it"
 }
 
 TEST_CASE("who waits for a TLS peer goes with the io_context that it waits in") {
-    const certificate known = server_certificate("store.test");
     auto alive = std::make_shared<int>();
     const std::weak_ptr<int> waiting = alive;
     {
-        tls_streams at{known};
+        tls_streams at;
         at.shake_hands();
         auto own = std::make_unique<timed_stream>(std::move(at.server));
         SECTION("to say something") {

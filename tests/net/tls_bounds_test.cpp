@@ -18,15 +18,6 @@ using namespace std::chrono_literals;
 namespace tls_bounds_test {
 namespace {
 
-const certificate& known() {
-    static const certificate made = server_certificate("store.test");
-    return made;
-}
-
-context_ptr serving() {
-    return made({.role = tls_role::server, .certificates = known().chain, .key = known().key});
-}
-
 /// A client that does with OpenSSL what ours never would.
 class rude_client {
     ssl_context_ptr context_{SSL_CTX_new(TLS_client_method())};
@@ -85,7 +76,7 @@ class rude_client {
 }  // namespace
 
 TEST_CASE("keys that change without end, with nothing said, end a session") {
-    tls_session server{serving()};
+    tls_session server{made(serving())};
     rude_client client{TLS1_3_VERSION};
     client.shake_hands(server);
     const auto change_keys = [&] {
@@ -125,7 +116,7 @@ TEST_CASE("keys that change without end, with nothing said, end a session") {
 }
 
 TEST_CASE("what waits to be sent is bounded") {
-    tls_session server{serving()};
+    tls_session server{made(serving())};
     rude_client client{TLS1_3_VERSION};
     client.shake_hands(server);
     const std::string record(tls_session::record_bytes_max, 'x');
@@ -136,7 +127,7 @@ TEST_CASE("what waits to be sent is bounded") {
 }
 
 TEST_CASE("nothing is negotiated a second time") {
-    tls_session server{serving()};
+    tls_session server{made(serving())};
     rude_client client{TLS1_2_VERSION};
     client.shake_hands(server);
     SSL_renegotiate(client.ssl());
@@ -148,7 +139,7 @@ TEST_CASE("nothing is negotiated a second time") {
 }
 
 TEST_CASE("a handshake that never ends is cut off by its size") {
-    tls_session server{serving()};
+    tls_session server{made(serving())};
     CHECK(server.handshake() == tls_step::wants_input);
     // A ClientHello of almost 2^24 bytes in records of 16 KiB. Source: RFC 8446, sections 4 and 5.1.
     std::string record{"\x16\x03\x01\x40\x00", 5};
@@ -169,7 +160,7 @@ TEST_CASE("a handshake that never ends is cut off by its size") {
 }
 
 TEST_CASE("a server's session that waits holds no buffers") {
-    const auto serves = serving();
+    const auto serves = made(serving());
     std::list<tls_session> open;
     constexpr std::size_t count = 100;
     const auto bytes_of_each = [&](auto open_one) {
@@ -191,10 +182,9 @@ TEST_CASE("a server's session that waits holds no buffers") {
 
 TEST_CASE("a stream that waits for its peer gives its buffers back") {
     net::io_context io{1};
-    const auto asks = made({.role = tls_role::client, .authorities = known().chain});
     auto pair = connect_loopback(io);
-    timed_stream client{std::move(pair.near), std::make_unique<tls_session>(asks, "store.test")};
-    timed_stream server{std::move(pair.far), std::make_unique<tls_session>(serving())};
+    timed_stream client{std::move(pair.near), std::make_unique<tls_session>(made(asking()), "store.test")};
+    timed_stream server{std::move(pair.far), std::make_unique<tls_session>(made(serving()))};
     client.expires_after(10s);
     server.expires_after(10s);
     int ended = 0;

@@ -20,6 +20,22 @@ inline context_ptr made(const tls_settings& from) {
     return *context;
 }
 
+/// Of store.test, in this run.
+inline const certificate& store_certificate() {
+    static const certificate made = server_certificate("store.test");
+    return made;
+}
+
+/// How store.test serves.
+inline tls_settings serving() {
+    return {.role = tls_role::server, .certificates = store_certificate().chain, .key = store_certificate().key};
+}
+
+/// How those ask who know it.
+inline tls_settings asking() {
+    return {.role = tls_role::client, .authorities = store_certificate().chain};
+}
+
 /// All that a session has to send.
 inline std::string take_output(tls_session& of) {
     std::string all;

@@ -16,19 +16,6 @@ using boost::beast::error;
 namespace tls_test {
 namespace {
 
-const certificate& known_certificate() {
-    static const certificate made = server_certificate("store.test");
-    return made;
-}
-
-tls_settings serving() {
-    return {.role = tls_role::server, .certificates = known_certificate().chain, .key = known_certificate().key};
-}
-
-tls_settings asking() {
-    return {.role = tls_role::client, .authorities = known_certificate().chain};
-}
-
 /// What an operation came to.
 struct outcome {
     std::optional<error_code> error;

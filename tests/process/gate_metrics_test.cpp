@@ -96,9 +96,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
               family("series_left_out_total", "reason",
                      "label_without_name 0 too_many_labels 0 label_too_long 28 labels_too_long 0 unknown_symbol 0 "
                      "odd_symbol_refs 0") +
-              plain("samples_left_out_total 29 "
-                    "samples_received_total 32000 samples_accepted_total 31000 samples_refused_total 1000 "
-                    "samples_refused_by_limits_total 990") +
+              plain("samples_left_out_total 29 samples_received_total 32000 samples_accepted_total 31000 "
+                    "samples_refused_total 1000 samples_refused_by_limits_total 990") +
               "seriesgate_limit_samples_refused_total{limit=\"global\",tenant=\"\"} 400\n" +
               "seriesgate_limit_samples_refused_total{limit=\"per-job\",tenant=\"shop\"} 600\n" +
               "seriesgate_limit_samples_would_refuse_total{limit=\"tenant\",tenant=\"shop\"} 30\n" +
@@ -110,8 +109,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
                      "invalid_answer 0 timeout 7 busy 0 unauthorized 0") +
               plain("upstream_sent_bytes_total 16 config_reload_requests_total 29 config_reloads_total 28 "
                     "config_last_reload_successful 1 config_last_reload_success_timestamp_seconds 1700000000 "
-                    "web_config_last_reload_successful 1 state_saves_total 22 state_save_failures_total 23 "
-                    "state_bytes 24 state_save_timestamp_seconds 1700000010 log_lines_lost_total 0"));
+                    "web_config_last_reload_successful 1 state_saves_total 22 state_save_failures_total 23 state_bytes "
+                    "24 state_save_timestamp_seconds 1700000010 log_lines_lost_total 0"));
 }
 
 TEST_CASE("every family of the process has help and a type, once, and counters end in _total") {

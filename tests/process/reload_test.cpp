@@ -130,8 +130,7 @@ TEST_CASE("limits on a label that is ignored until a restart are not taken over"
     const reload_outcome outcome = reload.reload();
     CHECK_FALSE(outcome.ok);
     const std::string why =
-        " is one of ignoreLabels, which do not tell series apart; a restart is needed for "
-        "ignoreLabels first";
+        " is one of ignoreLabels, which do not tell series apart; a restart is needed for ignoreLabels first";
     CHECK(outcome.text ==
           "limits[1].match: 'replica'" + why + "\nlimits[1].each[1]: 'zone'" + why + "\nexempt[1]: 'zone'" + why);
     CHECK(at.hourly_max() == 3);

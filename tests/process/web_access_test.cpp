@@ -138,8 +138,8 @@ TEST_CASE("what asks less of senders is not taken without being told to") {
         std::string after;
     };
     const std::string cert =
-        "tls_server_config: {cert_file: c, key_file: k, client_auth_type: "
-        "RequireAndVerifyClientCert, client_ca_file: a}\n";
+        "tls_server_config: {cert_file: c, key_file: k, client_auth_type: RequireAndVerifyClientCert, client_ca_file: "
+        "a}\n";
     const auto [before, after] = GENERATE_COPY(values<lowering>({
         {std::string{alice}, ""},
         {std::string{alice}, "# alice goes\n"},
@@ -185,12 +185,11 @@ TEST_CASE("who is told to takes what asks less, but not a file that says nothing
 
 TEST_CASE("nothing is taken of a file with another TLS, and it is not forgotten that there is one") {
     scene at{both(tls, alice)};
-    const web_config other =
-        load_web_config_text(
-            "tls_server_config: {cert_file: c, key_file: k, client_auth_type: RequireAndVerifyClientCert, "
-            "client_ca_file: a}\nadmin_users: []\n",
-            at.file)
-            .value;
+    const web_config other = load_web_config_text(
+                                 "tls_server_config: {cert_file: c, key_file: k, client_auth_type: "
+                                 "RequireAndVerifyClientCert, client_ca_file: a}\nadmin_users: []\n",
+                                 at.file)
+                                 .value;
     REQUIRE(at.web.mistakes_in(other).size() == 1);
     CHECK(at.web.mistakes_in(other)[0].text() == at.file +
                                                      ": tls_server_config: is not the one that is running: a restart "

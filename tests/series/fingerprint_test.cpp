@@ -1,7 +1,5 @@
-// What the series of one classic histogram have in common.
 #include "series/fingerprint.hpp"
 
-#include <cstdio>
 #include <random>
 #include <unordered_set>
 
@@ -74,20 +72,16 @@ void collect(const std::string& path, distinct_series& distinct) {
     REQUIRE_FALSE(reader.failed());
 }
 
-/// Of the 16 files `FOLDER/00000.snappy` and so on.
 template <class Reader = write_request_reader>
 distinct_series collect_folder(const std::string& folder) {
     distinct_series distinct;
-    for (int number = 0; number < 16; ++number) {
-        char file[32];
-        std::snprintf(file, sizeof file, "/%05d.snappy", number);
-        collect<Reader>("data/" + folder + file, distinct);
-    }
+    for (const std::string& path : recorded_files(folder)) collect<Reader>(path, distinct);
     return distinct;
 }
 
 using labels = std::vector<label_view>;
 
+/// What the series of one classic histogram have in common.
 histogram_family family_of(const labels& of, const tenant_key& tenant = {}, std::vector<std::string> ignored = {}) {
     return label_hasher{hash_key::known_to_all(), std::move(ignored)}.family(of, tenant);
 }

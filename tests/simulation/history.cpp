@@ -131,8 +131,7 @@ class history {
         if (has_replica_) urls += fmt::format(", replicateTo: [{{url: 'http://10.0.0.3/w', bestEffort: true}}]");
         return fmt::format(
             "upstream: {{{}, timeout: 4s}}\nonLimit: {}\nincumbentGrace: {}s\n"
-            "server: {{threads: {}, headerTimeout: 3s, readTimeout: 5s, writeTimeout: 5s, idleTimeout: "
-            "20s}}\n",
+            "server: {{threads: {}, headerTimeout: 3s, readTimeout: 5s, writeTimeout: 5s, idleTimeout: 20s}}\n",
             urls, chance_.one_of({"drop", "drop", "reject"}), chance_.between(0, 30), chance_.between(1, 2));
     }
 

@@ -53,14 +53,10 @@ struct scene {
         return std::move(*made);
     }
     void speak_tls() {
-        const certificate known = server_certificate("store.test");
-        stream.start_tls(std::make_unique<tls_session>(
-            testing::made({.role = tls_role::client, .authorities = known.chain}), "store.test"));
-        timed_stream serving{std::move(store),
-                             std::make_unique<tls_session>(testing::made(
-                                 {.role = tls_role::server, .certificates = known.chain, .key = known.key}))};
+        stream.start_tls(std::make_unique<tls_session>(testing::made(asking()), "store.test"));
+        timed_stream server{std::move(store), std::make_unique<tls_session>(testing::made(serving()))};
         int done = 0;
-        for (timed_stream* each : {&stream, &serving}) {
+        for (timed_stream* each : {&stream, &server}) {
             each->expires_after(10s);
             each->async_handshake([&](error_code error) {
                 REQUIRE_FALSE(error);
@@ -68,7 +64,7 @@ struct scene {
             });
         }
         while (done != 2 && io.run_one_for(10s) != 0) continue;
-        store = std::move(serving).release().socket;
+        store = std::move(server).release().socket;
     }
     /// Whatever it is.
     void read_what_has_come() {

@@ -1,5 +1,3 @@
-#include <cstdio>
-
 #include "remote_write_v2.pb.h"
 #include "support/catch.hpp"
 #include "wire/decompression.hpp"
@@ -28,7 +26,7 @@ struct totals {
 template <class Reader>
 std::string read_file(const std::string& path, totals& sums) {
     decode_buffer buffer;
-    const std::string compressed = read_test_file("data/" + path);
+    const std::string compressed = read_test_file(path);
     const auto body = snappy_decode(compressed, 32 << 20, buffer);
     REQUIRE(body.has_value());
     sums.compressed_bytes += compressed.size();
@@ -78,11 +76,7 @@ void read_file_v2(const std::string& path, totals& sums) {
 template <class Read>
 totals read_folder(const std::string& folder, Read read) {
     totals sums;
-    for (int number = 0; number < 16; ++number) {
-        char file[32];
-        std::snprintf(file, sizeof file, "/%05d.snappy", number);
-        read(folder + file, sums);
-    }
+    for (const std::string& path : recorded_files(folder)) read(path, sums);
     return sums;
 }
 
@@ -99,8 +93,8 @@ TEST_CASE("the recorded native histograms are counted apart from samples, in bot
     totals first;
     totals second;
     for (const std::string file : {"/00000.snappy", "/00005.snappy"}) {
-        read_file<write_request_reader>("native-histograms-v1" + file, first);
-        read_file_v2("native-histograms-v2" + file, second);
+        read_file<write_request_reader>("data/native-histograms-v1" + file, first);
+        read_file_v2("data/native-histograms-v2" + file, second);
     }
     CHECK(first.samples == 2903);
     CHECK(first.histograms == 19);
@@ -114,7 +108,7 @@ TEST_CASE("the recorded native histograms are counted apart from samples, in bot
 
 TEST_CASE("the recorded metadata holds 528 entries and no series") {
     totals sums;
-    read_file<write_request_reader>("metadata-v1/00058.snappy", sums);
+    read_file<write_request_reader>("data/metadata-v1/00058.snappy", sums);
     CHECK(sums.metadata == 528);
     CHECK(sums.entries == 0);
 }

@@ -1,12 +1,10 @@
-#include <cstdio>
-
+#include "wire/translation.hpp"
 #include "fuzz/random_request_v2.hpp"
 #include "fuzz/translation_property.hpp"
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 #include "wire/decompression.hpp"
-#include "wire/translation.hpp"
 #include "wire/wire_bytes_v2.hpp"
 
 using namespace seriesgate;
@@ -182,11 +180,7 @@ TEST_CASE("translation: the recorded requests, with and without a random half") 
         REQUIRE(check.accepted);
         for (int round = 0; round < 3; ++round) REQUIRE(check_translation(*body, check, random) == "");
     };
-    for (int number = 0; number < 16; ++number) {
-        char file[64];
-        std::snprintf(file, sizeof file, "data/prometheus-3.5-v2/%05d.snappy", number);
-        check_file(file);
-    }
+    for (const std::string& path : recorded_files("prometheus-3.5-v2")) check_file(path);
     check_file("data/native-histograms-v2/00000.snappy");
     check_file("data/native-histograms-v2/00005.snappy");
 }

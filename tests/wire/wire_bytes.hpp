@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/bytes.hpp"
 #include "support/source_tree.hpp"
@@ -104,6 +105,14 @@ inline std::string read_test_file(const std::string& path) {
     std::ifstream in{source_tree() / "tests" / path, std::ios::binary};
     if (!in) throw std::runtime_error("no such test file: " + path);
     return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// The 16 files of tests/data/FOLDER.
+inline std::vector<std::string> recorded_files(const std::string& folder) {
+    std::vector<std::string> paths;
+    for (int number = 0; number < 16; ++number)
+        paths.push_back("data/" + folder + (number < 10 ? "/0000" : "/000") + std::to_string(number) + ".snappy");
+    return paths;
 }
 
 }  // namespace seriesgate::testing
