@@ -4,10 +4,7 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace admin_answers_test {
+namespace seriesgate::testing::admin_answers_test {
 namespace {
 
 /// Admin without a gate around it. Pages and reloads are made by whoever takes them from the desks.
@@ -43,8 +40,6 @@ net::awaitable<void> give_keys(page_queue& pages) {
 net::awaitable<void> give_nothing(page_queue& pages) {
     return serve_desk(pages, [](const page_queue::job&) { return page_text{}; });
 }
-
-}  // namespace
 
 TEST_CASE("health is answered at every stage") {
     scene at;
@@ -160,4 +155,5 @@ TEST_CASE("a reload is waited for, and says what came of it") {
     CHECK(at.reloads.requests.value() == 2);
 }
 
-}  // namespace admin_answers_test
+}  // namespace
+}  // namespace seriesgate::testing::admin_answers_test

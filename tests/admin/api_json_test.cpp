@@ -8,9 +8,7 @@
 #include "support/catch.hpp"
 #include "support/cpu_time.hpp"
 
-using namespace seriesgate;
-
-namespace api_json_test {
+namespace seriesgate::testing::api_json_test {
 namespace {
 
 namespace json = boost::json;
@@ -42,8 +40,6 @@ void fill(refused_ring& refused, std::size_t value_bytes) {
     for (std::uint64_t i = 0; i < 100; ++i)
         refused.put(i, {.labels = {{"__name__", "m"}, {"long", std::string(value_bytes, 'a') + std::to_string(i)}}});
 }
-
-}  // namespace
 
 TEST_CASE("a series that asks too much of the rules would be rejected, and nothing is said of its budgets") {
     const json::object said = answer(std::nullopt);
@@ -99,4 +95,5 @@ TEST_CASE("a question that costs what questions cost is answered whole") {
     CHECK_FALSE(answer.contains("warnings"));
 }
 
-}  // namespace api_json_test
+}  // namespace
+}  // namespace seriesgate::testing::api_json_test

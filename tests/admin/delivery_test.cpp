@@ -2,9 +2,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace delivery_test {
+namespace seriesgate::testing::delivery_test {
 namespace {
 
 using std::chrono::seconds;
@@ -31,8 +29,6 @@ struct scene {
         return to_text(record.facts(now, counts, has_store));
     }
 };
-
-}  // namespace
 
 TEST_CASE("what is stored is a part of what was answered in five minutes") {
     scene at;
@@ -132,4 +128,5 @@ TEST_CASE("discarded on purpose is said") {
     CHECK(scene{}.text(false) == "Samples are discarded on purpose, by upstream.url");
 }
 
-}  // namespace delivery_test
+}  // namespace
+}  // namespace seriesgate::testing::delivery_test

@@ -6,11 +6,9 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace page_cache_test {
+namespace seriesgate::testing::page_cache_test {
 namespace {
 
 const page_key whole{.kind = page_kind::stats};
@@ -47,8 +45,6 @@ std::optional<numbers::job> take(numbers& asked) {
     io.poll();
     return taken;
 }
-
-}  // namespace
 
 TEST_CASE("a shelf has room until those who read hold too much, and again when they let go") {
     page_cache limit_budgets;
@@ -164,4 +160,5 @@ TEST_CASE("only so many different things are asked for at a time") {
     CHECK_FALSE(take(asked));
 }
 
-}  // namespace page_cache_test
+}  // namespace
+}  // namespace seriesgate::testing::page_cache_test

@@ -15,10 +15,9 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace pages_test {
+namespace seriesgate::testing::pages_test {
 namespace {
 
 net::awaitable<void> ask(page_queue& pages, page_key key, net::io_context& io, page_text& got) {
@@ -68,8 +67,6 @@ struct scene {
         return got;
     }
 };
-
-}  // namespace
 
 TEST_CASE("the metrics page has the limiter's families, the process' and those of all others") {
     scene at;
@@ -122,4 +119,5 @@ TEST_CASE("a page that cannot be made ends nothing") {
     CHECK(at.page({.kind = page_kind::metrics}) != nullptr);
 }
 
-}  // namespace pages_test
+}  // namespace
+}  // namespace seriesgate::testing::pages_test

@@ -9,10 +9,9 @@
 #include "series/label.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace stats_test {
+namespace seriesgate::testing::stats_test {
 namespace {
 
 const process_facts process{.version = "1.2.3", .uptime = 12s};
@@ -141,8 +140,6 @@ std::string fault_of(std::string_view query) {
     return choice.error();
 }
 
-}  // namespace
-
 TEST_CASE("stats have the documented keys, in order, and those with the most demand first") {
     const std::string tenants = list("tenants", 1, {tenant_text});
     CHECK(stats({}) == whole(tenants, list("limits", 2, {namespace_text, paths_text})));
@@ -261,4 +258,5 @@ TEST_CASE("an argument that nobody knows is told in one short line, whatever it 
     CHECK(fault.size() < 250);
 }
 
-}  // namespace stats_test
+}  // namespace
+}  // namespace seriesgate::testing::stats_test

@@ -13,10 +13,7 @@
 #include "wire/decompression.hpp"
 #include "wire/write_request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace accuracy_test {
+namespace seriesgate::testing::accuracy_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -101,8 +98,6 @@ class drawn_series final : public label_source {
     histogram_family family(std::span<const label_view>) override { return {}; }
 };
 
-}  // namespace
-
 TEST_CASE("the top ten of a million series by Zipf are right, and counts within their bounds") {
     int right = 0, all = 0;
     for (std::uint64_t seed = 1; seed <= (sanitized ? 1 : 10); ++seed) {
@@ -179,4 +174,5 @@ TEST_CASE("recorded requests are counted as they are") {
     CHECK(watched_from_start >= 1);
 }
 
-}  // namespace accuracy_test
+}  // namespace
+}  // namespace seriesgate::testing::accuracy_test

@@ -9,11 +9,7 @@
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 
-using namespace seriesgate;
-using seriesgate::testing::state_text;
-using seriesgate::testing::state_text_source;
-
-namespace cardinality_tables_test {
+namespace seriesgate::testing::cardinality_tables_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -68,8 +64,6 @@ label_texts request(int id, const std::string& path) {
             {"path", path},
             {"trace_id", fmt::format("t{}", id)}};
 }
-
-}  // namespace
 
 TEST_CASE("a board says whose series there are, each counted once") {
     noting all;
@@ -200,4 +194,5 @@ TEST_CASE("a flood of metrics and labels stays within the tables") {
     CHECK(std::abs(names - 50'001) < 4 * small_sketch::standard_error * 50'001);
 }
 
-}  // namespace cardinality_tables_test
+}  // namespace
+}  // namespace seriesgate::testing::cardinality_tables_test

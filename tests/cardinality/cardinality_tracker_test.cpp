@@ -8,10 +8,7 @@
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace cardinality_tracker_test {
+namespace seriesgate::testing::cardinality_tracker_test {
 namespace {
 
 const time_point ten{std::chrono::hours{24 * 100 + 10}};
@@ -45,8 +42,6 @@ struct gate : label_source {
     }
     std::uint64_t total(series_event kind, cardinality_window window) { return all.tables(kind, window).total(); }
 };
-
-}  // namespace
 
 TEST_CASE("what is new and what is refused is counted apart, in the hour and in the day") {
     gate one;
@@ -261,4 +256,5 @@ TEST_CASE("hours that are none, or out of order, are damage") {
     }
 }
 
-}  // namespace cardinality_tracker_test
+}  // namespace
+}  // namespace seriesgate::testing::cardinality_tracker_test

@@ -7,9 +7,7 @@
 #include "cardinality/finding.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace findings_test {
+namespace seriesgate::testing::findings_test {
 namespace {
 
 const time_point start{std::chrono::hours{10} + std::chrono::minutes{4}};
@@ -86,8 +84,6 @@ label_texts request(std::uint64_t id) {
             {"path", numbered("/p", id % 50)},
             {"trace_id", numbered("t", id)}};
 }
-
-}  // namespace
 
 TEST_CASE("a trace id") {
     hour now;
@@ -347,4 +343,5 @@ TEST_CASE("a name has a pattern if it differs from it where it may") {
     CHECK_FALSE(matches_pattern("shop_total", "shop_*_total"));
 }
 
-}  // namespace findings_test
+}  // namespace
+}  // namespace seriesgate::testing::findings_test

@@ -4,9 +4,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace refused_ring_test {
+namespace seriesgate::testing::refused_ring_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -21,8 +19,6 @@ refused_series named(const std::string& name) {
 std::string name_of(const std::shared_ptr<const refused_series>& one) {
     return one->labels.at(0).second;
 }
-
-}  // namespace
 
 TEST_CASE("the last thousand are there, the newest first, each once") {
     refused_ring ring;
@@ -74,4 +70,5 @@ TEST_CASE("what had no room for it is said") {
     CHECK(reason_of(one) == "the store of the fleet has not answered");
 }
 
-}  // namespace refused_ring_test
+}  // namespace
+}  // namespace seriesgate::testing::refused_ring_test

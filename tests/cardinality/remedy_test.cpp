@@ -4,9 +4,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace remedy_test {
+namespace seriesgate::testing::remedy_test {
 namespace {
 
 using std::chrono::minutes;
@@ -47,8 +45,6 @@ samples request_ids() {
 finding about(std::string label, std::vector<std::string> metrics) {
     return {.label = label, .labels = {label}, .metrics = std::move(metrics), .series = 600};
 }
-
-}  // namespace
 
 TEST_CASE("what has the label is dropped, what has none stays") {
     samples seen = request_ids();
@@ -221,16 +217,14 @@ TEST_CASE("texts are spelled by their characters and lengths") {
     CHECK(characters_of({"a b"}).empty());
 }
 
-TEST_CASE("what all begin and end with stands as it is, but for digits that will change") {
+TEST_CASE("what all begin and end with stands as it is, but for digits that will change, and few others tell nothing") {
     CHECK(spelling_of({"user-1234", "user-9876"}) == "user-[0-9]{4}");
     CHECK(spelling_of({"t00000123", "t00000999"}) == "t[0-9]{8}");
     CHECK(spelling_of({"/p/12345.html", "/p/99999.html"}) == "/p/[0-9]{5}\\.html");
     CHECK(spelling_of({"aaaa", "bbbbb"}) == "[a-f]{4,5}");
-}
-
-TEST_CASE("too few characters that vary tell nothing") {
     CHECK(spelling_of({"v1", "v2"}).empty());
     CHECK(spelling_of({"", "abcd"}).empty());
 }
 
-}  // namespace remedy_test
+}  // namespace
+}  // namespace seriesgate::testing::remedy_test

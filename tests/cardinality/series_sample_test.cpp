@@ -3,9 +3,7 @@
 #include "support/catch.hpp"
 #include "support/state_text.hpp"
 
-using namespace seriesgate;
-
-namespace series_sample_test {
+namespace seriesgate::testing::series_sample_test {
 namespace {
 
 const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
@@ -20,8 +18,6 @@ void arrive(series_samples& into, std::uint64_t number, time_point when = noon, 
     const std::array<label_view, 3> labels{{{"__name__", "m"}, {"id", id}, {"value", value}}};
     into.known().put(fingerprint_of(number), labels, "t", when);
 }
-
-}  // namespace
 
 TEST_CASE("all series are sampled while they are few") {
     series_samples samples;
@@ -107,4 +103,5 @@ TEST_CASE("samples are what they were after they were saved") {
     }
 }
 
-}  // namespace series_sample_test
+}  // namespace
+}  // namespace seriesgate::testing::series_sample_test

@@ -7,10 +7,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using seriesgate::thinning;
-
-namespace space_saving_test {
+namespace seriesgate::testing::space_saving_test {
 namespace {
 
 const time_point noon{std::chrono::hours{12}};
@@ -69,8 +66,6 @@ void check(const space_saving& all, const std::map<std::uint64_t, std::uint64_t>
 }
 
 constexpr std::size_t kept_max = 262'144;
-
-}  // namespace
 
 TEST_CASE("as long as there are counters for all, counts are exact") {
     space_saving all{3};
@@ -217,4 +212,5 @@ TEST_CASE("who knows the fingerprints that stay gets no further than the memory"
     CHECK(sum >= kept_max);
 }
 
-}  // namespace space_saving_test
+}  // namespace
+}  // namespace seriesgate::testing::space_saving_test

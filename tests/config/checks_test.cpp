@@ -11,10 +11,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace checks_test {
+namespace seriesgate::testing::checks_test {
 namespace {
 
 const std::string below = "is below maxHourlySeries, so the limit of the hour never refuses anything";
@@ -54,8 +51,6 @@ std::string has(const std::string& path, const std::string& what) {
 }
 
 constexpr auto readable = "every user can read: chmod o= keeps it to its owner and group";
-
-}  // namespace
 
 TEST_CASE("markers without a store are doubtful") {
     CHECK(warnings_of("marker: true\n") ==
@@ -327,4 +322,5 @@ TEST_CASE("the secret of state.dir is one of them") {
     CHECK(lint_secret_files(settings, "").empty());
 }
 
-}  // namespace checks_test
+}  // namespace
+}  // namespace seriesgate::testing::checks_test

@@ -3,10 +3,9 @@
 #include "config/wording.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace endpoint_test {
+namespace seriesgate::testing::endpoint_test {
 namespace {
 
 listen_address listen_at(std::string_view text) {
@@ -92,8 +91,6 @@ std::string url_error(std::string_view text) {
     CHECK(untouched == expected);
     return wrong;
 }
-
-}  // namespace
 
 TEST_CASE("an address to listen on is host and port") {
     CHECK(listen_at("127.0.0.1:9201") == listen_address{.host = "127.0.0.1", .port = 9201});
@@ -245,7 +242,7 @@ TEST_CASE("credentials in an upstream URL are refused and not repeated") {
     CHECK(upstream_error("http://user:secret@a b/w").find("secret") == std::string::npos);
 }
 
-TEST_CASE("the URL of a Redis says host, port, database and whether there is TLS, and leaves all else alone") {
+TEST_CASE("the URL of a Redis says where it is, its database and whether there is TLS, and leaves all else alone") {
     CHECK(read("redis://valkey") == at("valkey", 6379));
     CHECK(read("redis://valkey/") == at("valkey", 6379));
     CHECK(read("redis://valkey:7000/3") == at("valkey", 7000, 3));
@@ -254,9 +251,6 @@ TEST_CASE("the URL of a Redis says host, port, database and whether there is TLS
     CHECK(read("redis://[::1]:7000/2147483647") == at("::1", 7000, 2147483647));
     CHECK(read("rediss://store.test") == at("store.test", 6379, 0, true));
     CHECK(read("rediss://store.test:6380/1") == at("store.test", 6380, 1, true));
-}
-
-TEST_CASE("the URL of a unix socket says its path and database") {
     CHECK(read("unix:///run/redis.sock") == at_socket("/run/redis.sock"));
     CHECK(read("unix:///run/redis.sock?db=7") == at_socket("/run/redis.sock", 7));
 }
@@ -322,4 +316,5 @@ TEST_CASE("a sentinel is a host, and a port unless it is the usual one") {
     CHECK(read == host_port{"::1", 26379});
 }
 
-}  // namespace endpoint_test
+}  // namespace
+}  // namespace seriesgate::testing::endpoint_test

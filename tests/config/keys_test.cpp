@@ -11,10 +11,7 @@
 #include "support/catch.hpp"
 #include "support/source_tree.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace keys_test {
+namespace seriesgate::testing::keys_test {
 namespace {
 
 config with(std::string_view name) {
@@ -92,8 +89,6 @@ std::string block_after(const std::string& page, const std::string& after, const
     const auto start = page.find(fence, page.find(after)) + fence.size();
     return page.substr(start, page.find("```", start) - start);
 }
-
-}  // namespace
 
 TEST_CASE("every key says whether a reload takes its value over: one that it does not is named") {
     const config defaults = loaded("");
@@ -258,4 +253,5 @@ TEST_CASE("the examples in docs/configuration.md load") {
     CHECK(read.state.dir == "/var/lib/seriesgate");
 }
 
-}  // namespace keys_test
+}  // namespace
+}  // namespace seriesgate::testing::keys_test

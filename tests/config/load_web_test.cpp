@@ -3,9 +3,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-
-namespace load_web_test {
+namespace seriesgate::testing::load_web_test {
 namespace {
 
 using lines = std::vector<std::string>;
@@ -28,8 +26,6 @@ web_config loaded(const std::string& text) {
 std::string tls(const std::string& more) {
     return "tls_server_config: {cert_file: c, key_file: k" + more + "}\n";
 }
-
-}  // namespace
 
 TEST_CASE("an empty web configuration asks nothing of anyone") {
     CHECK(loaded("{}\n") == web_config{});
@@ -238,4 +234,5 @@ TEST_CASE("the web configuration file is read with the configuration") {
     CHECK(none.errors[0].text() == "/nowhere: cannot be read: No such file or directory");
 }
 
-}  // namespace load_web_test
+}  // namespace
+}  // namespace seriesgate::testing::load_web_test

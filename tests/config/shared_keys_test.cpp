@@ -4,11 +4,9 @@
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace shared_keys_test {
+namespace seriesgate::testing::shared_keys_test {
 namespace {
 
 const std::string secret = "fingerprint: {secretFile: /secret}\n";
@@ -33,8 +31,6 @@ lines errors_in(const std::string& text, const overrides& flags = discard) {
 lines shared_errors(const std::string& keys) {
     return errors_in(in_section(keys));
 }
-
-}  // namespace
 
 TEST_CASE("without a URL or a sentinel a gate counts alone") {
     const shared_config alone = loaded("").shared;
@@ -247,4 +243,5 @@ TEST_CASE("a change of a fleet takes a restart, and is told in the words of the 
     CHECK(told("tls: {caFile: /ca}") == lines{"shared.tls"});
 }
 
-}  // namespace shared_keys_test
+}  // namespace
+}  // namespace seriesgate::testing::shared_keys_test

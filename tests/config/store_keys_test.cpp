@@ -4,10 +4,7 @@
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace store_keys_test {
+namespace seriesgate::testing::store_keys_test {
 namespace {
 
 /// Of a text below `upstream`, each without the file and the line.
@@ -27,8 +24,6 @@ lines warnings_of(const std::string& text) {
 }
 
 const std::string url = "url: 'http://a/w', ";
-
-}  // namespace
 
 TEST_CASE("a store has several backends") {
     const auto upstream = upstream_of("urls: ['http://a/w', 'https://b:8443/v?token=x']");
@@ -222,4 +217,5 @@ TEST_CASE("what headers say is not shown") {
     CHECK(changes(with_header("one"), with_header("two"), key_effect::at_restart) == lines{"upstream.headers"});
 }
 
-}  // namespace store_keys_test
+}  // namespace
+}  // namespace seriesgate::testing::store_keys_test

@@ -50,12 +50,9 @@ const std::string_view with_limits =
 
 }  // namespace
 
-TEST_CASE("the gate's own maxima are two keys") {
+TEST_CASE("the gate's own maxima are two keys, and those of all tenants are their default") {
     CHECK(yaml({}, demand_scope::global, {}) == "maxHourlySeries: 1200\nmaxDailySeries: 34000\n");
     CHECK(rules_of(yaml({}, demand_scope::global, {})).global == suggested);
-}
-
-TEST_CASE("those of all tenants are their default") {
     CHECK(yaml({}, demand_scope::tenants, {}) ==
           "tenants:\n  default: {maxHourlySeries: 1200, maxDailySeries: 34000}\n");
     CHECK(rules_of(yaml({}, demand_scope::tenants, {})).tenants.fallback == suggested);

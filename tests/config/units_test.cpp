@@ -71,15 +71,12 @@ TEST_CASE("sizes beyond 64 bits are not read") {
     CHECK_FALSE(parse_size("17179869184GiB"));
 }
 
-TEST_CASE("durations are written so that people like to read them") {
+TEST_CASE("durations and sizes are written so that people like to read them") {
     CHECK(format_duration(0ms) == "0s");
     CHECK(format_duration(1ms) == "1ms");
     CHECK(format_duration(25s) == "25s");
     CHECK(format_duration(90min) == "1h30m");
     CHECK(format_duration(24h) == "1d");
-}
-
-TEST_CASE("sizes are written so that people like to read them") {
     CHECK(format_size(0) == "0B");
     CHECK(format_size(1000) == "1000B");
     CHECK(format_size(1024) == "1KiB");

@@ -6,10 +6,7 @@
 #include "support/catch.hpp"
 #include "support/cpu_time.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace wording_test {
+namespace seriesgate::testing::wording_test {
 namespace {
 
 constexpr std::array<std::string_view, 6> keys{"listen",          "upstream",       "upstream.timeout",
@@ -21,8 +18,6 @@ std::string without_arguments(const secret_text& url, std::string_view text) {
     return without(std::move(arguments), text);
 }
 
-}  // namespace
-
 TEST_CASE("what the user wrote stays on one line and is cut when long") {
     CHECK(in_quotes("abc") == "'abc'");
     CHECK(in_quotes("a\u009bb\u202ec\u00fc\xff") == "'a?b?c\u00fc\xff'");
@@ -33,7 +28,7 @@ TEST_CASE("what the user wrote stays on one line and is cut when long") {
     CHECK(printable("\xc3\xa4", 80) == "\xc3\xa4");
 }
 
-TEST_CASE("the key that was probably meant is found") {
+TEST_CASE("the key that was probably meant is found, in the wrong section by its last part, and none if none is near") {
     CHECK(closest("maxHourlySerie", keys) == "maxHourlySeries");
     CHECK(closest("maxHourlySeriess", keys) == "maxHourlySeries");
     CHECK(closest("max_hourly_series", keys) == "maxHourlySeries");
@@ -41,15 +36,9 @@ TEST_CASE("the key that was probably meant is found") {
     CHECK(closest("MAXDAILYSERIES", keys) == "maxDailySeries");
     CHECK(closest("lisen", keys) == "listen");
     CHECK(closest("upstraem", keys) == "upstream");
-}
-
-TEST_CASE("a key in the wrong section is found by its last part") {
     CHECK(closest("timeout", keys) == "upstream.timeout");
     CHECK(closest("maxRequestBytes", keys) == "server.maxRequestBytes");
     CHECK(closest("server.maxHourlySeries", keys) == "maxHourlySeries");
-}
-
-TEST_CASE("no key is proposed when none is near") {
     CHECK(closest("tenants", keys).empty());
     CHECK(closest("", keys).empty());
     CHECK(closest("x", keys).empty());
@@ -66,7 +55,7 @@ TEST_CASE("a secret does not turn into text by itself") {
     CHECK_FALSE(secret == secret_text{});
 }
 
-TEST_CASE("URLs lose their credentials and their query") {
+TEST_CASE("URLs lose their credentials and their query, and other texts stay as they are") {
     CHECK(without_secrets("http://host:8428/write?token=abc&x=y") == "http://host:8428/write?<secret>");
     CHECK(without_secrets("http://user:pass@host/write") == "http://<secret>@host/write");
     CHECK(without_secrets("http://user:pass@host/write?a=b") == "http://<secret>@host/write?<secret>");
@@ -78,6 +67,9 @@ TEST_CASE("URLs lose their credentials and their query") {
     CHECK(without_secrets("http://a/b then http://u@c/d?e") == "http://<secret>@c/d?<secret>");
     CHECK(without_secrets("host:8428/write?token=abc") == "host:8428/write?<secret>");
     CHECK(without_secrets("/write?extra_filters[]=abc") == "/write?<secret>");
+    for (const char* text : {"", "http://host/write", "http://host/write?", "discard:", "{a=~\"x?\"}", "{a=~\"x?y\"}",
+                             "(?i)a", "what?", "10.0.0.1:9201", "me@example.org", "?=", "://"})
+        CHECK(without_secrets(text) == text);
 }
 
 TEST_CASE("a text of nothing but schemes takes no longer than any other") {
@@ -87,12 +79,6 @@ TEST_CASE("a text of nothing but schemes takes no longer than any other") {
               CHECK(without_secrets(text) == text);
               CHECK(without_secrets(text + "@") == "://<secret>@");
           }) < 5);
-}
-
-TEST_CASE("other texts stay as they are") {
-    for (const char* text : {"", "http://host/write", "http://host/write?", "discard:", "{a=~\"x?\"}", "{a=~\"x?y\"}",
-                             "(?i)a", "what?", "10.0.0.1:9201", "me@example.org", "?=", "://"})
-        CHECK(without_secrets(text) == text);
 }
 
 TEST_CASE("what was sent to the store is not shown when the store repeats it") {
@@ -125,4 +111,5 @@ TEST_CASE("what errors repeat has no secrets") {
     CHECK(printable("http://u:p@host/" + std::string(100, 'x'), 20) == "http://<secret>@host...");
 }
 
-}  // namespace wording_test
+}  // namespace
+}  // namespace seriesgate::testing::wording_test

@@ -5,7 +5,6 @@
 #include <thread>
 #include <type_traits>
 
-#include "core/text.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
@@ -102,12 +101,6 @@ TEST_CASE("who gives a fair lock back and wants it again waits for those who ask
     lock.unlock();
     waiting.join();
     CHECK(rounds < 1'000'000);
-}
-
-TEST_CASE("only one is singular") {
-    CHECK(counted(0, "sample") == "0 samples");
-    CHECK(counted(1, "sample") == "1 sample");
-    CHECK(counted(2, "request") == "2 requests");
 }
 
 TEST_CASE("a reader sees the value published last") {

@@ -62,7 +62,10 @@ TEST_CASE("a character's code has the length of its kind") {
     CHECK(code("\U000e0041") == R"(\U000e0041)");
 }
 
-TEST_CASE("numbers have groups of three digits") {
+TEST_CASE("numbers have groups of three digits, and only one is singular") {
+    CHECK(counted(0, "sample") == "0 samples");
+    CHECK(counted(1, "sample") == "1 sample");
+    CHECK(counted(2, "request") == "2 requests");
     CHECK(grouped(0) == "0");
     CHECK(grouped(999) == "999");
     CHECK(grouped(1'000) == "1,000");

@@ -4,10 +4,9 @@
 #include "http/passwords.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace access_control_test {
+namespace seriesgate::testing::access_control_test {
 namespace {
 
 /// Of the password "secret".
@@ -64,8 +63,6 @@ std::string read(std::string_view value) {
     if (shown.as == kind::bearer) return "bearer " + secret;
     return shown.as == kind::basic ? "basic [" + shown.user + "] " + secret : "unreadable";
 }
-
-}  // namespace
 
 TEST_CASE("a right password is checked once") {
     scene at;
@@ -317,16 +314,13 @@ TEST_CASE("digests depend on where a text ends and on the key") {
     CHECK_FALSE(same_digest(key.of({"a"}), other.of({"a"})));
 }
 
-TEST_CASE("a user and a password are read") {
+TEST_CASE("a user and a password are read, and so is a token") {
     CHECK(read("Basic YWxpY2U6c2VjcmV0") == "basic [alice] [secret]");
     CHECK(read("basic YWxpY2U6c2VjcmV0") == "basic [alice] [secret]");
     CHECK(read("BASIC   YWxpY2U6c2VjcmV0") == "basic [alice] [secret]");
     CHECK(read("Basic YTpiOmM=") == "basic [a] [b:c]");
     CHECK(read("Basic Og==") == "basic [] []");
     CHECK(read("Basic w6Q6/w==") == "basic [\xc3\xa4] [\xff]");
-}
-
-TEST_CASE("a token is read") {
     CHECK(read("Bearer abc.DEF-123_~+/==") == "bearer [abc.DEF-123_~+/==]");
     CHECK(read("bearer  x") == "bearer [x]");
     CHECK(read("Bearer " + std::string(token_bytes_max, 't')) == "bearer [" + std::string(token_bytes_max, 't') + "]");
@@ -355,4 +349,5 @@ TEST_CASE("what is longer than a credential may be is unreadable") {
     CHECK(read("Bearer " + std::string(token_bytes_max + 1, 't')) == "unreadable");
 }
 
-}  // namespace access_control_test
+}  // namespace
+}  // namespace seriesgate::testing::access_control_test

@@ -9,10 +9,9 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace connections_test {
+namespace seriesgate::testing::connections_test {
 namespace {
 
 const auto start = std::chrono::steady_clock::time_point{} + 1h;
@@ -67,8 +66,6 @@ struct scene {
 constexpr descriptor_use others_with(std::size_t workers) {
     return {.workers = workers, .idle_upstream_max = 256};
 }
-
-}  // namespace
 
 TEST_CASE("up to the bound nobody is given up, and what is closed makes room") {
     scene at{{.total = 3}};
@@ -222,8 +219,6 @@ TEST_CASE("who has no address is bounded with all others only") {
     CHECK(at.metrics.connections.value() == 0);
 }
 
-namespace {
-
 taken& shake(scene& at, const net::ip::address& peer, std::chrono::steady_clock::time_point now = start) {
     taken& made = at.all.emplace_back();
     made.lease = at.registry.admit(made.socket.descriptor(), peer, now, connection_stage::tls_handshake);
@@ -233,8 +228,6 @@ taken& shake(scene& at, const net::ip::address& peer, std::chrono::steady_clock:
 net::ip::address peer_number(unsigned number) {
     return net::ip::make_address_v4(0x0a000000 + number);
 }
-
-}  // namespace
 
 TEST_CASE("at the bound of handshakes the oldest makes room, and no other connection") {
     scene at{{.total = 100, .handshakes = 3}};
@@ -395,4 +388,5 @@ TEST_CASE("the soft limit of descriptors is raised to the hard one") {
     ::setrlimit(RLIMIT_NOFILE, &before);
 }
 
-}  // namespace connections_test
+}  // namespace
+}  // namespace seriesgate::testing::connections_test

@@ -2,9 +2,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace header_check_test {
+namespace seriesgate::testing::header_check_test {
 namespace {
 
 net::awaitable<reply> never(http_request&) {
@@ -42,8 +40,6 @@ struct scene {
         return header;
     }
 };
-
-}  // namespace
 
 TEST_CASE("a sound header is rejected for nothing, and its route is known") {
     scene at;
@@ -231,4 +227,5 @@ TEST_CASE("where there is only one kind of paths, the other is told to be elsewh
           "no such path: /write; remote write goes to another address; / says what there is\n");
 }
 
-}  // namespace header_check_test
+}  // namespace
+}  // namespace seriesgate::testing::header_check_test

@@ -4,10 +4,9 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace passwords_test {
+namespace seriesgate::testing::passwords_test {
 namespace {
 
 constexpr password_queue::clock::time_point start{1h};
@@ -31,8 +30,6 @@ digest number(std::size_t value) {
     for (std::size_t i = 0; i < 8; ++i) made[i] = static_cast<unsigned char>(value >> 8 * i);
     return made;
 }
-
-}  // namespace
 
 TEST_CASE("peers take turns, whoever asked for more") {
     password_queue queue;
@@ -153,4 +150,5 @@ TEST_CASE("of too many wrong passwords the oldest are forgotten") {
     CHECK(bad.contains(number(2 * bad_passwords::kept_max), start));
 }
 
-}  // namespace passwords_test
+}  // namespace
+}  // namespace seriesgate::testing::passwords_test

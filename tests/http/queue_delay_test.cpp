@@ -2,10 +2,9 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace queue_delay_test {
+namespace seriesgate::testing::queue_delay_test {
 namespace {
 
 /// A thread that is allowed a second, and its clock.
@@ -26,8 +25,6 @@ struct scene {
     }
     [[nodiscard]] bool is_standing() const { return delay.is_standing(now); }
 };
-
-}  // namespace
 
 TEST_CASE("who is never late turns nobody away") {
     scene at;
@@ -107,4 +104,5 @@ TEST_CASE("a probe that is late is late for the same reason as all others") {
     CHECK(at.end_round() == 1001ms);
 }
 
-}  // namespace queue_delay_test
+}  // namespace
+}  // namespace seriesgate::testing::queue_delay_test

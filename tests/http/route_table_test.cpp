@@ -3,10 +3,7 @@
 #include "support/answers.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace route_table_test {
+namespace seriesgate::testing::route_table_test {
 namespace {
 
 net::awaitable<reply> take(http_request& request) {
@@ -17,8 +14,6 @@ net::awaitable<reply> take(http_request& request) {
 net::awaitable<reply> tell(http_request&) {
     co_return text_reply(200, "told");
 }
-
-}  // namespace
 
 TEST_CASE("a path is found whole and as it is written") {
     const route_table routes{{"/write", "POST", route_kind::ingestion, take},
@@ -101,4 +96,5 @@ TEST_CASE("what a sender wrote is shown in one line of ASCII, and not whole") {
     CHECK(shown_in_answer(std::string(101, 'x')) == std::string(100, 'x') + "...");
 }
 
-}  // namespace route_table_test
+}  // namespace
+}  // namespace seriesgate::testing::route_table_test

@@ -7,11 +7,9 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace session_test {
+namespace seriesgate::testing::session_test {
 namespace {
 
 /// Answers with what it was sent.
@@ -135,8 +133,6 @@ std::string last(std::string_view line, std::string_view headers = "", std::stri
 std::string body_of(const std::string& answer) {
     return answer.substr(answer.find("\r\n\r\n") + 4);
 }
-
-}  // namespace
 
 TEST_CASE("a request of ingestion is answered by its handler, and counted") {
     scene at;
@@ -395,4 +391,5 @@ TEST_CASE("a connection that is woken when nothing is handed over any more waits
     CHECK(at.connections.open_count() == 1);
 }
 
-}  // namespace session_test
+}  // namespace
+}  // namespace seriesgate::testing::session_test

@@ -6,10 +6,7 @@
 #include "support/catch.hpp"
 #include "upstream/request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace forwarder_test {
+namespace seriesgate::testing::forwarder_test {
 namespace {
 
 store_config store_at(const std::string& host) {
@@ -44,8 +41,6 @@ reply agreed(reply first, reply second, reply third = of(204)) {
     others.push_back(std::move(third));
     return agreed_answer(std::move(first), std::move(others));
 }
-
-}  // namespace
 
 TEST_CASE("replicas' copies of headers are held of the memory for requests") {
     ingest_parts with{replicated()};
@@ -106,4 +101,5 @@ TEST_CASE("as much is written as by the one that has written least") {
     }
 }
 
-}  // namespace forwarder_test
+}  // namespace
+}  // namespace seriesgate::testing::forwarder_test

@@ -6,11 +6,9 @@
 #include "support/catch.hpp"
 #include "wire/wire_error.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace ingest_logs_test {
+namespace seriesgate::testing::ingest_logs_test {
 namespace {
 
 constexpr monotonic_clock::time_point start{1h};
@@ -52,8 +50,6 @@ std::string line_of(const reply& answer, std::uint64_t requests) {
     const std::string line = log::line_of(log::format::logfmt, log::level::warn, {}, "x", fields);
     return line.substr(line.find("requests="));
 }
-
-}  // namespace
 
 TEST_CASE("the first refusal of a limit is said at once, further ones in ten seconds, all of them") {
     refusal_log log;
@@ -175,12 +171,9 @@ TEST_CASE("each fault is named with the first series that has it, by metric and 
           "more than 262144 bytes, the first kube_a, its label annotation_b");
 }
 
-TEST_CASE("a series without a metric's name is shown by its labels") {
+TEST_CASE("a series without a metric's name is shown by its labels, and a name without a value by what it is") {
     CHECK(planned{series({label("", "nobody"), label("job", "a"), sample(1)})}.text() ==
           "left out 1 series (1 sample): 1 with a label without a name, the first {=\"nobody\",job=\"a\"}");
-}
-
-TEST_CASE("of version 2, the name without a value is named") {
     const std::string odd = len_field(5, len_field(1, varint(1) + varint(2) + varint(3)) + sample(1));
     CHECK(planned{symbols_v2({"a"}) + odd, protocol::v2}.text() ==
           "left out 1 series (1 sample): 1 with an odd number of label references: a name without a value, the first "
@@ -268,12 +261,9 @@ TEST_CASE("those behind the last line are told of by status, when it is time") {
     CHECK(told == "300:2 599:4 ");
 }
 
-TEST_CASE("a success is no error") {
+TEST_CASE("a success is no error, and senders try again after 429 and 5xx alone") {
     store_error_logs log;
     for (const unsigned status : {100u, 200u, 204u, 299u, 600u}) CHECK_FALSE(log.count(status, 1));
-}
-
-TEST_CASE("senders try again after 429 and 5xx, and drop what gets another answer") {
     for (const unsigned status : {429u, 500u, 503u, 599u}) CHECK(senders_then(status) == "retry");
     for (const unsigned status : {301u, 400u, 409u, 428u, 430u, 499u}) CHECK(senders_then(status) == "drop");
 }
@@ -306,4 +296,5 @@ TEST_CASE("what is compressed is not shown") {
     CHECK(line_of(packed, 1).ends_with("err=\"\""));
 }
 
-}  // namespace ingest_logs_test
+}  // namespace
+}  // namespace seriesgate::testing::ingest_logs_test

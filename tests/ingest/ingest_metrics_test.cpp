@@ -3,10 +3,9 @@
 #include "base/metrics.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace ingest_metrics_test {
+namespace seriesgate::testing::ingest_metrics_test {
 namespace {
 
 std::string written(const limit_counters& counters) {
@@ -30,8 +29,6 @@ std::size_t size_of(const limit_table<int>& table) {
     table.for_each([&](std::string_view, std::string_view, int) { ++size; });
     return size;
 }
-
-}  // namespace
 
 TEST_CASE("made-up names of tenants keep others out for no longer than they come") {
     limit_counters counters;
@@ -148,4 +145,5 @@ TEST_CASE("counters are written with limit and tenant, whatever bytes those are 
           "refused_total{limit=\"per-pod\",tenant=\"a\\\"b\\\\xff\"} 4\n");
 }
 
-}  // namespace ingest_metrics_test
+}  // namespace
+}  // namespace seriesgate::testing::ingest_metrics_test

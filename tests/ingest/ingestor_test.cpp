@@ -12,10 +12,7 @@
 #include "support/catch.hpp"
 #include "upstream/request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace ingestor_test {
+namespace seriesgate::testing::ingestor_test {
 namespace {
 
 config discarding() {
@@ -56,8 +53,6 @@ struct scene : ingest_parts {
 std::string rejected(const reply& answer) {
     return answer.rejected ? std::to_string(answer.status).append(" ").append(name_of(*answer.rejected)) : "no";
 }
-
-}  // namespace
 
 TEST_CASE("a sound request is taken and counted") {
     scene at{{.global = {.hourly = 2}}};
@@ -209,4 +204,5 @@ TEST_CASE("a series that breaks a rule costs no other series of its request") {
     }
 }
 
-}  // namespace ingestor_test
+}  // namespace
+}  // namespace seriesgate::testing::ingestor_test

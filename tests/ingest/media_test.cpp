@@ -15,15 +15,12 @@ bool readable(const char* type, const char* encoding) {
 
 }  // namespace
 
-TEST_CASE("what senders of remote write 1 declare is readable") {
+TEST_CASE("what senders of remote write 1 declare is readable, and so are absent headers") {
     CHECK(readable("application/x-protobuf", "snappy"));
     CHECK(readable("application/x-protobuf;proto=prometheus.WriteRequest", "snappy"));
     CHECK(readable("application/x-protobuf; proto=prometheus.WriteRequest", "snappy"));
     CHECK(readable("Application/X-Protobuf ;\tPROTO = \"prometheus.WriteRequest\" ; charset=utf-8", " Snappy "));
     CHECK(readable("application/x-protobuf;", "snappy"));
-}
-
-TEST_CASE("absent headers mean snappy and remote write 1") {
     CHECK(readable(nullptr, nullptr));
     CHECK(readable(nullptr, "snappy"));
     CHECK(readable("", ""));

@@ -4,10 +4,7 @@
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace outgoing_test {
+namespace seriesgate::testing::outgoing_test {
 namespace {
 
 const media snappy_v1{};
@@ -45,8 +42,6 @@ struct scene {
         return *made;
     }
 };
-
-}  // namespace
 
 TEST_CASE("a request of which nothing is refused goes on as the bytes that came, not as a copy of them") {
     scene at{limit_rules{}};
@@ -178,4 +173,5 @@ TEST_CASE("without room for the new body there is none, and nothing is left of t
     CHECK(at.held.value() == 50);
 }
 
-}  // namespace outgoing_test
+}  // namespace
+}  // namespace seriesgate::testing::outgoing_test

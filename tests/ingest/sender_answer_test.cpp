@@ -3,9 +3,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace sender_answer_test {
+namespace seriesgate::testing::sender_answer_test {
 namespace {
 
 constexpr auto written_samples = "X-Prometheus-Remote-Write-Samples-Written";
@@ -97,21 +95,29 @@ std::string reason_of(const reply& answer) {
     return answer.rejected ? std::string{name_of(*answer.rejected)} : std::string{};
 }
 
-struct row {
-    const char* what;
-    outgoing sent;
-    answer_rules rules{};
-    reply store = of_store(204);
-    // what the sender gets
+/// What the sender gets.
+struct answered {
     unsigned status = 204;
     std::string body{};
     std::string refused{};
     std::string written{};
     std::string reason{};
     std::string left_out{};
+};
+
+/// What is made of the store's answer, and counted.
+struct tally {
     confirmation confirmed = confirmation::none_due;
-    // what is counted
     std::uint64_t stored = 0;
+};
+
+struct row {
+    const char* what;
+    outgoing sent;
+    answer_rules rules{};
+    reply store = of_store(204);
+    answered gets{};
+    tally counts{};
 };
 
 std::vector<row> rows_of_v1() {
@@ -119,78 +125,67 @@ std::vector<row> rows_of_v1() {
     const auto spliced = sent_as(body_action::spliced, protocol::v1);
     const auto nothing = sent_as(body_action::nothing, protocol::v1);
     return {
-        {.what = "all goes on", .sent = unchanged, .stored = 10},
+        {.what = "all goes on", .sent = unchanged, .counts = {.stored = 10}},
         {.what = "all goes on, and the store has a word for it",
          .sent = unchanged,
          .store = of_store(200, "fine"),
-         .status = 200,
-         .body = "fine",
-         .stored = 10},
+         .gets = {.status = 200, .body = "fine"},
+         .counts = {.stored = 10}},
         {.what = "the store's error is the answer",
          .sent = unchanged,
          .store = of_store(400, "out of order"),
-         .status = 400,
-         .body = "out of order"},
+         .gets = {.status = 400, .body = "out of order"}},
         {.what = "a series was left out, and who looks is told",
          .sent = with_left_out(unchanged, false),
-         .left_out = "1",
-         .stored = 8},
+         .gets = {.left_out = "1"},
+         .counts = {.stored = 8}},
         {.what = "a series was left out, and senders are to hear of what is not stored",
          .sent = with_left_out(unchanged, true),
          .rules = {.reject_status = 409},
-         .status = 400,
-         .body = left_out_line + "\n",
-         .reason = "left_out",
-         .left_out = "1",
-         .stored = 8},
+         .gets = {.status = 400, .body = left_out_line + "\n", .reason = "left_out", .left_out = "1"},
+         .counts = {.stored = 8}},
         {.what = "a series was left out, and the store's error gets a line more",
          .sent = with_left_out(unchanged, false),
          .store = of_store(500, "no disk"),
-         .status = 500,
-         .body = "no disk\nseriesgate: also left out 1 series (2 samples)\n",
-         .left_out = "1"},
-        {.what = "dropped, and who looks is told", .sent = spliced, .refused = "2/3", .stored = 7},
+         .gets = {.status = 500, .body = "no disk\nseriesgate: also left out 1 series (2 samples)\n", .left_out = "1"}},
+        {.what = "dropped, and who looks is told",
+         .sent = spliced,
+         .gets = {.refused = "2/3"},
+         .counts = {.stored = 7}},
         {.what = "dropped, and the store's error gets a line more",
          .sent = spliced,
          .store = of_store(500, "no disk"),
-         .status = 500,
-         .body = "no disk\nseriesgate: also refused 2 new series (3 samples)\n",
-         .refused = "2/3"},
+         .gets = {.status = 500,
+                  .body = "no disk\nseriesgate: also refused 2 new series (3 samples)\n",
+                  .refused = "2/3"}},
         {.what = "a redirection is no success and no error",
          .sent = told_of(spliced),
          .store = of_store(302, "elsewhere"),
-         .status = 302,
-         .body = "elsewhere\nseriesgate: also refused 2 new series (3 samples)\n",
-         .refused = "2/3"},
+         .gets = {.status = 302,
+                  .body = "elsewhere\nseriesgate: also refused 2 new series (3 samples)\n",
+                  .refused = "2/3"}},
         {.what = "an answer that has no body gets none",
          .sent = told_of(spliced),
          .store = of_store(304),
-         .status = 304,
-         .refused = "2/3"},
+         .gets = {.status = 304, .refused = "2/3"}},
         {.what = "onLimit: reject",
          .sent = told_of(spliced),
          .rules = {.reject_status = 429},
-         .status = 429,
-         .body = refused_line + "\n",
-         .refused = "2/3",
-         .reason = "refused",
-         .stored = 7},
+         .gets = {.status = 429, .body = refused_line + "\n", .refused = "2/3", .reason = "refused"},
+         .counts = {.stored = 7}},
         {.what = "onLimit: reject, and the store has an error of its own, which goes before",
          .sent = told_of(spliced),
          .rules = {.reject_status = 429},
          .store = of_store(503, "busy\n"),
-         .status = 503,
-         .body = "busy\nseriesgate: also refused 2 new series (3 samples)\n",
-         .refused = "2/3"},
-        {.what = "everything refused", .sent = nothing, .refused = "2/10"},
+         .gets = {.status = 503,
+                  .body = "busy\nseriesgate: also refused 2 new series (3 samples)\n",
+                  .refused = "2/3"}},
+        {.what = "everything refused", .sent = nothing, .gets = {.refused = "2/10"}},
         {.what = "everything refused, onLimit: reject",
          .sent = told_of(nothing),
          .rules = {.reject_status = 409},
-         .status = 409,
-         .body = refused_line + "\n",
-         .refused = "2/10",
-         .reason = "refused"},
-        {.what = "discard:", .sent = unchanged, .rules = {.discards = true}, .stored = 10},
+         .gets = {.status = 409, .body = refused_line + "\n", .refused = "2/10", .reason = "refused"}},
+        {.what = "discard:", .sent = unchanged, .rules = {.discards = true}, .counts = {.stored = 10}},
     };
 }
 
@@ -198,165 +193,133 @@ std::vector<row> rows_of_v2() {
     const auto unchanged = sent_as(body_action::unchanged, protocol::v2);
     const auto spliced = sent_as(body_action::spliced, protocol::v2);
     const auto nothing = sent_as(body_action::nothing, protocol::v2);
-    const auto given = confirmation::given;
+    using enum confirmation;
     return {
         {.what = "the store says that all is written",
          .sent = unchanged,
          .store = of_store_with_counts(204, "8", "2", "1"),
-         .written = "8/2/1",
-         .confirmed = given,
-         .stored = 10},
+         .gets = {.written = "8/2/1"},
+         .counts = {.confirmed = given, .stored = 10}},
         {.what = "the store says that less is written, and so do we",
          .sent = unchanged,
          .store = of_store_with_counts(204, "5", "0", "0"),
-         .written = "5/0/0",
-         .confirmed = confirmation::partial,
-         .stored = 5},
+         .gets = {.written = "5/0/0"},
+         .counts = {.confirmed = partial, .stored = 5}},
         {.what = "the store says that fewer histograms are written, and more samples",
          .sent = unchanged,
          .store = of_store_with_counts(204, "10", "1", "1"),
-         .written = "10/1/1",
-         .confirmed = confirmation::partial,
-         .stored = 9},
+         .gets = {.written = "10/1/1"},
+         .counts = {.confirmed = partial, .stored = 9}},
         {.what = "the store has no room for exemplars",
          .sent = unchanged,
          .store = of_store_with_counts(204, "8", "2", "0"),
-         .written = "8/2/0",
-         .confirmed = given,
-         .stored = 10},
+         .gets = {.written = "8/2/0"},
+         .counts = {.confirmed = given, .stored = 10}},
         {.what = "the store writes less than is left, and what was dropped on purpose does not make up for it",
          .sent = spliced,
          .store = of_store_with_counts(204, "5", "1", "1"),
-         .refused = "2/3",
-         .written = "7/2/1",
-         .confirmed = confirmation::partial,
-         .stored = 6},
+         .gets = {.refused = "2/3", .written = "7/2/1"},
+         .counts = {.confirmed = partial, .stored = 6}},
         {.what = "onLimit: reject, and the store writes less than is left",
          .sent = told_of(spliced),
          .store = of_store_with_counts(204, "5", "1", "1"),
-         .status = 400,
-         .body = refused_line + "\n",
-         .refused = "2/3",
-         .written = "5/1/1",
-         .reason = "refused",
-         .confirmed = confirmation::partial,
-         .stored = 6},
+         .gets =
+             {.status = 400, .body = refused_line + "\n", .refused = "2/3", .written = "5/1/1", .reason = "refused"},
+         .counts = {.confirmed = partial, .stored = 6}},
         {.what = "the store says that more is written than it was sent",
          .sent = unchanged,
          .store = of_store_with_counts(204, "500", "500", "1"),
-         .written = "500/500/1",
-         .confirmed = given,
-         .stored = 10},
-        {.what = "the store does not say", .sent = unchanged, .confirmed = confirmation::missing},
+         .gets = {.written = "500/500/1"},
+         .counts = {.confirmed = given, .stored = 10}},
+        {.what = "the store does not say", .sent = unchanged, .counts = {.confirmed = missing}},
         {.what = "the store does not say, and series were refused: counts that we made up would hide it",
          .sent = spliced,
-         .refused = "2/3",
-         .confirmed = confirmation::missing},
+         .gets = {.refused = "2/3"},
+         .counts = {.confirmed = missing}},
         {.what = "an error with counts",
          .sent = unchanged,
          .store = of_store_with_counts(400, "3", "1", "0"),
-         .status = 400,
-         .written = "3/1/0",
-         .stored = 4},
+         .gets = {.status = 400, .written = "3/1/0"},
+         .counts = {.stored = 4}},
         {.what = "dropped on purpose counts as written",
          .sent = spliced,
          .store = of_store_with_counts(204, "6", "1", "1"),
-         .refused = "2/3",
-         .written = "8/2/1",
-         .confirmed = given,
-         .stored = 7},
+         .gets = {.refused = "2/3", .written = "8/2/1"},
+         .counts = {.confirmed = given, .stored = 7}},
         {.what = "onLimit: reject, and only what the store has counts as written",
          .sent = told_of(spliced),
          .store = of_store_with_counts(204, "6", "1", "1"),
-         .status = 400,
-         .body = refused_line + "\n",
-         .refused = "2/3",
-         .written = "6/1/1",
-         .reason = "refused",
-         .confirmed = given,
-         .stored = 7},
-        {.what = "everything refused", .sent = nothing, .refused = "2/10", .written = "8/2/1", .confirmed = given},
+         .gets =
+             {.status = 400, .body = refused_line + "\n", .refused = "2/3", .written = "6/1/1", .reason = "refused"},
+         .counts = {.confirmed = given, .stored = 7}},
+        {.what = "everything refused",
+         .sent = nothing,
+         .gets = {.refused = "2/10", .written = "8/2/1"},
+         .counts = {.confirmed = given}},
         {.what = "everything refused, onLimit: reject",
          .sent = told_of(nothing),
          .rules = {.reject_status = 429},
-         .status = 429,
-         .body = refused_line + "\n",
-         .refused = "2/10",
-         .written = "0/0/0",
-         .reason = "refused",
-         .confirmed = given},
+         .gets =
+             {.status = 429, .body = refused_line + "\n", .refused = "2/10", .written = "0/0/0", .reason = "refused"},
+         .counts = {.confirmed = given}},
         {.what = "a series was left out: never a success, and the counts say what is stored",
          .sent = with_left_out(sent_as(body_action::unchanged, protocol::v2), true),
          .store = of_store_with_counts(204, "6", "2", "1"),
-         .status = 400,
-         .body = left_out_line + "\n",
-         .written = "6/2/1",
-         .reason = "left_out",
-         .left_out = "1",
-         .confirmed = given,
-         .stored = 8},
+         .gets =
+             {.status = 400, .body = left_out_line + "\n", .written = "6/2/1", .reason = "left_out", .left_out = "1"},
+         .counts = {.confirmed = given, .stored = 8}},
         {.what = "a series was left out, and others refused",
          .sent = told_of(with_left_out(spliced, true)),
          .rules = {.reject_status = 429},
          .store = of_store_with_counts(204, "4", "1", "1"),
-         .status = 429,
-         .body = refused_line + "\n" + left_out_line + "\n",
-         .refused = "2/3",
-         .written = "4/1/1",
-         .reason = "refused",
-         .left_out = "1",
-         .confirmed = given,
-         .stored = 5},
+         .gets = {.status = 429,
+                  .body = refused_line + "\n" + left_out_line + "\n",
+                  .refused = "2/3",
+                  .written = "4/1/1",
+                  .reason = "refused",
+                  .left_out = "1"},
+         .counts = {.confirmed = given, .stored = 5}},
         {.what = "discard:",
          .sent = spliced,
          .rules = {.discards = true},
-         .refused = "2/3",
-         .written = "8/2/1",
-         .confirmed = given,
-         .stored = 7},
+         .gets = {.refused = "2/3", .written = "8/2/1"},
+         .counts = {.confirmed = given, .stored = 7}},
         {.what = "translated: a success is all of it",
          .sent = sent_as(body_action::translated, protocol::v2),
-         .written = "8/2/1",
-         .confirmed = given,
-         .stored = 10},
+         .gets = {.written = "8/2/1"},
+         .counts = {.confirmed = given, .stored = 10}},
         {.what = "translated, and the store has an error",
          .sent = sent_as(body_action::translated, protocol::v2),
          .store = of_store(500, "no"),
-         .status = 500,
-         .body = "no"},
+         .gets = {.status = 500, .body = "no"}},
         {.what = "translated, with something left out",
          .sent = translated_with_loss(),
          .rules = {.reject_status = 429},
-         .status = 400,
-         .body = untranslated_line + "\n",
-         .written = "8/1/1",
-         .reason = "untranslated",
-         .confirmed = given,
-         .stored = 9},
+         .gets = {.status = 400, .body = untranslated_line + "\n", .written = "8/1/1", .reason = "untranslated"},
+         .counts = {.confirmed = given, .stored = 9}},
         {.what = "translated, with something left out and something refused",
          .sent = translated_with_loss_and_refused(),
          .rules = {.reject_status = 429},
-         .status = 429,
-         .body = refused_line + "\n" + untranslated_line + "\n",
-         .refused = "2/3",
-         .written = "6/0/1",
-         .reason = "refused",
-         .confirmed = given,
-         .stored = 6},
+         .gets = {.status = 429,
+                  .body = refused_line + "\n" + untranslated_line + "\n",
+                  .refused = "2/3",
+                  .written = "6/0/1",
+                  .reason = "refused"},
+         .counts = {.confirmed = given, .stored = 6}},
     };
 }
 
 void check(const row& expected) {
     CAPTURE(expected.what);
     reply answer = expected.store;
-    CHECK(stored_samples(expected.sent, expected.rules, answer) == expected.stored);
-    CHECK(tell_sender(expected.sent, expected.rules, answer) == expected.confirmed);
-    CHECK(answer.status == expected.status);
-    CHECK(answer.body == expected.body);
-    CHECK(refused_of(answer) == expected.refused);
-    CHECK(written_of(answer) == expected.written);
-    CHECK(reason_of(answer) == expected.reason);
-    CHECK(std::string{answer.headers["X-Seriesgate-Left-Out-Series"]} == expected.left_out);
+    CHECK(stored_samples(expected.sent, expected.rules, answer) == expected.counts.stored);
+    CHECK(tell_sender(expected.sent, expected.rules, answer) == expected.counts.confirmed);
+    CHECK(answer.status == expected.gets.status);
+    CHECK(answer.body == expected.gets.body);
+    CHECK(refused_of(answer) == expected.gets.refused);
+    CHECK(written_of(answer) == expected.gets.written);
+    CHECK(reason_of(answer) == expected.gets.reason);
+    CHECK(std::string{answer.headers["X-Seriesgate-Left-Out-Series"]} == expected.gets.left_out);
     CHECK_FALSE(answer.close);
 }
 
@@ -366,8 +329,6 @@ http::fields saying(std::initializer_list<std::pair<const char*, const char*>> c
         headers.set(std::string{"X-Prometheus-Remote-Write-"} + what + "-Written", count);
     return headers;
 }
-
-}  // namespace
 
 TEST_CASE("what senders of remote write 1 are told") {
     for (const row& each : rows_of_v1()) check(each);
@@ -424,10 +385,11 @@ TEST_CASE("counts are written as they are read, in place of others") {
 }
 
 TEST_CASE("a plan's samples have the histograms in them, and what is told has not") {
-    written_counts counts = written_of({.samples = 10, .histograms = 4, .exemplars = 2});
+    written_counts counts = seriesgate::written_of({.samples = 10, .histograms = 4, .exemplars = 2});
     CHECK(counts == written_counts{.samples = 6, .histograms = 4, .exemplars = 2});
     counts += {.samples = 1, .histograms = 1, .exemplars = 1};
     CHECK(counts == written_counts{.samples = 7, .histograms = 5, .exemplars = 3});
 }
 
-}  // namespace sender_answer_test
+}  // namespace
+}  // namespace seriesgate::testing::sender_answer_test

@@ -9,9 +9,7 @@
 #include "support/catch.hpp"
 #include "wire/field_cursor.hpp"
 
-using namespace seriesgate;
-
-namespace series_sampler_test {
+namespace seriesgate::testing::series_sampler_test {
 namespace {
 
 const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
@@ -53,8 +51,6 @@ std::string numbered(int first, int count) {
     }
     return body;
 }
-
-}  // namespace
 
 TEST_CASE("new and refused series are counted once somebody catches up") {
     scene at{300};
@@ -199,4 +195,5 @@ TEST_CASE("long labels make nothing else less sure") {
     CHECK_FALSE(last[0]->is_cut);
 }
 
-}  // namespace series_sampler_test
+}  // namespace
+}  // namespace seriesgate::testing::series_sampler_test

@@ -4,10 +4,7 @@
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace texts_test {
+namespace seriesgate::testing::texts_test {
 namespace {
 
 limit_rules rejecting(std::uint64_t hourly, std::uint64_t daily) {
@@ -44,8 +41,6 @@ reply told(upstream_answer answer, const std::string& url = with_query) {
 upstream_answer of(unsigned status, std::string body = {}) {
     return {.status = status, .headers = {}, .body = std::move(body)};
 }
-
-}  // namespace
 
 TEST_CASE("the first line says how much was refused, by which limit, and names a series") {
     scene at{rejecting(1, 0), body_v1({"a", "b", "c", "b"})};
@@ -164,4 +159,5 @@ TEST_CASE("what cannot be read may hold secrets") {
     CHECK(made.headers.count(http::field::content_encoding) == 0);
 }
 
-}  // namespace texts_test
+}  // namespace
+}  // namespace seriesgate::testing::texts_test

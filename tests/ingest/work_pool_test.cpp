@@ -5,10 +5,7 @@
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace work_pool_test {
+namespace seriesgate::testing::work_pool_test {
 namespace {
 
 struct scene {
@@ -19,8 +16,6 @@ struct scene {
     label_hash_cache labels{};
     work_pool pool{settings, hash_key::known_to_all(), labels};
 };
-
-}  // namespace
 
 TEST_CASE("what has been given back is used again") {
     scene at;
@@ -120,4 +115,5 @@ TEST_CASE("a work may outlive its pool") {
     CHECK(held.value() == 0);
 }
 
-}  // namespace work_pool_test
+}  // namespace
+}  // namespace seriesgate::testing::work_pool_test

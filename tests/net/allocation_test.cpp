@@ -15,11 +15,9 @@
 #include "support/files.hpp"
 #include "support/loopback.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace allocation_test {
+namespace seriesgate::testing::allocation_test {
 namespace {
 
 constexpr int rounds = 100;
@@ -131,8 +129,6 @@ net::awaitable<void> write_on(std::unique_ptr<timed_stream> own, std::shared_ptr
     for (error_code error; !error;)
         std::tie(error, std::ignore) = co_await own->async_write_some(net::buffer(much), no_throw);
 }
-
-}  // namespace
 
 TEST_CASE("an operation for which memory runs out is over, whenever it does") {
     std::array<char, 16> room{};
@@ -264,4 +260,5 @@ TEST_CASE("a plain stream allocates nothing to read, to write or to get another 
     CHECK(counted <= 1);  // the coroutine's own frame
 }
 
-}  // namespace allocation_test
+}  // namespace
+}  // namespace seriesgate::testing::allocation_test

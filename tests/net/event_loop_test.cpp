@@ -11,12 +11,9 @@
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
-using seriesgate::testing::captured_log;
 
-namespace event_loop_test {
+namespace seriesgate::testing::event_loop_test {
 namespace {
 
 net::awaitable<void> count_events(std::shared_ptr<async_event> event, std::atomic<int>& woken) {
@@ -57,8 +54,6 @@ net::awaitable<void> count(int& calls, bool first_fails) {
     if (++calls == 1 && first_fails) throw std::runtime_error("once");
     co_return;
 }
-
-}  // namespace
 
 TEST_CASE("an event that comes before the wait, or amid it, ends the wait") {
     std::atomic<int> woken = 0;
@@ -156,4 +151,5 @@ TEST_CASE("a handler that throws does not end its thread") {
           "level=error msg=\"a handler failed\" err=\"out of everything\"\nlevel=error msg=\"a handler failed\"\n");
 }
 
-}  // namespace event_loop_test
+}  // namespace
+}  // namespace seriesgate::testing::event_loop_test

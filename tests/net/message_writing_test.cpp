@@ -109,7 +109,7 @@ bool is_taken(std::string_view extension) {
 
 }  // namespace
 
-TEST_CASE("chunked, and nothing else, is a coding that ends") {
+TEST_CASE("chunked, and nothing else, is a coding that ends, and HTTP/1.0 has none") {
     CHECK(fault_with(11, {}).empty());
     CHECK(fault_with(10, {}).empty());
     CHECK(fault_with(11, {"chunked"}).empty());
@@ -117,9 +117,6 @@ TEST_CASE("chunked, and nothing else, is a coding that ends") {
     for (const auto* other : {"", "gzip", "gzip, chunked", "chunked, gzip", "xchunked", "chunked;q=1"})
         CHECK(fault_with(11, {other}) == "Transfer-Encoding other than chunked");
     CHECK(fault_with(11, {"gzip", "chunked"}) == "Transfer-Encoding other than chunked");
-}
-
-TEST_CASE("HTTP/1.0 has no chunks") {
     CHECK(fault_with(10, {"chunked"}) == "Transfer-Encoding with HTTP/1.0");
 }
 

@@ -9,11 +9,9 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace secret_file_test {
+namespace seriesgate::testing::secret_file_test {
 namespace {
 
 std::string fault_of(const std::string& path) {
@@ -28,8 +26,6 @@ std::string fault_of(const std::string& path) {
 std::string text_in(const std::string& path) {
     return secret_file{"a.passwordFile", path}.secret().reveal();
 }
-
-}  // namespace
 
 TEST_CASE("a secret is the one line of its file") {
     const scratch_directory folder;
@@ -70,8 +66,6 @@ TEST_CASE("a pipe that nobody writes to is waited for by nobody") {
     CHECK(fault_of(path) == "a.passwordFile: cannot read " + path + ": not a file");
 }
 
-namespace {
-
 /// A secret whose file is looked at every second.
 struct watched_secret {
     scratch_directory folder{};
@@ -91,8 +85,6 @@ struct watched_secret {
         std::filesystem::rename(folder / "next", path);
     }
 };
-
-}  // namespace
 
 TEST_CASE("a secret is read again when its file has changed, and then no more for two seconds") {
     watched_secret one;
@@ -146,4 +138,5 @@ TEST_CASE("a secret is kept while its file holds none, and that is said once") {
                             " is empty\"\n" + good + good);
 }
 
-}  // namespace secret_file_test
+}  // namespace
+}  // namespace seriesgate::testing::secret_file_test

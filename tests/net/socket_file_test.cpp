@@ -9,10 +9,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace socket_file_test {
+namespace seriesgate::testing::socket_file_test {
 namespace {
 
 struct scene {
@@ -41,8 +38,6 @@ struct scene {
         }
     }
 };
-
-}  // namespace
 
 TEST_CASE("a socket's file is its owner's and group's, and goes with it") {
     scene at;
@@ -139,4 +134,5 @@ TEST_CASE("a file is removed once, by whoever has it last") {
     CHECK_FALSE(at.is_there());
 }
 
-}  // namespace socket_file_test
+}  // namespace
+}  // namespace seriesgate::testing::socket_file_test

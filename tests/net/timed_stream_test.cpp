@@ -5,12 +5,10 @@
 #include "support/loopback.hpp"
 #include "support/outcome.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 using boost::beast::error;
 
-namespace timed_stream_test {
+namespace seriesgate::testing::timed_stream_test {
 namespace {
 
 /// A stream and its peer; the peer's bytes are written and read without waiting.
@@ -37,8 +35,6 @@ struct scene {
         io.run_for(limit + 1ms);
     }
 };
-
-}  // namespace
 
 TEST_CASE("a stream that was never given a limit does nothing") {
     scene with;
@@ -271,4 +267,5 @@ TEST_CASE("a name that is no address is looked up while others work") {
     CHECK(port_of(found.front()) == 9201);
 }
 
-}  // namespace timed_stream_test
+}  // namespace
+}  // namespace seriesgate::testing::timed_stream_test

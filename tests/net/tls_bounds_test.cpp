@@ -11,11 +11,9 @@
 #include "support/loopback.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace tls_bounds_test {
+namespace seriesgate::testing::tls_bounds_test {
 namespace {
 
 /// A client that does with OpenSSL what ours never would.
@@ -72,8 +70,6 @@ class rude_client {
         return times;
     }
 };
-
-}  // namespace
 
 TEST_CASE("keys that change without end, with nothing said, end a session") {
     tls_session server{made(serving())};
@@ -211,4 +207,5 @@ TEST_CASE("a stream that waits for its peer gives its buffers back") {
     io.poll();
 }
 
-}  // namespace tls_bounds_test
+}  // namespace
+}  // namespace seriesgate::testing::tls_bounds_test

@@ -9,11 +9,9 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace tls_files_test {
+namespace seriesgate::testing::tls_files_test {
 namespace {
 
 /// A server's certificate and key in files.
@@ -47,8 +45,6 @@ void look(tls_files& at, int times = 3) {
     static monotonic_clock::time_point now{};
     for (; times > 0; --times) at.refresh({.now = now += 1s});
 }
-
-}  // namespace
 
 TEST_CASE("files make a context, and what is wrong with them is said with the file's name") {
     const scene with;
@@ -204,4 +200,5 @@ TEST_CASE("a client without files trusts the system's authorities, and has nothi
     CHECK((*loaded)->current() == before);
 }
 
-}  // namespace tls_files_test
+}  // namespace
+}  // namespace seriesgate::testing::tls_files_test

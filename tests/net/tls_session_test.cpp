@@ -6,11 +6,9 @@
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace tls_session_test {
+namespace seriesgate::testing::tls_session_test {
 namespace {
 
 /// An authority, and who it vouches for.
@@ -72,8 +70,6 @@ std::string fault(const tls_settings& settings) {
     REQUIRE(context.has_error());
     return context.error();
 }
-
-}  // namespace
 
 TEST_CASE("a server is who it proves to be, by name or by address") {
     const auto named = [](const std::string& name) { return shake(known().asking(), known().serving(), name); };
@@ -353,4 +349,5 @@ TEST_CASE("a name that can be none is an error and no crash") {
     CHECK_THROWS_AS((tls_session{made(known().asking()), std::string(300, 'x')}), boost::system::system_error);
 }
 
-}  // namespace tls_session_test
+}  // namespace
+}  // namespace seriesgate::testing::tls_session_test

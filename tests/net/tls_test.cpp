@@ -8,12 +8,10 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 using boost::beast::error;
 
-namespace tls_test {
+namespace seriesgate::testing::tls_test {
 namespace {
 
 /// What an operation came to.
@@ -75,8 +73,6 @@ struct scene {
 struct shaken_scene : scene {
     shaken_scene() { REQUIRE(shake_hands() == error_code{}); }
 };
-
-}  // namespace
 
 TEST_CASE("with TLS nothing is read or written within a call") {
     scene with;
@@ -281,4 +277,5 @@ TEST_CASE("a connection with TLS goes to another thread, with what has come for 
     CHECK(with.read_some(with.server) == net::error::eof);  // it has gone, and has said so
 }
 
-}  // namespace tls_test
+}  // namespace
+}  // namespace seriesgate::testing::tls_test

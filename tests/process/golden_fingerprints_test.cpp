@@ -9,10 +9,7 @@
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace golden_fingerprints_test {
+namespace seriesgate::testing::golden_fingerprints_test {
 namespace {
 
 const hash_key secret{"golden: a secret that everybody knows"};
@@ -159,8 +156,6 @@ std::string identities() {
     return out;
 }
 
-}  // namespace
-
 TEST_CASE("fingerprints are those of the format's golden file, in both versions of remote write") {
     std::string content = "Fingerprints of state format " + std::to_string(state_file::format_version) + "\n\n";
     for (const auto& part : {identities(), texts(), tenants(), all_series(), families()}) content += part + "\n";
@@ -168,4 +163,5 @@ TEST_CASE("fingerprints are those of the format's golden file, in both versions 
     check_golden("fingerprints.txt", content);
 }
 
-}  // namespace golden_fingerprints_test
+}  // namespace
+}  // namespace seriesgate::testing::golden_fingerprints_test

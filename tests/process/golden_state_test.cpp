@@ -10,11 +10,9 @@
 #include "support/golden.hpp"
 #include "support/source_tree.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace golden_state_test {
+namespace seriesgate::testing::golden_state_test {
 namespace {
 
 constexpr time_point day = std::chrono::sys_days{std::chrono::year{2026} / 11 / 20};
@@ -153,8 +151,6 @@ std::vector<std::string> lines_of(const limiter_figures& of) {
     return lines;
 }
 
-}  // namespace
-
 TEST_CASE("the same scene saves the same bytes: those of the format's golden file") {
     series_limiter limiter{rules(), day + 10h, secret};
     play(limiter);
@@ -231,4 +227,5 @@ TEST_CASE("a state of a format before is refused with its number, and everything
     CHECK(page.find("The format is " + std::to_string(state_file::format_version) + ".") != std::string::npos);
 }
 
-}  // namespace golden_state_test
+}  // namespace
+}  // namespace seriesgate::testing::golden_state_test

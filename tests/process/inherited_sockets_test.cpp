@@ -2,9 +2,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace inherited_sockets_test {
+namespace seriesgate::testing::inherited_sockets_test {
 namespace {
 
 constexpr const char* loopback = "127.0.0.1";
@@ -38,8 +36,6 @@ std::string fault_of(given_socket first, given_socket second) {
     }
     return "";
 }
-
-}  // namespace
 
 TEST_CASE("a socket goes by its name, wherever it is bound") {
     given_socket admin_server = listening("admin");
@@ -94,4 +90,5 @@ TEST_CASE("a bound address fits a configured one") {
     CHECK_FALSE(fits(unix_endpoint("/run/x"), {.host = "127.0.0.1", .port = 9201}));
 }
 
-}  // namespace inherited_sockets_test
+}  // namespace
+}  // namespace seriesgate::testing::inherited_sockets_test

@@ -13,11 +13,9 @@
 #include "support/files.hpp"
 #include "support/running_loop.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace persistence_test {
+namespace seriesgate::testing::persistence_test {
 namespace {
 
 config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds interval = 10s) {
@@ -98,8 +96,6 @@ double slowness(const Call& call) {
     call();
     return seconds{std::chrono::steady_clock::now() - began}.count() / (cpu_seconds() - used);
 }
-
-}  // namespace
 
 TEST_CASE("what is given up is saved, and another process has the directory from then on") {
     const scratch_directory scratch;
@@ -299,4 +295,5 @@ TEST_CASE("what was worked before the pace was made is not rested for") {
     CHECK(seconds{std::chrono::steady_clock::now() - began} < 4s);
 }
 
-}  // namespace persistence_test
+}  // namespace
+}  // namespace seriesgate::testing::persistence_test

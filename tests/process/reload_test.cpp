@@ -6,10 +6,7 @@
 #include "net/event_loop.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace reload_test {
+namespace seriesgate::testing::reload_test {
 namespace {
 
 config some_config() {
@@ -42,8 +39,6 @@ load_outcome wrong(std::vector<config_error> errors) {
     made.errors = std::move(errors);
     return made;
 }
-
-}  // namespace
 
 TEST_CASE("the start counts as the first configuration that was taken over") {
     const scene at;
@@ -195,4 +190,5 @@ TEST_CASE("what is asked for at the desk before it is read is read once") {
     CHECK(at.metrics.reads.value() == 1);
 }
 
-}  // namespace reload_test
+}  // namespace
+}  // namespace seriesgate::testing::reload_test

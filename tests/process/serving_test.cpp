@@ -13,11 +13,9 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace serving_test {
+namespace seriesgate::testing::serving_test {
 namespace {
 
 net::awaitable<reply> take(http_request&) {
@@ -33,8 +31,6 @@ struct scene {
     admin_answers admin{shared, io};
     route_table routes = make_routes(admin, take);
 };
-
-}  // namespace
 
 TEST_CASE("the paths of the documentation are there, and no others") {
     const scene at;
@@ -142,4 +138,5 @@ TEST_CASE("where there is no thread for a worker, those before it end") {
     CHECK(workers.front()->self.io.stopped());
 }
 
-}  // namespace serving_test
+}  // namespace
+}  // namespace seriesgate::testing::serving_test

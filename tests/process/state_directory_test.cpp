@@ -11,10 +11,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace state_directory_test {
+namespace seriesgate::testing::state_directory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,8 +64,6 @@ struct scene {
         return wrong.empty() ? found : wrong.substr(wrong.rfind(": ") + 2);
     }
 };
-
-}  // namespace
 
 TEST_CASE("a file is replaced whole, and what is made is its owner's alone") {
     const scratch_directory scratch;
@@ -391,4 +386,5 @@ TEST_CASE("what cannot be written is told") {
     CHECK_FALSE(at.load().empty());
 }
 
-}  // namespace state_directory_test
+}  // namespace
+}  // namespace seriesgate::testing::state_directory_test

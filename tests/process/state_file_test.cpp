@@ -9,10 +9,7 @@
 #include "support/files.hpp"
 #include "support/fingerprints.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace state_file_test {
+namespace seriesgate::testing::state_file_test {
 namespace {
 
 constexpr state_file::identities identity{.ignored_labels = 7, .secret = 11};
@@ -64,8 +61,6 @@ std::string saved_state() {
     REQUIRE(snapshots.save(limiter).result == state_file::save_result::saved);
     return read_file(directory / "state.d/state");
 }
-
-}  // namespace
 
 TEST_CASE("what was saved is there after a restart") {
     const scratch_directory directory;
@@ -163,4 +158,5 @@ TEST_CASE("a save that is made in pieces holds no lock between them") {
     CHECK(figures_of(restarted).hourly.series_current >= before);
 }
 
-}  // namespace state_file_test
+}  // namespace
+}  // namespace seriesgate::testing::state_file_test

@@ -9,10 +9,9 @@
 #include "base/log.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace supervision_test {
+namespace seriesgate::testing::supervision_test {
 namespace {
 
 /// What systemd listens at.
@@ -44,8 +43,6 @@ struct manager {
     }
 };
 
-}  // namespace
-
 TEST_CASE("the status says how full the hour is, what was refused, and whether the upstream answers") {
     limiter_figures figures;
     figures.hourly.series_max = 1000;
@@ -59,13 +56,10 @@ TEST_CASE("the status says how full the hour is, what was refused, and whether t
     CHECK(status_in_words(figures, 0, 0) == "hour: 900 series, 12 would be refused; nothing is forwarded");
 }
 
-TEST_CASE("the time that is waited for a sign of life is for the process it names, or for any") {
+TEST_CASE("the time that is waited for a sign of life is a number, for the process it names or for any") {
     CHECK(watchdog_limit("30000000", "", "17") == 30s);
     CHECK(watchdog_limit("30000000", "17", "17") == 30s);
     CHECK_FALSE(watchdog_limit("30000000", "18", "17"));
-}
-
-TEST_CASE("what is no number of microseconds is no time") {
     for (const char* text : {"", "0", "-5", "30s", "3e7", " 1", "99999999999999999999"})
         CHECK_FALSE(watchdog_limit(text, "", "17"));
 }
@@ -116,4 +110,5 @@ TEST_CASE("a manager that has gone is told in vain") {
     CHECK(told);
 }
 
-}  // namespace supervision_test
+}  // namespace
+}  // namespace seriesgate::testing::supervision_test

@@ -8,11 +8,9 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace takeover_client_test {
+namespace seriesgate::testing::takeover_client_test {
 namespace {
 
 /// A gate that runs, and says what the test lets it say.
@@ -34,8 +32,6 @@ std::string fault_of(What what) {
     }
     return "none";
 }
-
-}  // namespace
 
 TEST_CASE("where no gate runs there is no place to take") {
     CHECK_FALSE(takeover_client::of_gate_at("/nowhere/at/all"));
@@ -126,4 +122,5 @@ TEST_CASE("two gates meet in the state's directory, or where they are told to") 
     CHECK(takeover_path(settings) == "/run/seriesgate/takeover");
 }
 
-}  // namespace takeover_client_test
+}  // namespace
+}  // namespace seriesgate::testing::takeover_client_test

@@ -11,11 +11,9 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace web_access_test {
+namespace seriesgate::testing::web_access_test {
 namespace {
 
 constexpr std::string_view alice =
@@ -57,8 +55,6 @@ struct scene {
 std::string both(std::string_view one, std::string_view other) {
     return std::string{one}.append(other);
 }
-
-}  // namespace
 
 TEST_CASE("a file that has changed since it was read is taken over when it has settled") {
     scene at;
@@ -227,4 +223,5 @@ TEST_CASE("what differs is told by its keys") {
     CHECK(at.web.changes(next.value).empty());
 }
 
-}  // namespace web_access_test
+}  // namespace
+}  // namespace seriesgate::testing::web_access_test

@@ -10,11 +10,9 @@
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace fingerprint_test {
+namespace seriesgate::testing::fingerprint_test {
 namespace {
 
 /// Fingerprint of the one series in a request that is given as bytes.
@@ -88,8 +86,6 @@ histogram_family family_of(const labels& of, const tenant_key& tenant = {}, std:
 
 const histogram_family none{};
 const histogram_family latency = family_of({{"__name__", "latency_count"}, {"pod", "a"}});
-
-}  // namespace
 
 TEST_CASE("a fingerprint does not depend on the order of labels") {
     check_by_the_book({{"__name__", "up"}, {"instance", "a:9100"}, {"job", "node"}, {"pod", "p"}});
@@ -357,4 +353,5 @@ TEST_CASE("a family is never taken for the series with the same labels") {
     CHECK(latency.fingerprint != reference_fingerprint({{"__name__", "latency"}, {"pod", "a"}}, {}));
 }
 
-}  // namespace fingerprint_test
+}  // namespace
+}  // namespace seriesgate::testing::fingerprint_test

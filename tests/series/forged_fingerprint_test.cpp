@@ -6,9 +6,7 @@
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace forged_fingerprint_test {
+namespace seriesgate::testing::forged_fingerprint_test {
 namespace {
 
 /// The number that makes 1 with an odd one, modulo 2^64.
@@ -98,8 +96,6 @@ std::vector<std::string> long_texts_that_meet(std::size_t bits, const unsigned c
     return made;
 }
 
-}  // namespace
-
 TEST_CASE("long texts that meet in XXH3 by the thousand do not meet in ours") {
     const hash_key ours{"thirty-two bytes that nobody else has got"};
     const auto texts = long_texts_that_meet(10, ours.secret());
@@ -155,4 +151,5 @@ TEST_CASE("every random byte of a key counts, and each key has an identity of it
     CHECK(hash_key{random}.identity() == hash_key{random}.identity());
 }
 
-}  // namespace forged_fingerprint_test
+}  // namespace
+}  // namespace seriesgate::testing::forged_fingerprint_test

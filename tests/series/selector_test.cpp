@@ -9,10 +9,9 @@
 #include "core/text.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::string_literals;
 
-namespace selector_test {
+namespace seriesgate::testing::selector_test {
 namespace {
 
 using label_list = std::vector<label_view>;
@@ -49,8 +48,6 @@ void check_errors(const std::string& expected, const std::vector<std::pair<std::
 bool matches(std::string_view text, const label_list& labels) {
     return parsed(text).matches(labels);
 }
-
-}  // namespace
 
 TEST_CASE("a metric's name is a selector") {
     for (const char* name : {"up", "node_cpu_seconds_total", "job:rate:5m", ":up", "_", "U9", "sum", "nan"})
@@ -446,4 +443,5 @@ TEST_CASE("random selectors match as PromQL defines it, and survive being writte
     CHECK(matched > 2000);
 }
 
-}  // namespace selector_test
+}  // namespace
+}  // namespace seriesgate::testing::selector_test

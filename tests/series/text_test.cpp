@@ -2,31 +2,22 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::string_literals;
 
-namespace text_test {
+namespace seriesgate::testing::text_test {
 namespace {
 
 std::string text_of(const std::vector<label_view>& labels) {
     return to_text(labels);
 }
 
-}  // namespace
-
-TEST_CASE("a series is written as PromQL shows it") {
+TEST_CASE("a series is written as PromQL shows it, the metric's name first, without labels that have no value") {
     CHECK(text_of({{"__name__", "up"}}) == "up");
     CHECK(text_of({{"__name__", "up"}, {"job", "a"}}) == R"(up{job="a"})");
     CHECK(text_of({{"__name__", "up"}, {"instance", "b:9100"}, {"job", "a"}}) == R"(up{instance="b:9100",job="a"})");
     CHECK(text_of({{"job", "a"}}) == R"({job="a"})");
     CHECK(text_of({}) == "{}");
-}
-
-TEST_CASE("the metric's name comes first, wherever it stands") {
     CHECK(text_of({{"job", "a"}, {"__name__", "up"}, {"zone", "z"}}) == R"(up{job="a",zone="z"})");
-}
-
-TEST_CASE("labels without a value are left out") {
     CHECK(text_of({{"__name__", "up"}, {"job", ""}, {"zone", "z"}}) == R"(up{zone="z"})");
     CHECK(text_of({{"__name__", "up"}, {"job", ""}}) == "up");
 }
@@ -111,4 +102,5 @@ TEST_CASE("the first label is always there, after a name of any length") {
           std::string::npos);
 }
 
-}  // namespace text_test
+}  // namespace
+}  // namespace seriesgate::testing::text_test

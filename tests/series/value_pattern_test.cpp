@@ -7,10 +7,9 @@
 #include "core/text.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::string_literals;
 
-namespace value_pattern_test {
+namespace seriesgate::testing::value_pattern_test {
 namespace {
 
 value_pattern compiled(const std::string& pattern) {
@@ -42,8 +41,6 @@ struct reference {
         return re2::RE2::FullMatch(repaired_utf8(value), regex);
     }
 };
-
-}  // namespace
 
 TEST_CASE("a literal matches itself and nothing else") {
     const value_pattern pattern = value_pattern::literal("a.*");
@@ -203,4 +200,5 @@ TEST_CASE("patterns match as pure RE2 does") {
     CHECK(matched > 1500);
 }
 
-}  // namespace value_pattern_test
+}  // namespace
+}  // namespace seriesgate::testing::value_pattern_test

@@ -91,9 +91,11 @@ TEST_CASE("keys end it, and help comes and goes") {
     CHECK(press_letter(seen, 'z') == wish::nothing);
 }
 
-TEST_CASE("letters are read as they come") {
+TEST_CASE("letters are read as they come, and keys that are not known are passed over whole") {
     CHECK(key_reader{}.read("mq\x03") == std::vector{letter('m'), letter('q'), letter('\x03')});
     CHECK(key_reader{}.read("\t") == std::vector{other(special::tab)});
+    CHECK(key_reader{}.read("\x1b[15~m") == std::vector{letter('m')});
+    CHECK(key_reader{}.read("\x1b[<0;1;1Mj") == std::vector{letter('j')});
 }
 
 TEST_CASE("arrows and their like are read in the forms that terminals send") {
@@ -115,11 +117,6 @@ TEST_CASE("an escape character is a key when something else follows") {
     key_reader reader;
     CHECK(reader.read("\x1b").empty());
     CHECK(reader.read("q") == std::vector{other(special::escape), letter('q')});
-}
-
-TEST_CASE("keys that are not known are passed over whole") {
-    CHECK(key_reader{}.read("\x1b[15~m") == std::vector{letter('m')});
-    CHECK(key_reader{}.read("\x1b[<0;1;1Mj") == std::vector{letter('j')});
 }
 
 TEST_CASE("a sequence without an end is given up") {

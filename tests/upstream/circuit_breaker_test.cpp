@@ -2,10 +2,9 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
 using namespace std::chrono_literals;
 
-namespace backend_health_test {
+namespace seriesgate::testing::backend_health_test {
 namespace {
 
 constexpr circuit_breaker::clock::time_point start{1h};
@@ -17,8 +16,6 @@ void come_to_trial(circuit_breaker& backend) {
     backend.accepts(start + 1s);
     REQUIRE(backend.state() == backend_state::half_open);
 }
-
-}  // namespace
 
 TEST_CASE("a backend is well until it fails, and that is told of once") {
     circuit_breaker backend;
@@ -161,4 +158,5 @@ TEST_CASE("five 503 in a row set a backend aside, and any other answer ends that
     }
 }
 
-}  // namespace backend_health_test
+}  // namespace
+}  // namespace seriesgate::testing::backend_health_test

@@ -6,11 +6,9 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace client_test {
+namespace seriesgate::testing::client_test {
 namespace {
 
 using outcome = result<upstream_answer, upstream_error>;
@@ -80,8 +78,6 @@ struct scene {
 };
 
 const std::string no_content = "HTTP/1.1 204 No Content\r\n\r\n";
-
-}  // namespace
 
 TEST_CASE("an answer comes back as it is, and its connection serves the next request") {
     scene with;
@@ -350,4 +346,5 @@ TEST_CASE("a look connects and leaves nothing behind") {
     CHECK((*got)->reason == upstream_error_reason::connection_refused);
 }
 
-}  // namespace client_test
+}  // namespace
+}  // namespace seriesgate::testing::client_test

@@ -10,11 +10,9 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace exchange_test {
+namespace seriesgate::testing::exchange_test {
 namespace {
 
 /// A connection to a store, and what is made of one request on it.
@@ -80,8 +78,6 @@ struct scene {
         store.close();
     }
 };
-
-}  // namespace
 
 TEST_CASE("a request that crosses the end of its connection has surely not been read") {
     scene with;
@@ -149,4 +145,5 @@ TEST_CASE("with TLS it is the same, and what TLS itself has said since tells not
     CHECK((with.ended(made).end == expected));
 }
 
-}  // namespace exchange_test
+}  // namespace
+}  // namespace seriesgate::testing::exchange_test

@@ -5,11 +5,9 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace pool_test {
+namespace seriesgate::testing::pool_test {
 namespace {
 
 struct scene {
@@ -45,8 +43,6 @@ struct scene {
         return {};
     }
 };
-
-}  // namespace
 
 TEST_CASE("an open connection counts for as long as it lives") {
     scene with;
@@ -156,4 +152,5 @@ TEST_CASE("a request is tried again only if a pooled connection broke before all
     CHECK((reason_to_give_up(end, origin) == gives_up));
 }
 
-}  // namespace pool_test
+}  // namespace
+}  // namespace seriesgate::testing::pool_test

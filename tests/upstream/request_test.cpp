@@ -4,9 +4,7 @@
 
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
-namespace request_test {
+namespace seriesgate::testing::request_test {
 namespace {
 
 std::vector<std::string> lines(const http::fields& headers) {
@@ -42,8 +40,6 @@ bool circles(std::initializer_list<std::string> via) {
     for (const std::string& line : via) headers.insert(http::field::via, line);
     return is_request_loop(headers);
 }
-
-}  // namespace
 
 TEST_CASE("end-to-end headers are copied in order, with their spelling and repetitions") {
     http::fields from;
@@ -271,4 +267,5 @@ TEST_CASE("a request may pass four gates") {
     CHECK_FALSE(circles({"1.1 seriesgateway, 1.1 xseriesgate, seriesgate, 1.1, 1.1 seriesgat"}));
 }
 
-}  // namespace request_test
+}  // namespace
+}  // namespace seriesgate::testing::request_test

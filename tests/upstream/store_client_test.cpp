@@ -7,11 +7,9 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace store_client_test {
+namespace seriesgate::testing::store_client_test {
 namespace {
 
 using outcome = store_client::outcome;
@@ -69,8 +67,6 @@ struct scene {
     [[nodiscard]] std::size_t requests_at(std::size_t backend) const { return backends[backend].requests.size(); }
     [[nodiscard]] circuit_breaker& health(std::size_t backend) { return shared->backends[backend].health; }
 };
-
-}  // namespace
 
 TEST_CASE("requests go to equal backends in turn, each addressed as its URL says") {
     scene with{3};
@@ -256,4 +252,5 @@ TEST_CASE("stores and backends of one name are told apart") {
     CHECK(first.backends[1].name == "backend-0#2");
 }
 
-}  // namespace store_client_test
+}  // namespace
+}  // namespace seriesgate::testing::store_client_test

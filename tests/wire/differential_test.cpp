@@ -3,11 +3,9 @@
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace differential_test {
+namespace seriesgate::testing::differential_test {
 namespace {
 
 constexpr int request_count = 100000;
@@ -41,8 +39,6 @@ reading sees_a_series(const std::string& body) {
     return {check.accepted && check.seen.series.size() == 1, one(seen_by_libprotobuf(body)),
             one(seen_by_go(body, go_parser::gogo)), one(seen_by_go(body, go_parser::easyproto))};
 }
-
-}  // namespace
 
 TEST_CASE("what the walk accepts of generated and mutated requests, every parser reads as the same series") {
     const auto mutants = check_generated(random_source{20261121}, request_count, random_request, mutated,
@@ -94,4 +90,5 @@ TEST_CASE("where parsers disagree whether there is a series, the walk refuses") 
     }
 }
 
-}  // namespace differential_test
+}  // namespace
+}  // namespace seriesgate::testing::differential_test

@@ -6,10 +6,7 @@
 #include "wire/differential.hpp"
 #include "wire/wire_bytes_v2.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace differential_v2_test {
+namespace seriesgate::testing::differential_v2_test {
 namespace {
 
 constexpr int request_count = sanitized ? 10000 : 100000;
@@ -46,8 +43,6 @@ reading sees_a_series(const std::string& body) {
     return {check.accepted && check.seen.series.size() == 1, message && one(seen_by_libprotobuf_v2(*message)),
             one(seen_by_gogo_v2(body))};
 }
-
-}  // namespace
 
 TEST_CASE("v2: what the walk accepts of generated and mutated requests, every parser reads as the same series") {
     const auto check = [](bytes_view body, random_source& random) {
@@ -105,4 +100,5 @@ TEST_CASE("v2: where parsers disagree whether there is a series, the walk refuse
     }
 }
 
-}  // namespace differential_v2_test
+}  // namespace
+}  // namespace seriesgate::testing::differential_v2_test

@@ -8,11 +8,9 @@
 #include "wire/sample_records.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace field_cursor_test {
+namespace seriesgate::testing::field_cursor_test {
 namespace {
 
 constexpr auto no_known_fields = std::uint64_t{0};
@@ -34,8 +32,6 @@ wire_errc read_payload(const std::string& text, std::string& payload) {
 }
 
 constexpr std::array<label_view, 2> up_of_a{{{"__name__", "up"}, {"job", "a"}}};
-
-}  // namespace
 
 TEST_CASE("the cursor reads each kind of field") {
     const std::string message = varint_field(1, 300) + fixed64_field(2, 0x7ff0000000000002) + len_field(3, "payload");
@@ -83,18 +79,12 @@ TEST_CASE("a known field with another wire type is an error, not an unknown fiel
     CHECK(skip_all(varint_field(2, 1), known) == wire_errc::none);
 }
 
-TEST_CASE("groups are refused, known field or not") {
+TEST_CASE("groups, wire types that do not exist and field number 0 are refused") {
     CHECK(skip_all("\x0b\x0c"s) == wire_errc::group);
     CHECK(skip_all("\x0c"s) == wire_errc::group);
     CHECK(skip_all("\x0b\x0c"s, known_fields(1)) == wire_errc::group);
-}
-
-TEST_CASE("wire types that do not exist are refused") {
     CHECK(skip_all("\x0e"s) == wire_errc::unknown_wire_type);
     CHECK(skip_all("\x0f\x01"s) == wire_errc::unknown_wire_type);
-}
-
-TEST_CASE("field number 0 is refused with every wire type") {
     for (const char tag_byte : "\x01\x02\x03\x04\x05\x06\x07"s)
         CHECK(skip_all(tag_byte + "\x01"s) == wire_errc::field_number_zero);
     CHECK(skip_all("\0\x01"s) == wire_errc::field_number_zero);
@@ -216,4 +206,5 @@ TEST_CASE("what is written is what a sender would write, whatever its size") {
     }
 }
 
-}  // namespace field_cursor_test
+}  // namespace
+}  // namespace seriesgate::testing::field_cursor_test

@@ -8,10 +8,7 @@
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace label_hash_cache_test {
+namespace seriesgate::testing::label_hash_cache_test {
 namespace {
 
 /// As different as a hash, and none comes twice.
@@ -94,8 +91,6 @@ std::uint64_t carryless_by_the_book(bytes_view text, const hash_key& key) {
     const auto mixed = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     return avalanche(mixed + text.size() * 0x9e3779b185ebca87u);
 }
-
-}  // namespace
 
 TEST_CASE("what has been learned is found, and nothing else") {
     constexpr std::uint64_t count = 200'000;
@@ -231,8 +226,6 @@ TEST_CASE("a lookup that never finds anything is left alone, but for a try now a
     CHECK(goes_on_finding(3));
 }
 
-namespace {
-
 /// Bodies of up to 2,000 series each, one sample a series, in an order of its own.
 std::vector<std::string> scrape_of(std::uint64_t first, std::uint64_t count, std::mt19937_64& random) {
     std::vector<std::uint64_t> all;
@@ -258,8 +251,6 @@ std::size_t found_in(const std::vector<std::string>& bodies, const label_hash_ca
     }
     return found;
 }
-
-}  // namespace
 
 TEST_CASE("after a rollout those that are new are known within some rounds, and those that are gone make room") {
     constexpr std::uint64_t count = 40'000;
@@ -370,4 +361,5 @@ TEST_CASE("keys are what their formulas say, whichever this processor takes") {
     }
 }
 
-}  // namespace label_hash_cache_test
+}  // namespace
+}  // namespace seriesgate::testing::label_hash_cache_test

@@ -5,10 +5,7 @@
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace recorded_requests_test {
+namespace seriesgate::testing::recorded_requests_test {
 namespace {
 
 struct totals {
@@ -80,8 +77,6 @@ totals read_folder(const std::string& folder, Read read) {
     return sums;
 }
 
-}  // namespace
-
 TEST_CASE("the recorded requests hold what their README says, and version 2 what libprotobuf sees") {
     CHECK((read_folder("prometheus-3.5-v1", read_file<write_request_reader>) ==
            totals{.compressed_bytes = 969486, .raw_bytes = 9163193, .entries = 32000, .samples = 32000}));
@@ -113,4 +108,5 @@ TEST_CASE("the recorded metadata holds 528 entries and no series") {
     CHECK(sums.entries == 0);
 }
 
-}  // namespace recorded_requests_test
+}  // namespace
+}  // namespace seriesgate::testing::recorded_requests_test

@@ -8,11 +8,9 @@
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace snappy_test {
+namespace seriesgate::testing::snappy_test {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
@@ -129,8 +127,6 @@ class made_up_block {
     }
 };
 
-}  // namespace
-
 TEST_CASE("what is encoded decodes to the same bytes") {
     std::mt19937_64 random{3};
     decode_buffer buffer;
@@ -157,15 +153,15 @@ TEST_CASE("an empty message is the single byte 0") {
     CHECK(decoded->empty());
 }
 
-TEST_CASE("an empty body is no snappy block") {
+TEST_CASE("an empty body, the framing format and a size that is no number are refused, and told apart") {
     CHECK(decode_error("") == wire_errc::empty_body);
     CHECK(snappy_decoded_size("", mebibyte).error().code == wire_errc::empty_body);
-}
-
-TEST_CASE("the framing format is told apart") {
     CHECK(decode_error(framed_stream_start) == wire_errc::snappy_framed);
     CHECK(decode_error(framed_stream_start + "\x01\x05\x00\x00"
                                              "abcdx"s) == wire_errc::snappy_framed);
+    CHECK(decode_error("\x80"s) == wire_errc::snappy_corrupt);
+    CHECK(decode_error(std::string(11, '\xff')) == wire_errc::snappy_corrupt);
+    CHECK(decode_error(varint(5, 6) + "\x10hello") == wire_errc::snappy_corrupt);  // padded beyond five bytes
 }
 
 TEST_CASE("a block with more or less than it declares is refused") {
@@ -174,12 +170,6 @@ TEST_CASE("a block with more or less than it declares is refused") {
     CHECK(decode_error("\x06" + literal) == wire_errc::snappy_corrupt);
     CHECK(decode_error("\x04" + literal) == wire_errc::snappy_corrupt);
     CHECK(decode_error("\x05" + literal + "\x00x"s) == wire_errc::snappy_corrupt);
-}
-
-TEST_CASE("a declared size that is no number is refused") {
-    CHECK(decode_error("\x80"s) == wire_errc::snappy_corrupt);
-    CHECK(decode_error(std::string(11, '\xff')) == wire_errc::snappy_corrupt);
-    CHECK(decode_error(varint(5, 6) + "\x10hello") == wire_errc::snappy_corrupt);  // padded beyond five bytes
 }
 
 TEST_CASE("what is wrong with a block is wrong with the whole of it: there is no byte to point at") {
@@ -341,4 +331,5 @@ TEST_CASE("every reach and size of a block's elements is taken at its word") {
     CHECK_FALSE(decode("", 1).is_block);
 }
 
-}  // namespace snappy_test
+}  // namespace
+}  // namespace seriesgate::testing::snappy_test

@@ -7,10 +7,7 @@
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace splice_test {
+namespace seriesgate::testing::splice_test {
 namespace {
 
 std::string spliced(bytes_view body, const std::vector<byte_range>& removed) {
@@ -91,8 +88,6 @@ std::string random_block(std::mt19937_64& random, bool reaches_back) {
     append_varint(block, size);
     return block + elements;
 }
-
-}  // namespace
 
 TEST_CASE("a splice equals the bytes picked one by one") {
     std::mt19937_64 random{2};
@@ -204,4 +199,5 @@ TEST_CASE("a recorded request without every third series parses to just the othe
     CHECK((left == expected.SerializeAsString()));
 }
 
-}  // namespace splice_test
+}  // namespace
+}  // namespace seriesgate::testing::splice_test

@@ -4,11 +4,9 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/wire_error.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace write_request_test {
+namespace seriesgate::testing::write_request_test {
 namespace {
 
 read_request read(const std::string& text) {
@@ -41,8 +39,6 @@ const std::string documented_example =
     "\x0a\x0e\x0a\x08__name__\x12\x02up"
     "\x0a\x08\x0a\x03job\x12\x01"
     "a\x12\x10\x09\x00\x00\x00\x00\x00\x00\xf0\x3f\x10\x80\xd0\x95\xff\xbc\x31"s;
-
-}  // namespace
 
 TEST_CASE("an empty body is a request without series") {
     const auto outcome = read("");
@@ -445,4 +441,5 @@ TEST_CASE("an error deep inside keeps its byte when the reader is asked again") 
     }
 }
 
-}  // namespace write_request_test
+}  // namespace
+}  // namespace seriesgate::testing::write_request_test

@@ -5,11 +5,9 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace write_request_v2_errors_test {
+namespace seriesgate::testing::write_request_v2_errors_test {
 namespace {
 
 using enum wire_errc;
@@ -34,8 +32,6 @@ const std::string whole_group = "\x0b\x0c";
 const std::string field_zero = "\x02\x01x";
 const std::string padded_tag = "\x8a\x00\x01x"s;
 const std::string tag_over_32_bits = varint(0x10000000a).append("\x01x");
-
-}  // namespace
 
 TEST_CASE("v2: malformed bytes are refused with their code and the byte where they are wrong") {
     const std::vector<malformed> examples{
@@ -333,4 +329,5 @@ TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     CHECK(reader.error().offset == size);
 }
 
-}  // namespace write_request_v2_errors_test
+}  // namespace
+}  // namespace seriesgate::testing::write_request_v2_errors_test

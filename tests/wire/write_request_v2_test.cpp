@@ -6,11 +6,9 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::string_literals;
 
-namespace write_request_v2_test {
+namespace seriesgate::testing::write_request_v2_test {
 namespace {
 
 const std::string up_refs = refs({1, 2, 3, 4});
@@ -22,8 +20,6 @@ const std::string documented_symbols =
     "a"s;
 const std::string documented_entry =
     "\x2a\x1a\x0a\x04\x01\x02\x03\x04\x12\x10\x09\x00\x00\x00\x00\x00\x00\xf0\x3f\x10\x80\xd0\x95\xff\xbc\x31\x2a\x00"s;
-
-}  // namespace
 
 TEST_CASE("v2: an empty body is a request without series") {
     const auto outcome = read_v2("");
@@ -233,4 +229,5 @@ TEST_CASE("a request of the other version is refused: a store could find series 
     }
 }
 
-}  // namespace write_request_v2_test
+}  // namespace
+}  // namespace seriesgate::testing::write_request_v2_test

@@ -7,9 +7,7 @@
 #include "support/catch.hpp"
 #include "wire/wire_error.hpp"
 
-using namespace seriesgate;
-
-namespace zstd_frame_test {
+namespace seriesgate::testing::zstd_frame_test {
 namespace {
 
 constexpr std::uint64_t no_limit = 1u << 30;
@@ -48,8 +46,6 @@ std::string random_text(std::size_t size) {
     for (char& c : text) c = static_cast<char>('a' + random() % 20);
     return text;
 }
-
-}  // namespace
 
 TEST_CASE("a zstd frame decodes to what was encoded") {
     const std::string raw = random_text(GENERATE(std::size_t{0}, 1, 1'000, 300'000));
@@ -145,4 +141,5 @@ TEST_CASE("a small body decodes to 16 MiB, a larger one to 512 times its size") 
     }
 }
 
-}  // namespace zstd_frame_test
+}  // namespace
+}  // namespace seriesgate::testing::zstd_frame_test
