@@ -6,9 +6,7 @@
 #include "support/cpu_time.hpp"
 #include "support/source_tree.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::effective_test {
 namespace {
 
 /// What a reload would take over of it.
@@ -19,8 +17,6 @@ lines reloadable(std::string_view before, std::string_view after) {
 lines restarting(std::string_view before, std::string_view after) {
     return changes(loaded(before), loaded(after), key_effect::at_restart);
 }
-
-}  // namespace
 
 TEST_CASE("the effective configuration has every key, in the form of the file") {
     CHECK(effective_yaml(loaded("limits: [{name: a, each: [job], overrides: [{group: {job: x}, maxHourlySeries: 7}]}]\n"
@@ -212,3 +208,6 @@ TEST_CASE("a value of nothing but variables takes no longer than any other") {
     CHECK(cpu_seconds_of([&] { text = effective_yaml(many); }) < 5);
     CHECK(std::ranges::count(text, '$') == 1'000'000);
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::effective_test

@@ -3,9 +3,7 @@
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::environment_test {
 namespace {
 
 /// A load with these variables and no others.
@@ -21,8 +19,6 @@ lines errors_with(const std::map<std::string, std::string>& variables, std::stri
                   const overrides& flags = discard) {
     return texts_of(load_with(variables, text, flags).errors);
 }
-
-}  // namespace
 
 TEST_CASE("variables are filled in in values of every kind") {
     const auto outcome =
@@ -201,3 +197,6 @@ TEST_CASE("a path that is empty because its variable is gets a warning") {
     CHECK(load_with({{"DIR", ""}}, "state: {dir: '/a${DIR}'}\n").warnings.empty());
     CHECK(load_with({{"DIR", "/a"}}, "state: {dir: '${DIR}'}\n").warnings.empty());
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::environment_test

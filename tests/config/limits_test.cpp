@@ -2,9 +2,7 @@
 #include "limit/rules.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::limits_test {
 namespace {
 
 selector selects(std::string_view text) {
@@ -17,8 +15,6 @@ selector selects(std::string_view text) {
 lines limit_errors(const std::string& rest) {
     return errors_of("limits:\n- name: a\n" + rest);
 }
-
-}  // namespace
 
 TEST_CASE("a limit with every key arrives in its place, in block and in flow style") {
     const label_limit expected{.name = "per-namespace",
@@ -307,3 +303,6 @@ TEST_CASE("errors in all sections are told in the order of the file") {
                                            "c.yaml:7: tenants.default.maxDailySeries: '-1' is negative; 0 is no limit",
                                            "c.yaml:8: mode: 'no' is neither enforce nor observe"});
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::limits_test

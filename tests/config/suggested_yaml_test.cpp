@@ -4,9 +4,7 @@
 #include "config/loading.hpp"
 #include "series/label.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::suggested_yaml_test {
 namespace {
 
 constexpr series_maxima suggested{.hourly = 1'200, .daily = 34'000};
@@ -47,8 +45,6 @@ const std::string_view with_limits =
     "    maxHourlySeries: 10\n"
     "    onLimit: reject\n"
     "    overrides: [{group: {namespace: big}, maxHourlySeries: 70}]\n";
-
-}  // namespace
 
 TEST_CASE("the gate's own maxima are two keys, and those of all tenants are their default") {
     CHECK(yaml({}, demand_scope::global, {}) == "maxHourlySeries: 1200\nmaxDailySeries: 34000\n");
@@ -142,3 +138,6 @@ TEST_CASE("a limit by tenant alone has no groups to override, and is suggested a
     CHECK(made.limits.at(0).maxima == suggested);
     CHECK(made.limits.at(0).per_tenant);
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::suggested_yaml_test

@@ -8,15 +8,11 @@
 #include "http/passwords.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::allocation_test {
 namespace {
 
 /// More than a string holds without memory of its own.
 const std::string peer = "a peer of a name that takes memory";
-
-}  // namespace
 
 TEST_CASE("a question that is taken without memory is still there afterwards") {
     password_queue queue;
@@ -45,8 +41,10 @@ TEST_CASE("who checks passwords goes on after there was no memory") {
         failing_allocations = 1;
     }));
     REQUIRE(access.ask(peer, *asked.unchecked, [&](password_verdict made) { told.push_back(made); }));
-    while (access.check_next()) {
-    }
+    while (access.check_next()) continue;
     CHECK(failing_allocations == 0);
     CHECK(told == std::vector(2, password_verdict::wrong));
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::allocation_test

@@ -8,10 +8,8 @@
 #include "support/loopback.hpp"
 
 using namespace std::chrono_literals;
-using namespace seriesgate;
-using namespace seriesgate::testing;
 
-namespace message_writing_test {
+namespace seriesgate::testing::message_writing_test {
 namespace {
 
 using text_request = http::request<http::span_body<const char>>;
@@ -54,8 +52,6 @@ struct scene {
     }
 };
 
-}  // namespace
-
 TEST_CASE("a message that there is room for is written before anything else runs") {
     scene with;
     with.stream.expires_after(10s);
@@ -90,10 +86,6 @@ TEST_CASE("a message is not begun when its time is over, and ends when it passes
     CHECK(with.ended == error_code{boost::beast::error::timeout});
 }
 
-}  // namespace message_writing_test
-
-namespace {
-
 std::string_view fault_with(unsigned version, std::initializer_list<const char*> codings) {
     http::fields headers;
     for (const auto* coding : codings) headers.insert(http::field::transfer_encoding, coding);
@@ -106,8 +98,6 @@ bool is_taken(std::string_view extension) {
     CHECK((!error || error == http::error::bad_chunk_extension));
     return !error;
 }
-
-}  // namespace
 
 TEST_CASE("chunked, and nothing else, is a coding that ends, and HTTP/1.0 has none") {
     CHECK(fault_with(11, {}).empty());
@@ -127,3 +117,6 @@ TEST_CASE("an extension of a chunk has no byte that ends a line") {
     for (const auto control : {"\n"sv, "\r"sv, "\0"sv, "\x0b"sv, "\x1f"sv, "\x7f"sv})
         CHECK_FALSE(is_taken(std::string{";a=\""}.append(control).append("\"")));
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::message_writing_test

@@ -7,9 +7,7 @@
 #include "support/catch.hpp"
 #include "support/samples.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::gate_metrics_test {
 namespace {
 
 std::uint64_t count_of(const named_counts& counts, std::string_view name) {
@@ -18,8 +16,6 @@ std::uint64_t count_of(const named_counts& counts, std::string_view name) {
     FAIL("no " << name);
     return 0;
 }
-
-}  // namespace
 
 TEST_CASE("the metrics of all owners are written family by family") {
     const auto metrics = std::make_unique<gate_metrics>();
@@ -226,3 +222,6 @@ TEST_CASE("the counts of a fleet are those of its claims") {
     CHECK(counts.clock_offset_seconds == 0.0);
     CHECK(counts.latency_seconds == 0.5);
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::gate_metrics_test

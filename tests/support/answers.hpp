@@ -36,8 +36,7 @@ inline reply answer_of(const route& to, const asked_request& asked, net::io_cont
         got = std::move(answer);
     });
     io.restart();
-    while (!got && io.run_one() != 0) {
-    }
+    while (!got && io.run_one() != 0) continue;
     return std::move(got).value();
 }
 

@@ -5,9 +5,8 @@
 #include "support/catch.hpp"
 
 using namespace std::chrono_literals;
-using namespace seriesgate;
 
-namespace address_list_test {
+namespace seriesgate::testing::address_list_test {
 namespace {
 
 stream_endpoint at(std::uint16_t port) {
@@ -26,8 +25,6 @@ struct scene {
         addresses.refresh();
     }
 };
-
-}  // namespace
 
 TEST_CASE("an address needs no resolver") {
     address_list addresses{address_list::endpoints{at(1)}};
@@ -113,24 +110,13 @@ TEST_CASE("a failure is an outcome, and what was known before stays") {
     }
 }
 
-}  // namespace address_list_test
-
-namespace address_order_test {
-namespace {
-
 constexpr address_order::clock::time_point start{1h};
-
-stream_endpoint at(std::uint16_t port) {
-    return tcp_endpoint(net::ip::address_v4::loopback(), port);
-}
 
 address_order::endpoints list(std::initializer_list<std::uint16_t> ports) {
     address_order::endpoints made;
     for (const auto port : ports) made.push_back(at(port));
     return made;
 }
-
-}  // namespace
 
 TEST_CASE("connections begin with each address in turn") {
     address_order order;
@@ -165,4 +151,5 @@ TEST_CASE("an address that has failed comes last for a while, or until it has be
     }
 }
 
-}  // namespace address_order_test
+}  // namespace
+}  // namespace seriesgate::testing::address_list_test

@@ -4,9 +4,7 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::store_credentials_test {
 namespace {
 
 /// What a sender has said, as it goes on.
@@ -24,8 +22,6 @@ std::string value(const http::fields& of, std::string_view name) {
     for (auto field = first; field != last; ++field) all += std::string{field->value()} + ";";
     return all;
 }
-
-}  // namespace
 
 TEST_CASE("without credentials of ours the sender's go on") {
     const store_config store;
@@ -105,3 +101,6 @@ TEST_CASE("a file that cannot be read is told with its key") {
     CHECK_THROWS_WITH((store_access{basic, "upstream"}),
                       "upstream.basicAuth.passwordFile: cannot read /nonexistent: No such file or directory");
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::store_credentials_test

@@ -8,11 +8,9 @@
 #include "support/samples.hpp"
 #include "upstream/shared_store.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
-namespace upstream_health_test {
+namespace seriesgate::testing::upstream_health_test {
 namespace {
 
 constexpr auto start = upstream_health::clock::time_point{} + 1h;
@@ -30,8 +28,6 @@ std::optional<std::uint64_t> rest(upstream_health& health, upstream_error_reason
         now);
     return found;
 }
-
-}  // namespace
 
 TEST_CASE("requests without an answer are told at once, then every ten seconds, each reason by itself") {
     upstream_health health;
@@ -89,15 +85,6 @@ TEST_CASE("of an outage that nobody was told of no end is told, and the next one
     CHECK(ended->requests == 2);
 }
 
-}  // namespace upstream_health_test
-
-namespace name_health_test {
-namespace {
-
-constexpr name_health::clock::time_point start{1h};
-
-}  // namespace
-
 TEST_CASE("a name that does not resolve is told at once, then every minute, and that it resolves again once") {
     name_health health;
     CHECK_FALSE(health.looked_up({}, start));
@@ -128,8 +115,6 @@ TEST_CASE("a name that fails again within the minute is told of when it is over,
     REQUIRE(ended);
     CHECK(ended->lasted == 31s);
 }
-
-}  // namespace name_health_test
 
 TEST_CASE("a connect that fails is told by what the system says") {
     struct row {
@@ -220,3 +205,6 @@ TEST_CASE("what is counted about backends is written store by store") {
           "seriesgate_upstream_waiting{store=\"c\"} 6\n"
           "seriesgate_upstream_connections 5\n");
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::upstream_health_test

@@ -12,9 +12,7 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::label_walk_test {
 namespace {
 
 std::string request_v1(const std::vector<label_texts>& all) {
@@ -142,8 +140,6 @@ class label_drift {
     }
 };
 
-}  // namespace
-
 TEST_CASE("more labels than are kept in mind count as well") {
     label_texts many;
     for (int i = 100; i < 100 + static_cast<int>(label_walk::remembered_max); ++i)
@@ -197,3 +193,6 @@ TEST_CASE("bytes are compared up to the first that differs and no farther than a
         }
     }
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::label_walk_test

@@ -7,9 +7,7 @@
 #include "wire/decompression.hpp"
 #include "wire/wire_bytes_v2.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
+namespace seriesgate::testing::translation_test {
 namespace {
 
 std::string translated(const std::string& body, std::uint32_t lost = 0) {
@@ -47,8 +45,6 @@ std::string typed(std::string_view metric, std::uint64_t type) {
 std::string histogram_of_schema(std::uint64_t zigzag) {
     return len_field(3, join({varint_field(1, 3), varint_field(4, zigzag), varint_field(15, 1700000000000)}));
 }
-
-}  // namespace
 
 TEST_CASE("translation: a series becomes one of version 1, byte for byte as Prometheus would write it") {
     const std::string body = std::string{five_symbols}.append(entry({refs({1, 2, 3, 4}), sample(1)}));
@@ -201,3 +197,6 @@ TEST_CASE("translation: generated requests say the same in version 1") {
     }
     CHECK(custom > (sanitized ? 20 : 200));
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::translation_test

@@ -125,8 +125,7 @@ TEST_CASE("v2: what an entry's metadata stands for is counted for its own body a
     write_request_v2_reader reader;
     for (const std::string& body : {without, with_metadata, without}) {
         reader.reset(body, 1'500);  // for one help text, or the labels of a hundred entries, 14 bytes each
-        while (reader.next()) {
-        }
+        while (reader.next()) continue;
         CHECK_FALSE(reader.failed());
     }
 }
@@ -137,8 +136,7 @@ TEST_CASE("v2: entries with the metadata of the one before count it each") {
     write_request_v2_reader reader;
     const auto fails_with = [&](std::size_t symbol_bytes_max) {
         reader.reset(body, symbol_bytes_max);
-        while (reader.next()) {
-        }
+        while (reader.next()) continue;
         return reader.failed();
     };
     CHECK_FALSE(fails_with(5 * 114));
