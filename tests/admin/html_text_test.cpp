@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 TEST_CASE("no text becomes markup") {
     CHECK(escaped("<script>alert(1)</script>\"'&lt;&amp;<!--\x01\x7f]]>") ==

@@ -6,8 +6,6 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::page_cache_test {
 namespace {
 

@@ -15,8 +15,6 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::pages_test {
 namespace {
 

@@ -9,8 +9,6 @@
 #include "series/label.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::stats_test {
 namespace {
 

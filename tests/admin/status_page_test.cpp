@@ -8,7 +8,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 namespace {
 

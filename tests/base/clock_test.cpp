@@ -5,7 +5,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 namespace {
 

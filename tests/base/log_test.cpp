@@ -9,7 +9,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 using seriesgate::testing::captured_log;
 
 namespace {

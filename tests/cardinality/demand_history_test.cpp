@@ -6,7 +6,6 @@
 namespace seriesgate::testing::demand_history_test {
 namespace {
 
-using namespace std::chrono_literals;
 using std::chrono::sys_days;
 using std::chrono::sys_seconds;
 using past = demand_history::past;

@@ -8,7 +8,6 @@
 namespace seriesgate::testing::suggestions_test {
 namespace {
 
-using namespace std::chrono_literals;
 using std::chrono::sys_days;
 
 constexpr std::chrono::sys_seconds midnight = sys_days{std::chrono::year{2026} / 3 / 10};

@@ -3,8 +3,6 @@
 #include "config/wording.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::endpoint_test {
 namespace {
 
@@ -143,7 +141,6 @@ TEST_CASE("a path to listen on is that of a unix socket") {
 }
 
 TEST_CASE("a path with a zero in it is none") {
-    using namespace std::string_literals;
     CHECK(listen_error("unix:/run/a\0b"s).find("is not the path of a unix socket") != std::string::npos);
 }
 

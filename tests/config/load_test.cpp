@@ -10,7 +10,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 TEST_CASE("an empty file means the defaults") {
     config expected;

@@ -4,8 +4,6 @@
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::shared_keys_test {
 namespace {
 

@@ -4,7 +4,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 
 TEST_CASE("durations are read in their units") {

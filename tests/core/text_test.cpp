@@ -3,8 +3,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
-using namespace std::string_literals;
 
 namespace {
 

@@ -4,8 +4,6 @@
 #include "http/passwords.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::access_control_test {
 namespace {
 

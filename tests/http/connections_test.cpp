@@ -9,8 +9,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::connections_test {
 namespace {
 

@@ -4,8 +4,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::passwords_test {
 namespace {
 

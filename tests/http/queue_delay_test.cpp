@@ -2,8 +2,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::queue_delay_test {
 namespace {
 

@@ -7,8 +7,6 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::session_test {
 namespace {
 

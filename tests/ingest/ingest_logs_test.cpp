@@ -6,8 +6,6 @@
 #include "support/catch.hpp"
 #include "wire/wire_error.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::ingest_logs_test {
 namespace {
 

@@ -3,8 +3,6 @@
 #include "base/metrics.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::ingest_metrics_test {
 namespace {
 

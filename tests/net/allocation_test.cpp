@@ -15,8 +15,6 @@
 #include "support/files.hpp"
 #include "support/loopback.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::allocation_test {
 namespace {
 

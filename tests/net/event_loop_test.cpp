@@ -11,8 +11,6 @@
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::event_loop_test {
 namespace {
 

@@ -9,8 +9,6 @@
 namespace seriesgate {
 namespace {
 
-using namespace std::chrono_literals;
-
 /// Who asks for turns, and in which order they get them.
 struct queue_of_askers {
     net::io_context io;

@@ -7,8 +7,6 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::message_writing_test {
 namespace {
 
@@ -113,7 +111,6 @@ TEST_CASE("chunked, and nothing else, is a coding that ends, and HTTP/1.0 has no
 TEST_CASE("an extension of a chunk has no byte that ends a line") {
     CHECK(is_taken(""));
     CHECK(is_taken(";a=\"b\tc\x80\xff\";d"));
-    using namespace std::string_view_literals;
     for (const auto control : {"\n"sv, "\r"sv, "\0"sv, "\x0b"sv, "\x1f"sv, "\x7f"sv})
         CHECK_FALSE(is_taken(std::string{";a=\""}.append(control).append("\"")));
 }

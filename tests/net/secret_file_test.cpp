@@ -9,8 +9,6 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::secret_file_test {
 namespace {
 

@@ -10,7 +10,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 TEST_CASE("an endpoint says what it is") {
     const auto v4 = tcp_endpoint(net::ip::make_address("127.0.0.1"), 9201);

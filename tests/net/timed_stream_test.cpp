@@ -5,7 +5,6 @@
 #include "support/loopback.hpp"
 #include "support/outcome.hpp"
 
-using namespace std::chrono_literals;
 using boost::beast::error;
 
 namespace seriesgate::testing::timed_stream_test {

@@ -11,8 +11,6 @@
 #include "support/loopback.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::tls_bounds_test {
 namespace {
 

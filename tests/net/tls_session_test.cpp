@@ -6,8 +6,6 @@
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::tls_session_test {
 namespace {
 

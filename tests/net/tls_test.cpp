@@ -8,7 +8,6 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace std::chrono_literals;
 using boost::beast::error;
 
 namespace seriesgate::testing::tls_test {

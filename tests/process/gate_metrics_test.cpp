@@ -189,7 +189,6 @@ TEST_CASE("the counts of /stats are those of all owners") {
 }
 
 TEST_CASE("the counts of a fleet are those of its claims") {
-    using namespace std::chrono_literals;
     shared_config settings;
     settings.name_space = "shop";
     fleet_metrics metrics;

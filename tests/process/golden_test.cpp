@@ -16,8 +16,6 @@
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::golden_test {
 namespace {
 

@@ -13,8 +13,6 @@
 #include "support/files.hpp"
 #include "support/running_loop.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::persistence_test {
 namespace {
 

@@ -13,8 +13,6 @@
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::serving_test {
 namespace {
 

@@ -9,8 +9,6 @@
 #include "base/log.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::supervision_test {
 namespace {
 

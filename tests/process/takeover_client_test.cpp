@@ -8,8 +8,6 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::takeover_client_test {
 namespace {
 

@@ -11,8 +11,6 @@
 #include "support/catch.hpp"
 #include "support/files.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::web_access_test {
 namespace {
 

@@ -5,7 +5,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 TEST_CASE("a store that never answers is 504 after upstream.timeout") {
     simulation world;

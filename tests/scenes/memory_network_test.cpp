@@ -12,7 +12,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 namespace {
 

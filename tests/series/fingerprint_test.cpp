@@ -10,8 +10,6 @@
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::fingerprint_test {
 namespace {
 

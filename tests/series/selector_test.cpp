@@ -9,8 +9,6 @@
 #include "core/text.hpp"
 #include "support/catch.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::selector_test {
 namespace {
 

@@ -2,8 +2,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::text_test {
 namespace {
 

@@ -7,8 +7,6 @@
 #include "core/text.hpp"
 #include "support/catch.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::value_pattern_test {
 namespace {
 

@@ -1,5 +1,5 @@
-/// What every test needs: the standard library's everyday types, and Catch2, version 2 (Debian 12) or 3 (Debian 13), of
-/// which tests use what both have.
+/// What every test needs: the standard library's everyday types and literals, and Catch2, version 2 (Debian 12) or 3
+/// (Debian 13), of which tests use what both have.
 #pragma once
 
 #include <algorithm>
@@ -22,3 +22,5 @@
 #else
 #include <catch2/catch.hpp>
 #endif
+
+using namespace std::literals;

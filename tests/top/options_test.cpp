@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate::top;
-using namespace std::chrono_literals;
 
 namespace {
 

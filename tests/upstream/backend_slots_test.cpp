@@ -6,8 +6,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::backend_slots_test {
 namespace {
 

@@ -6,8 +6,6 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::client_test {
 namespace {
 

@@ -10,8 +10,6 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::exchange_test {
 namespace {
 

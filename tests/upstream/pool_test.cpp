@@ -5,8 +5,6 @@
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::pool_test {
 namespace {
 

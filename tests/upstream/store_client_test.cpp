@@ -7,8 +7,6 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::store_client_test {
 namespace {
 

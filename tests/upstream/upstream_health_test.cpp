@@ -8,8 +8,6 @@
 #include "support/samples.hpp"
 #include "upstream/shared_store.hpp"
 
-using namespace std::chrono_literals;
-
 namespace seriesgate::testing::upstream_health_test {
 namespace {
 

@@ -3,8 +3,6 @@
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::differential_test {
 namespace {
 

@@ -8,8 +8,6 @@
 #include "wire/sample_records.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::field_cursor_test {
 namespace {
 

@@ -8,8 +8,6 @@
 #include "support/catch.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::snappy_test {
 namespace {
 

@@ -4,8 +4,6 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/wire_error.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::write_request_test {
 namespace {
 

@@ -5,8 +5,6 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request_v2.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::write_request_v2_errors_test {
 namespace {
 

@@ -6,8 +6,6 @@
 #include "wire/wire_bytes_v2.hpp"
 #include "wire/write_request.hpp"
 
-using namespace std::string_literals;
-
 namespace seriesgate::testing::write_request_v2_test {
 namespace {
 
