@@ -46,7 +46,7 @@ for way in "${ways[@]}"; do
                 exit 1
             fi
             scripts/sbom.py build/static/seriesgate --build build/static >build/static/spdx.json
-            try static tests/e2e/test_tls_out.py tests/e2e/test_tls_servers.py tests/e2e/test_life_cycle.py
+            try static tests/e2e/test_tls.py tests/e2e/test_tls_servers.py tests/e2e/test_life_cycle.py
             ;;
         clang)
             build clang -DCMAKE_CXX_COMPILER=clang++

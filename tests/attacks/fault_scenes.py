@@ -6,7 +6,7 @@ import store_ways
 from certificates import served_with as server_context
 from fault_account import by, check_account, tally
 from fault_requests import BIG
-from fault_runs import compare
+from fault_account import compare
 from fault_senders import Orders, Senders
 from faulty_store import Store
 from waiting import eventually

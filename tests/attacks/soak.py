@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bounds import MIB, memory
 from fault_account import check_account, settled, tally
-from fault_runs import compare
+from fault_account import compare
 from fault_scenes import server_context
 from fault_senders import CUT_OFF, Orders, run_senders
 from faulty_store import Store

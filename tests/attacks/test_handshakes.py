@@ -1,4 +1,4 @@
-"""Handshakes without end: they slow nobody who has one behind. What they hold: tests/scenes/test_handshakes.py."""
+"""Handshakes without end: they slow nobody who has one behind. What they hold: tests/scenes/test_tls_in.py."""
 
 import contextlib
 import ssl

@@ -1,4 +1,4 @@
-"""/stats and /metrics for many budgets: slow readers and pipelines. What is told: tests/scenes/test_pages.py."""
+"""/stats and /metrics for many budgets: slow readers and pipelines. Told: tests/scenes/test_budgets_shown.py."""
 
 import collections
 import itertools
@@ -157,8 +157,7 @@ def test_a_storm_of_different_questions_is_bounded_and_leaves_the_others_alone(c
 @pytest.mark.one_thread
 def test_groups_with_long_names_in_all_limits_are_bounded(limited, upstream):
     """The page that is largest: each name takes 5 bytes for one that is no UTF-8."""
-    gate = limited("limits:\n" + "".join(
-        f"  - {{name: l{n}, match: '{{l=\"{n}\"}}', each: [g]}}\n" for n in range(12)))
+    gate = limited("limits:\n" + "".join(f"  - {{name: l{n}, match: '{{l=\"{n}\"}}', each: [g]}}\n" for n in range(12)))
     for n in range(12):
         assert gate.send(wire.pack(b"".join(
             wire.series([("__name__", b"m"), ("g", b"\xff" * 900 + b"%d" % group), ("l", b"%d" % n)],

@@ -1,4 +1,4 @@
-"""The sender's query string before a real store; what goes on of it and what does not: tests/scenes/test_query.py."""
+"""The sender's query string before a real store; what goes on of it and what does not: tests/scenes/test_headers.py."""
 
 import pytest
 

@@ -1,13 +1,15 @@
-"""What a signal does to requests in flight, and what the command line says. More of the end: tests/scenes. Mistakes:
-test_config_mistakes.py."""
+"""What a signal does to requests in flight, and what the first line and the command line say. More of the end:
+tests/scenes. Mistakes: test_config_mistakes.py."""
 
 import signal
+import subprocess
+import time
 
 import pytest
 
 import wire
 from client import refuses, send
-from gate import REPOSITORY, run
+from gate import BINARY, REPOSITORY, run
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, threading
@@ -83,3 +85,49 @@ def test_flags_override_the_file(start_gate, upstream):
     assert upstream.bodies == [GOOD]
     windows = gate.stats["windows"]
     assert [windows[name]["maxSeries"] for name in ("hourly", "daily")] == [7, 0]
+
+
+# --- the first line of the log
+
+@pytest.mark.one_thread
+@pytest.mark.parametrize("form", ["logfmt", "json"])
+def test_the_first_line_says_what_was_started(start_gate, tmp_path, form):
+    config = f"""
+log: {{format: {form}, level: info}}
+upstream: {{url: "http://127.0.0.1:1/write?token=sesame"}}
+maxHourlySeries: 1000
+mode: observe
+tenants: {{default: {{maxDailySeries: 70}}, overrides: {{a: {{}}, b: {{}}}}}}
+limits: [{{name: per-job, each: [job]}}, {{name: other, mode: observe}}]
+state: {{dir: {tmp_path}/state}}
+server: {{threads: 3}}
+"""
+    gate = start_gate(config=config)
+    event, = gate.said("seriesgate is up")
+    threads = 3 if form == "json" else "3"
+    assert {key: value for key, value in event.items() if key not in ("ts", "version")} == {
+        "level": "info", "msg": "seriesgate is up", "listen": f"127.0.0.1:{gate.address[1]}",
+        "admin_listen": f"127.0.0.1:{gate.address[1]}", "tls": "no", "authentication": "none",
+        "upstream": "http://127.0.0.1:1/write?<secret>", "protocol": "passthrough", "mode": "observe",
+        "max_hourly_series": "1000", "max_daily_series": "no limit",
+        "tenants": "each 70 a day; 2 overrides", "limits": "2: per-job, other (observe)",
+        "state": f"{tmp_path}/state", "threads": threads, "config_file": str(gate.config_file)}
+    assert event["version"] == subprocess.run([BINARY, "--version"], capture_output=True, text=True,
+                                              check=True).stdout.split()[1]
+
+
+# --- what it tells of its process and of the binary
+
+def test_the_version_is_the_one_of_the_command_line(gate):
+    version = gate.stats["version"]
+    assert version in run("--version").stdout
+    assert f"<h1>seriesgate <small>{version}</small></h1>" in gate.get("/").body.decode()
+
+
+def test_process_metrics_have_the_names_of_the_client_libraries(gate):
+    metrics = {name: value for (name, labels), value in gate.metrics.items() if not labels}
+    assert abs(metrics["process_start_time_seconds"] - time.time()) < 120
+    assert metrics["process_cpu_seconds_total"] >= 0
+    assert metrics["process_resident_memory_bytes"] > 1 << 20
+    assert metrics["process_virtual_memory_bytes"] > 1 << 20
+    assert 3 < metrics["process_open_fds"] <= metrics["process_max_fds"]

@@ -1,4 +1,4 @@
-"""Unix sockets. What is answered where: tests/scenes/test_listeners.py; the file: tests/net/socket_file_test.cpp."""
+"""Unix sockets. What is answered where: tests/scenes/test_connections.py; the file: tests/net/socket_file_test.cpp."""
 
 import os
 import shutil

@@ -1,12 +1,14 @@
-"""`marker: true` in a fleet. The rest: tests/scenes/test_marker.py."""
+"""What a fleet writes and knows by gate: `marker: true`, and who did it. The rest: tests/scenes."""
 
 import json
 
 import pytest
 
+from culprits import ask, requests, send
 from faked_clock import FakedClock
 from markers import Markers, gate_label
-from shared_stores import SharedStore
+from shared_fleets import share  # noqa: F401
+from shared_stores import SharedStore, keep  # noqa: F401
 from traffic import numbered, offer
 from waiting import eventually
 from world import time
@@ -44,3 +46,16 @@ limits: [{{name: l, each: [job], maxHourlySeries: 320}}]
         for gate in gates:
             gate.stop()
         store.stop()
+
+
+# --- who did it
+
+def test_in_a_fleet_each_gate_knows_what_came_to_it(share, keep, tmp_path):  # noqa: F811
+    """What another gate has had admitted is not new here; what the store has no room for is refused."""
+    one, other = share(keep(SharedStore("redis", tmp_path)), "maxHourlySeries: 1500\n", gates=2).gates
+    send(one, requests(1000))
+    send(other, requests(2000))
+    assert [each["series"] for each in ask(one, "top")] == [1000]
+    assert [each["series"] for each in ask(other, "top")] == [500]
+    assert [each["series"] for each in ask(other, "top", kind="refused")] == [500]
+    assert [each["labels"]["trace_id"] for each in ask(other, "refused", limit=2)] == ["t1999", "t1998"]

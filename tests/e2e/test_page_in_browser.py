@@ -6,7 +6,7 @@ import yaml
 from answering import Answering
 from gate import run
 from page_pictures import make_pictures
-from page_scenes import explode, open_page  # noqa: F401
+from browser import explode, open_page  # noqa: F401
 from servers import Prometheus
 from waiting import eventually
 from web_files import ALICE, users

@@ -1,16 +1,21 @@
 """The main job with real servers: Prometheus, the gate, VictoriaMetrics; and what was accepted is in the store."""
 
+import dataclasses
 import math
 
 import pytest
 
+import recorded
 import tee
 import wire
+import wire_v2
 from answering import Answering
-from recorded import leaks_allowed
+from recorded import SAMPLES, SERIES, leaks_allowed
 from servers import Prometheus, VmAgent
 from waiting import eventually
+from wire_v2 import write, written
 from world import time
+from zstd_frame import HEADERS, sized, unzstd
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -176,3 +181,85 @@ remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_dead
     assert sum(map(len, storable(stored).values())) <= samples["stored"] == samples["accepted"]
     (line, *_) = gate.said("series left out")
     assert (line["metric"], line["label"]) == ("kube_pod_annotations", "annotation")
+
+
+# --- vmagent's zstd
+
+class SnappyFor(tee.Tee):
+    """Debian's VictoriaMetrics is older than its zstd protocol: this stands before it and speaks that."""
+
+    def _forward(self, request):
+        assert request.get("Content-Encoding") == "zstd"
+        headers = [(name, "snappy" if name.lower() == "content-encoding" else value) for name, value in request.headers]
+        return super()._forward(dataclasses.replace(request, headers=headers, body=wire.pack(unzstd(request.body))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [0, 10_000])
+def test_what_comes_in_zstd_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb, limit):
+    stand_in = SnappyFor(victoria_metrics.write_url)
+    try:
+        gate = start_gate(f"--upstream.url={stand_in.url}", f"--maxHourlySeries={limit}")
+        messages = [pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()]
+        for message in recorded.moved_to(messages, int(time.time() * 1000) - 60_000):
+            assert gate.send(sized(message.SerializeToString()), HEADERS).status == 204
+        sent, stored = tee.samples(pb, stand_in.taken), victoria_metrics.samples()
+    finally:
+        stand_in.stop()
+    assert_found(sent, stored)
+    if limit:
+        assert limit <= len(sent) <= limit + leaks_allowed(recorded.SERIES - limit)
+        assert gate.current() == limit
+    else:
+        assert (len(sent), tee.sample_count(sent)) == (recorded.SERIES, recorded.SAMPLES)
+
+
+# --- upstream.protocol: v1: remote write 2 in stores that know version 1, or both
+
+TRANSLATING = "upstream: {protocol: v1}\n"
+
+
+def moved(pb_v2, bodies, newest):
+    messages = [pb_v2.Request.FromString(wire.unpack(body)) for body in bodies]
+    return [message.SerializeToString() for message in recorded.moved_to(messages, newest)]
+
+
+def samples_of(pb_v2, raw_bodies):
+    """As tee.samples."""
+    found = {}
+    for message in map(pb_v2.Request.FromString, raw_bodies):
+        for series in message.timeseries:
+            refs = [message.symbols[ref] for ref in series.labels_refs]
+            values = found.setdefault(tuple(sorted(zip(refs[::2], refs[1::2], strict=True))), {})
+            values.update((sample.timestamp, sample.value) for sample in series.samples)
+    return found
+
+
+@pytest.mark.slow
+def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb_v2):
+    gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=TRANSLATING)
+    sent = moved(pb_v2, recorded.bodies("prometheus-3.5-v2"), int(time.time() * 1000) - 60_000)
+    for raw in sent:
+        reply = write(gate, wire.pack(raw))
+        assert (reply.status, written(reply)) == (204, (len(wire_v2.series_of(raw)), 0, 0))
+    expected, stored = samples_of(pb_v2, sent), victoria_metrics.samples()
+    assert (len(expected), tee.sample_count(expected)) == (SERIES, SAMPLES)
+    assert_found(expected, stored)
+    assert gate.current() == SERIES
+
+
+@pytest.mark.slow
+def test_native_histograms_in_version_2_are_found_in_a_prometheus_that_knows_version_1(start_gate, tmp_path):
+    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver",
+                       "--enable-feature=native-histograms")
+    try:
+        gate = start_gate(f"--upstream.url={store.url}/api/v1/write", config=TRANSLATING)
+        bodies = recorded.bodies("native-histograms-v2")
+        for body in bodies:
+            assert write(gate, body).status == 204
+        series = {each for body in bodies for each in wire_v2.series_of(wire.unpack(body))}
+        assert store.metric("prometheus_tsdb_head_series_created_total") == len(series)
+        assert gate.current() == len(series)
+        assert gate.metric("seriesgate_untranslated_histograms_total") == 0
+    finally:
+        store.stop()

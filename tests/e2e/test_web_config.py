@@ -1,12 +1,15 @@
-"""--web.config.file: what is wrong with it before the start. Key by key: tests/config/load_web_test.cpp."""
+"""--web.config.file: what is wrong with it before the start (key by key: tests/config/load_web_test.cpp); curl, and
+what a password costs. The rest: tests/scenes/test_authentication.py."""
 
 import os
+import subprocess
 
 import documents
 from certificates import Authority
 from gate import run
 from tables import check_rows
-from web_files import ALICE, users
+from web_files import ALICE, basic, users
+from world import time
 
 
 def check(tmp_path, text):
@@ -75,3 +78,74 @@ def test_what_cannot_be_read_again_is_refused(tmp_path):
         done = run("--upstream.url=discard:", "--listen=127.0.0.1:0", f"--web.config.file={file}", input=users(ALICE))
         assert (done.returncode, done.stderr) == (
             1, f"{file}: is not a regular file: what comes from a pipe or a device cannot be read again\n")
+
+
+# --- who may ask
+
+def ask(gate, path="/stats", headers=(), method="GET"):
+    with gate.client() as client:
+        return client.request(method, path, headers=headers)
+
+
+def test_curl_is_let_in(guarded):
+    gate = guarded(users(ALICE))
+
+    def curl(*flags):
+        done = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", *flags, gate.url + "/stats"],
+                              capture_output=True, text=True, timeout=30, check=True)
+        return done.stdout
+
+    assert curl("-u", "alice:secret") == "200"
+    assert curl("-u", "alice:wrong") == "401"
+    assert curl("--anyauth", "-u", "alice:secret") == "200"
+    assert curl() == "401"
+
+
+def test_a_password_is_checked_once(guarded):
+    """At cost 10 a check takes 50 ms and more; a hundred requests would take five seconds."""
+    gate = guarded(users(ALICE))
+    assert ask(gate, headers=[basic(ALICE)]).status == 200
+    began = time.monotonic()
+    with gate.client() as client:
+        for _ in range(100):
+            assert client.request("GET", "/-/healthy", headers=[basic(ALICE)]).status == 200
+    many = time.monotonic() - began
+    began = time.monotonic()
+    assert ask(gate, headers=[basic("alice", "never seen")]).status == 401
+    assert many < 100 * (time.monotonic() - began) / 4, f"{many:.2f} s"
+
+
+def test_a_user_that_there_is_not_takes_as_long_as_one_that_there_is(guarded):
+    gate = guarded(users(ALICE))
+    assert ask(gate, headers=[basic(ALICE)]).status == 200
+
+    def seconds(user, at):
+        began = time.monotonic()
+        assert ask(gate, headers=[basic(user, f"wrong{at}")]).status == 401
+        return time.monotonic() - began
+
+    seconds("eve", "before")  # so that all of them wait for the rest that follows a wrong one
+    rounds = [{user: seconds(user, at) for user in ("alice", "eve")} for at in range(5)]
+    took = {user: min(each[user] for each in rounds) for user in ("alice", "eve")}
+    assert 0.5 < took["alice"] / took["eve"] < 2, took
+
+
+# --- files with passwords and tokens for stores that are no good
+
+def test_files_that_are_no_good_are_told_before_the_start(tmp_path):
+    file = tmp_path / "gate.yaml"
+    missing = tmp_path / "missing"
+    (tmp_path / "empty").write_text("\n")
+    file.write_text(f"""upstream:
+  url: http://127.0.0.1:1/w
+  basicAuth: {{username: gate, passwordFile: {missing}}}
+  replicateTo:
+    - {{url: 'http://127.0.0.1:1/w', bearerTokenFile: {tmp_path / 'empty'}}}
+    - {{url: 'https://127.0.0.1:2/w', tls: {{caFile: {missing}}}}}
+""")
+    lines = [f"{file}: upstream.basicAuth.passwordFile: cannot read {missing}: No such file or directory",
+             f"{file}: upstream.replicateTo[0].bearerTokenFile: {tmp_path / 'empty'} is empty",
+             f"{file}: upstream.replicateTo[1].tls: cannot read {missing}: No such file or directory"]
+    for flags in ([], ["--check-config"]):
+        result = run(f"--config.file={file}", *flags)
+        assert (result.returncode, result.stdout, result.stderr.splitlines()) == (1, "", lines)

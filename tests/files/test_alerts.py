@@ -1,6 +1,6 @@
 """monitoring/alerts.yaml: every alert fires when it should and not when it should not.
 
-What they ask a gate for: tests/scenes/test_alerts.py. In a real Prometheus: tests/e2e/test_monitoring.py.
+What they ask a gate for: tests/scenes/test_seeing.py. In a real Prometheus: tests/e2e/test_monitoring.py.
 """
 
 import re

@@ -1,6 +1,6 @@
 """What is in force can be seen: at the start, at a reload, and at GET /config; and no secret with it.
 
-The first line of the real binary, and what is wrong before the start: tests/e2e/test_effective.py.
+The first line of the real binary, and what is wrong before the start: tests/e2e/test_life_cycle.py.
 """
 
 import json

@@ -1,11 +1,17 @@
-"""Headers and answers pass through both ways; what belongs to one hop does not. Query strings: test_query.py."""
+"""Headers, trailers, the query string and answers: what passes both ways, what belongs to one hop, what it costs."""
+
+import contextlib
 
 import pytest
 
 import recorded
 import wire
-from tables import check_rows
+from bounds import within
+from client import WRITE, head
+from tables import check_rows, named
 from upstream import Answer
+from waiting import eventually
+from world import select
 
 BODY = wire.pack(wire.sampled("up", job="a"))
 
@@ -147,3 +153,185 @@ def test_a_long_error_body_passes_and_an_endless_one_is_cut(gate, upstream):
     assert upstream.default.body.startswith(reply.body) and 200_000 < len(reply.body) < 1_000_000
     upstream.default = Answer(204)
     assert gate.send(BODY).status == 204
+
+
+# --- how large, and how many
+
+def test_thousands_of_tiny_lines_are_refused_for_little(gate):
+    with within(gate, memory_mib=32, cpu=2):
+        for _ in range(100):
+            with gate.raw() as connection:
+                connection.send_what_it_takes(head()[:-2] + b"a:\r\n" * 16_000)
+                assert connection.reply().status == 431
+
+
+def test_headers_count_among_the_bytes_in_flight(start_gate, upstream):
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}'}}\n"
+                             "server: {maxInflightBytes: 192KiB, maxRequestBytes: 64KiB, maxDecodedBytes: 64KiB}\n")
+    with contextlib.ExitStack() as stack:
+        connections = [stack.enter_context(gate.raw()) for _ in range(6)]
+        for connection in connections:
+            connection.send(head()[:-2] + b"a:" + b"x" * 40_000)
+
+        def refused():
+            sockets = {connection.socket: connection for connection in connections}
+            return [sockets[each] for each in select.select(list(sockets), [], [], 0)[0]]
+        eventually(lambda: len(refused()) >= 2, "there is no room for all")
+        for connection in refused():
+            reply = connection.reply()
+            assert (reply.status, reply.get("Retry-After")) == (503, "1")
+            assert connection.closed_within(5)
+    eventually(lambda: gate.metric("seriesgate_inflight_bytes") < 1000, "all is given back")
+    assert gate.send(BODY).status == 204
+
+
+def test_how_large_a_header_may_be(gate):
+    """With the request line, Host, Content-Length: 100 lines and 64 KiB."""
+    def may_be(sent, lines, size, status):
+        data = head(headers=[("Content-Length", len(BODY)), *[("X-Long", "x" * size)] * lines]) + BODY
+        with gate.raw() as connection:
+            if sent == "at once":
+                connection.send_what_it_takes(data)
+            else:
+                for at in range(0, len(data), 1000):
+                    connection.send_what_it_takes(data[at:at + 1000])
+            assert connection.reply().status == status
+
+    rows = [(97, 100, 204), (98, 100, 431), (1, 65_000, 204), (1, 65_536, 431)]
+    check_rows({f"{sent}, {row}": (sent, *row) for sent in ("at once", "in pieces") for row in rows}, may_be, gate)
+
+
+# --- trailers
+
+TRAILERS = [("X-Scope-OrgID", "intruder"), ("Authorization", "Basic aW50cnVkZXI="), ("THANOS-TENANT", "intruder"),
+            ("Content-Type", "text/plain"), ("Content-Encoding", "zstd"), ("Host", "elsewhere"), ("X-Any", "thing"),
+            ("Connection", "close"), ("Expect", "100-continue"), ("traceparent", "00-0-0-00")]
+
+
+def in_chunks(body, trailers, headers=()):
+    lines = "".join(f"{name}: {value}\r\n" for name, value in trailers).encode()
+    return (head(headers=[*recorded.HEADERS, ("Transfer-Encoding", "chunked"), *headers]) +
+            b"%x\r\n%s\r\n0\r\n%s\r\n" % (len(body), body, lines))
+
+
+@pytest.mark.parametrize("headers", [[], [("X-Scope-OrgID", "honest"), ("Authorization", "Basic aG9uZXN0")]],
+                         ids=["absent from the header", "beside those of the header"])
+def test_a_trailer_is_no_header(limited, upstream, headers):
+    gate = limited("tenants: {default: {maxHourlySeries: 10}}\n")
+    tenant = dict(headers).get("X-Scope-OrgID", "")
+
+    def is_none(trailers):
+        upstream.clear()
+        with gate.raw() as connection:
+            for at in range(2):  # the connection stays
+                connection.send(in_chunks(wire.pack(wire.sampled("up", job=f"{at}")), trailers, headers))
+                assert connection.reply().status == 204
+        assert [each["tenant"] for each in gate.stats["tenants"]] == [tenant]
+        assert len(upstream.requests) == 2
+        for request in upstream.requests:
+            for name in ("X-Scope-OrgID", "Authorization"):
+                assert request.all(name) == [value for key, value in headers if key == name]
+            for name in ("THANOS-TENANT", "X-Any", "traceparent"):
+                assert request.get(name) is None
+            assert request.get("Content-Type") == "application/x-protobuf"
+            assert request.get("Content-Encoding") == "snappy"
+            assert request.get("Host") == upstream.host
+
+    check_rows({"all": TRAILERS, **{each[0]: [each] for each in TRAILERS}}, is_none, gate)
+
+
+def test_trailers_are_bounded(gate, upstream):
+    for trailers in ([("a", "b")] * 2000, [("X-Long", "x" * 10_000)]):
+        with gate.raw() as connection:
+            connection.send_what_it_takes(in_chunks(BODY, trailers))
+            assert connection.reply().status == 400
+            assert connection.closed_within(5)
+    assert upstream.requests == []
+
+
+def test_a_trailer_of_the_answer_is_no_header(gate, upstream):
+    upstream.default = Answer(200, [("X-Header", "yes")], b"stored")
+    usual = upstream.default.encode
+
+    def with_trailers():
+        upstream.default.framing = "chunked"
+        lines = b"X-Trailer: yes\r\nX-Prometheus-Remote-Write-Samples-Written: 99\r\nConnection: close\r\nRetry-After: 9\r\n"
+        return usual().removesuffix(b"\r\n") + lines + b"\r\n"
+    upstream.default.encode = with_trailers
+    for _ in range(3):
+        reply = gate.send(BODY)
+        assert (reply.status, reply.body, reply.get("X-Header")) == (200, b"stored", "yes")
+        for name in ("X-Trailer", "X-Prometheus-Remote-Write-Samples-Written", "Retry-After"):
+            assert reply.get(name) is None
+
+
+# --- the sender's query string
+
+def targets(upstream):
+    return [request.target for request in upstream.requests]
+
+
+def test_a_senders_query_stays_here(gate, upstream):
+    def stays_here(query):
+        upstream.clear()
+        assert gate.send(BODY, path=f"{WRITE}?{query}").status == 204
+        assert targets(upstream) == [WRITE]
+
+    check_rows(named(["extra_label=tenant%3Dother", "=", "&&&", "?", "a=b;extra_label=c=d", "get_vm_proto_version=1"]),
+               stays_here, gate)
+
+
+def test_what_is_left_out_is_counted_and_told_once(gate):
+    for _ in range(3):
+        gate.send(BODY, path=f"{WRITE}?extra_label=a%3Db&x=1")
+    assert gate.metric("seriesgate_query_arguments_dropped_total") == 6
+    assert gate.log.count("upstream.forwardQuery") == 1
+
+
+GOING_ON = [
+    ("x=1&extra%5flabel=a%3Db&extra_label=c%3dd&y=2&x=3", "extra%5flabel=a%3Db&extra_label=c%3dd"),
+    ("two+words=1&two%20words=2", "two+words=1&two%20words=2"),
+    ("extra_label=a;other=b", ""),  # some servers take ';' for '&'
+    ("extra_label=a#b", ""),
+]
+
+
+def test_what_is_asked_for_goes_on_byte_for_byte(limited, upstream):
+    gate = limited("upstream: {forwardQuery: [extra_label, two words]}\n")
+
+    def goes_on_so(query, goes_on):
+        upstream.clear()
+        assert gate.send(BODY, path=f"{WRITE}?{query}").status in (204, 400)  # '#' is no part of a request target
+        assert targets(upstream) in ([WRITE + ("?" + goes_on if goes_on else "")], [])
+
+    check_rows({query: (query, goes_on) for query, goes_on in GOING_ON}, goes_on_so, gate)
+
+
+HANDSHAKES = {"get_vm_proto_version=1": True, "a=b&get%5Fvm_proto_version=1&extra_label=c": True,
+              "get_vm_proto_version=12": False, "x=get_vm_proto_version=1": False}
+
+
+def test_the_handshake_is_that_argument_and_nothing_else_goes_with_it(limited, upstream):
+    gate = limited("upstream: {forwardQuery: [extra_label]}\n")
+
+    def is_that(query, asked):
+        upstream.clear()
+        with gate.client() as client:
+            reply = client.request("POST", f"{WRITE}?{query}")
+        if asked:
+            assert (reply.status, upstream.bodies) == (204, [b""])  # the store's
+            assert targets(upstream) == [f"{WRITE}?get_vm_proto_version=1"]
+        else:
+            assert all("get_vm_proto_version" not in target for target in targets(upstream))
+
+    check_rows({query: (query, asked) for query, asked in HANDSHAKES.items()}, is_that, gate)
+
+
+def test_a_long_query_costs_what_its_bytes_cost(limited, upstream):
+    names = ", ".join(f"name-{n:03}" for n in range(64))
+    gate = limited(f"upstream: {{forwardQuery: [{names}]}}\n")
+    with within(gate, memory_mib=32, cpu=1, seconds=20):
+        with gate.client() as client:
+            for part in ("&", "a&", "%61=1&", "name-063=%20&"):
+                for _ in range(20):
+                    assert client.write(BODY, path=f"{WRITE}?{part * (60_000 // len(part))}").status == 204

@@ -1,12 +1,10 @@
 """What HTTP allows and honest senders write is taken: the table of docs/operation.md, "The HTTP that is taken", row by row."""
 
-import pytest
-
 import recorded
 import strict_http
 from smuggling import CHUNKED, HOST, MEDIA, NEXT, ONE, TWO, chunk, chunks, length_of
 from tables import check_rows
-from test_smuggling import Front
+from test_smuggling import front  # noqa: F401 (a fixture)
 
 ONE_WORLD = True
 
@@ -82,14 +80,7 @@ ROWS = {
 }
 
 
-@pytest.fixture(scope="module")
-def front(tmp_path_factory):
-    made = Front(tmp_path_factory.mktemp("legal"))
-    yield made
-    made.stop()
-
-
-def test_what_http_allows_is_taken(front):
+def test_what_http_allows_is_taken(front):  # noqa: F811
     def is_taken(data, statuses, stored):
         front.store.take()
         answered = front.exchange(data + NEXT, len(statuses))
@@ -105,7 +96,7 @@ def test_what_http_allows_is_taken(front):
     check_rows(ROWS, is_taken, front.gate)
 
 
-def test_version_2_is_told_by_its_name_however_it_is_spelt(front):
+def test_version_2_is_told_by_its_name_however_it_is_spelt(front):  # noqa: F811
     v2 = recorded.bodies("prometheus-3.5-v2")[0]
 
     def is_version_2(spelt):

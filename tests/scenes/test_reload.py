@@ -1,4 +1,4 @@
-"""Other limits for a running gate: SIGHUP and POST /-/reload."""
+"""Other limits for a running gate: SIGHUP and POST /-/reload. Storms of them: tests/attacks/test_reload_storm.py."""
 
 import re
 import signal
@@ -8,6 +8,7 @@ import pytest
 import servers
 from traffic import figures, limits, numbered, offer
 from waiting import eventually
+from world import threading, time
 
 RELOADED = "seriesgate_config_last_reload_successful"
 
@@ -162,3 +163,68 @@ def test_only_a_post_reloads(limited, method):
         reply = client.request(method, "/-/reload")
     assert (reply.status, reply.get("Allow")) == (405, "POST, OPTIONS")
     assert gate.stats["windows"]["hourly"]["maxSeries"] == 3
+
+
+# --- side by side, and files that are all mistakes
+
+ASKED = "seriesgate_config_reload_requests_total"
+
+
+def test_the_file_is_read_once_a_second_at_most(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    gate.post("/-/reload")
+    began = time.monotonic()
+    gate.post("/-/reload")
+    assert time.monotonic() - began == pytest.approx(1, abs=0.01)
+
+
+def test_a_file_of_mistakes_is_ten_lines_in_the_log_and_whole_in_the_answer(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    reply = gate.reload("".join(f"wrong{n}: 1\n" for n in range(500)))
+    assert reply.status == 400
+    assert len(reply.body.splitlines()) == 500
+    eventually(lambda: gate.said("configuration not reloaded, --check-config prints all mistakes", more_mistakes="490"),
+               "the rest is a number")
+    assert len(gate.said("configuration not reloaded")) == 10
+    reply = gate.reload("".join(f"wrong{n}: 1\n" for n in range(5000)))
+    assert reply.status == 400
+    assert len(reply.body.splitlines()) <= 1001 and len(reply.body) < 1 << 20
+
+
+def test_a_drain_does_not_wait_for_those_who_wait_for_a_reload(limited):
+    gate = limited("maxHourlySeries: 1\n")
+    replies = []
+    askers = [threading.Thread(target=lambda: replies.append(gate.post("/-/reload").status)) for _ in range(4)]
+    gate.post("/-/reload")
+    for asker in askers:
+        asker.start()
+    eventually(lambda: gate.metric(ASKED) == 5, "all have asked")
+    began = time.monotonic()
+    gate.stop()
+    assert time.monotonic() - began < 2, "it has ended at once"
+    for asker in askers:
+        asker.join()
+    assert set(replies) == {200}
+
+
+# --- what a file may be written with
+
+DISCARD = "--upstream.url=discard:"
+
+
+def test_a_count_has_units(start_gate):
+    gate = start_gate(DISCARD, "--maxHourlySeries=2.5k", config="maxDailySeries: 1_000_000\n")
+    windows = gate.stats["windows"]
+    assert [windows[name]["maxSeries"] for name in ("hourly", "daily")] == [2500, 1000000]
+
+
+def test_variables_are_filled_in_at_the_start_and_at_a_reload(start_gate, upstream):
+    environment = {"STORE": upstream.url, "LIMIT": "3k"}
+    text = "upstream:\n  url: ${STORE}\nmaxHourlySeries: ${LIMIT}\nlimits:\n- {name: a, match: '{job=~\"x$\"}'}\n"
+    gate = start_gate(config=text, environment=environment)
+    assert gate.stats["windows"]["hourly"]["maxSeries"] == 3000
+    assert gate.reload(text + "maxDailySeries: ${LIMIT}\n").status == 200
+    assert gate.stats["windows"]["daily"]["maxSeries"] == 3000
+    reply = gate.reload(text + "maxDailySeries: ${OTHER_LIMIT}\n")
+    assert (reply.status, reply.body.decode().strip()) == (
+        400, f"{gate.config_file}:6: maxDailySeries: the environment variable 'OTHER_LIMIT' is not set")

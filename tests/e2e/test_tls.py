@@ -1,11 +1,13 @@
-"""TLS that only the real gate speaks: at unix sockets; and bad files at the start. More: test_tls_servers.py."""
+"""TLS that depends on the system: unix sockets, authorities and names; bad files at the start. More: tests/scenes."""
 
 import pytest
 
 import client
 import recorded
+from certificates import Authority, served_with
 from gate import run
 from secure import Secured, connection, write
+from stores_behind_tls import BODY, config, failure, start_store  # noqa: F401 (a fixture)
 from world import secure
 
 GOOD = recorded.bodies("metadata-v1")[0]
@@ -34,3 +36,27 @@ def test_a_bad_file_at_the_start_is_a_mistake_of_the_configuration(secured):
         ended = run("--upstream.url=discard:", "--listen=127.0.0.1:0", flag, *more)
         assert ended.returncode == 1
         assert str(secured.key) in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+# --- stores
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+def test_the_systems_authorities_do_not_know_ours(start_gate, start_store, authority):
+    store = start_store(served_with(authority.issue("localhost", "127.0.0.1")))
+    gate = start_gate(f"--upstream.url={store.url}")
+    assert "certificate" in failure(gate, store)
+
+
+def test_a_name_in_the_url_is_asked_for_and_looked_for(start_gate, start_store, authority):
+    asked = []
+    context = served_with(authority.issue("localhost"))
+    context.sni_callback = lambda _, name, __: asked.append(name)
+    store = start_store(context)
+    gate = start_gate(config=config(store, f"caFile: {authority.certificate}",
+                                    url=f"https://localhost:{store.port}/api/v1/write"))
+    assert gate.send(BODY).status == 204
+    assert asked == ["localhost"]
