@@ -1,6 +1,7 @@
-"""What provokes each line of docs/logs.md: for tests/scenes/test_log_lines.py, or for the tests/e2e one if it is `real`."""
+"""What provokes each line of docs/logs.md: for tests/scenes/test_seeing.py, or for tests/e2e if it is `real`."""
 
 import fcntl
+import functools
 import json
 import resource
 import signal
@@ -43,6 +44,12 @@ def line(message, real=False, unless=False):
         return provoke
 
     return register
+
+
+def lines(provoked, **how):
+    """The same for {msg: a function of a scene that is one expression}."""
+    for message, provoke in provoked.items():
+        line(message, **how)(provoke)
 
 
 def lines_for(real):
@@ -157,16 +164,12 @@ def an_observation_in_the_way(scene):
     return gate, {}
 
 
-def obstructed(scene):
+@line("state not saved")
+def a_directory_in_the_way(scene):
     (scene.state / "state" / "in the way").mkdir(parents=True)
     gate = scene.keeping("100ms")
     offer(gate, scene.upstream, numbered(3))
-    return gate
-
-
-@line("state not saved")
-def a_directory_in_the_way(scene):
-    return obstructed(scene), {}
+    return gate, {}
 
 
 @line("state.dir was removed or its lock was: made anew, and the state with it")
@@ -254,12 +257,23 @@ def doubts_without_end(scene):
 about("series, requests and connections")
 
 
-@line("series refused")
-def a_spent_limit(scene):
-    gate = scene.gate("maxHourlySeries: 2\n")
-    offer(gate, scene.upstream, numbered(5), "shop")
-    return gate, {"samples": "3", "tenant": "shop", "limit": "global", "group": "", "window": "hourly", "max": "2",
-                  "current": "2", "example": 'm{n="2"}'}
+def two_of_five(scene, text, limit, group="", window="hourly", example='m{n="2"}'):
+    gate = scene.gate(text)
+    offer(gate, scene.upstream, numbered(5, **({"job": "a"} if group else {})), "shop")
+    return gate, {"samples": "3", "tenant": "shop", "limit": limit, "group": group, "window": window, "max": "2",
+                  "current": "2", "example": example}
+
+
+lines({
+    "series refused": functools.partial(two_of_five, text="maxHourlySeries: 2\n", limit="global"),
+    "series would be refused": functools.partial(
+        two_of_five, text="limits: [{name: per-job, each: [job], mode: observe, maxDailySeries: 2}]\n", limit="per-job",
+        group='{job="a"}', window="daily", example='m{n="2",job="a"}'),
+    "exempt series beyond their limit": functools.partial(
+        two_of_five, text="maxHourlySeries: 9\nexempt: [m]\nmaxExemptSeries: 2\n", limit="exempt"),
+    "values of ignored labels beyond their limit": functools.partial(
+        two_of_five, text="ignoreLabels: [n]\nmaxIgnoredValues: 2\n", limit="ignored-values"),
+})
 
 
 def eleven_explosions(scene, text):
@@ -269,44 +283,13 @@ def eleven_explosions(scene, text):
     return gate, {"samples": "3", "limits": "1"}
 
 
-@line("more series refused")
-def eleven_refused_explosions(scene):
-    return eleven_explosions(scene, "tenants: {default: {maxHourlySeries: 2}}\n")
-
-
-@line("series would be refused")
-def a_spent_limit_that_observes(scene):
-    gate = scene.gate("limits: [{name: per-job, each: [job], mode: observe, maxDailySeries: 2}]\n")
-    offer(gate, scene.upstream, numbered(5, job="a"), "shop")
-    return gate, {"samples": "3", "tenant": "shop", "limit": "per-job", "group": '{job="a"}', "window": "daily", "max": "2",
-                  "current": "2", "example": 'm{n="2",job="a"}'}
-
-
-@line("more series would be refused")
-def eleven_observed_explosions(scene):
-    return eleven_explosions(scene, "mode: observe\ntenants: {default: {maxHourlySeries: 2}}\n")
-
-
-@line("exempt series beyond their limit")
-def a_spent_exemption(scene):
-    gate = scene.gate("maxHourlySeries: 9\nexempt: [m]\nmaxExemptSeries: 2\n")
-    offer(gate, scene.upstream, numbered(5), "shop")
-    return gate, {"samples": "3", "tenant": "shop", "limit": "exempt", "group": "", "window": "hourly", "max": "2",
-                  "current": "2", "example": 'm{n="2"}'}
-
-
-@line("values of ignored labels beyond their limit")
-def spent_ignored_values(scene):
-    gate = scene.gate("ignoreLabels: [n]\nmaxIgnoredValues: 2\n")
-    offer(gate, scene.upstream, numbered(5), "shop")
-    return gate, {"samples": "3", "tenant": "shop", "limit": "ignored-values", "group": "", "window": "hourly", "max": "2",
-                  "current": "2", "example": 'm{n="2"}'}
-
-
-@line("more exempt series or ignored values beyond their limits")
-def eleven_spent_exemptions(scene):
-    return eleven_explosions(scene, "exempt: [m]\nmaxExemptSeries: 2\n")
-
+LIMIT_OF_TENANTS = "tenants: {default: {maxHourlySeries: 2}}\n"
+lines({
+    "more series refused": lambda scene: eleven_explosions(scene, LIMIT_OF_TENANTS),
+    "more series would be refused": lambda scene: eleven_explosions(scene, "mode: observe\n" + LIMIT_OF_TENANTS),
+    "more exempt series or ignored values beyond their limits": lambda scene: eleven_explosions(
+        scene, "exempt: [m]\nmaxExemptSeries: 2\n"),
+})
 
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
 
@@ -351,11 +334,6 @@ def a_sender_without_https(scene):
                   "err": "not TLS: looks like plain HTTP"}
 
 
-@line("server.maxConnections is lowered, the process may have too few descriptors", real=True)
-def few_descriptors(scene):
-    return scene.gate(descriptors=256), {"configured": "8192", "descriptors": "256"}
-
-
 def without_descriptors(scene):
     gate = scene.gate()
     assert gate.send(GOOD).status == 204
@@ -368,14 +346,13 @@ SANITIZED = not SIMULATED and sanitized("asan", "tsan", "ubsan")  # its runtime 
 UBSAN = sanitized("ubsan")  # it asks with a pipe whether an object may be read
 
 
-@line("server.maxConnections is lowered, there are fewer descriptors", real=True, unless=UBSAN)
-def fewer_descriptors(scene):
-    return without_descriptors(scene), {"max_connections": "8"}
-
-
-@line("cannot accept a connection", real=True, unless=UBSAN)
-def no_descriptor(scene):
-    return without_descriptors(scene), {"err": "Too many open files"}
+lines({"server.maxConnections is lowered, the process may have too few descriptors": lambda scene: (
+    scene.gate(descriptors=256), {"configured": "8192", "descriptors": "256"})}, real=True)
+lines({
+    "server.maxConnections is lowered, there are fewer descriptors": lambda scene: (
+        without_descriptors(scene), {"max_connections": "8"}),
+    "cannot accept a connection": lambda scene: (without_descriptors(scene), {"err": "Too many open files"}),
+}, real=True, unless=UBSAN)
 
 
 about("the end, and another gate in its place")
@@ -394,22 +371,21 @@ def keeps(scene):
 
 
 def taken_over(scene):
-    """The gate whose place was taken, and the one that has it."""
+    """The gate whose place was taken."""
     before = scene.gate(keeps(scene))
     assert before.get("/-/healthy").status == 200  # who is answered can meet it
-    after = scene.gate(keeps(scene), "--takeover")
+    scene.gate(keeps(scene), "--takeover")
     before.wait()
-    return before, after
+    return before
 
 
-@line("handing over to another process", real=True)
-def another_gate_comes(scene):
-    return taken_over(scene)[0], {}
-
-
-@line("another process serves in this one's place", real=True)
-def another_gate_is_there(scene):
-    return taken_over(scene)[0], {}
+lines({
+    "handing over to another process": lambda scene: (taken_over(scene), {}),
+    "another process serves in this one's place": lambda scene: (taken_over(scene), {}),
+    "no gate runs, so none is taken over": lambda scene: (scene.gate(keeps(scene), "--takeover"), {}),
+    "the service manager cannot be told": lambda scene: (
+        scene.gate(environment={"NOTIFY_SOCKET": "/nowhere/at/all"}), {"err": "No such file or directory"}),
+}, real=True)
 
 
 @line("the place was not handed over", real=True)
@@ -435,21 +411,11 @@ def somebody_keeps_the_state(scene):
     return gate, {}
 
 
-@line("no gate runs, so none is taken over", real=True)
-def nobody_to_take_over_from(scene):
-    return scene.gate(keeps(scene), "--takeover"), {}
-
-
 @line("no other gate can take this one's place", real=True)
 def a_file_where_gates_meet(scene):
     place = scene.folder / "met"
     place.write_text("")
     return scene.gate(f"server: {{takeoverSocket: {place}}}\n"), {"path": str(place), "err": "Address already in use"}
-
-
-@line("the service manager cannot be told", real=True)
-def a_service_manager_that_is_not_there(scene):
-    return scene.gate(environment={"NOTIFY_SOCKET": "/nowhere/at/all"}), {"err": "No such file or directory"}
 
 
 @line("stopped", real=True)
@@ -603,11 +569,6 @@ def a_burst_of_garbage(scene):
     return gate, {"requests": "49", "reason": "malformed"}
 
 
-@line("more requests without an answer")
-def a_burst_to_a_store_that_is_away(scene):
-    return without_a_store(scene, 50), {"requests": "49", "reason": "connection_refused"}
-
-
 @line("the store rejected more requests")
 def a_burst_that_the_store_rejects(scene):
     gate = scene.gate()
@@ -626,9 +587,12 @@ def partly_written(scene, requests):
     return gate
 
 
-@line("the store wrote less of more requests")
-def a_burst_that_the_store_writes_less_of(scene):
-    return partly_written(scene, 50), {"requests": "49", "samples": "98"}
+lines({
+    "the store wrote less of more requests": lambda scene: (
+        partly_written(scene, 50), {"requests": "49", "samples": "98"}),
+    "more requests without an answer": lambda scene: (
+        without_a_store(scene, 50), {"requests": "49", "reason": "connection_refused"}),
+})
 
 
 about("what the store says, and its name")
@@ -665,9 +629,11 @@ def a_name_that_comes_late(scene):
 about("fleets")
 
 
-@line("joined the fleet", real=True)
-def the_first_gate_of_a_fleet(scene):
-    return scene.in_fleet(), {"namespace": "default", "gates": "1"}
+lines({
+    "joined the fleet": lambda scene: (scene.in_fleet(), {"namespace": "default", "gates": "1"}),
+    "state.dir holds no series in a fleet, the shared store does": lambda scene: (
+        scene.in_fleet(f"state: {{dir: {scene.state}}}\n"), {"dir": str(scene.state)}),
+}, real=True)
 
 
 @line("the fleet's series are known", real=True)
@@ -681,11 +647,6 @@ def a_gate_that_joins_others_and_must_not_read(scene):
     offer(scene.in_fleet(), scene.upstream, numbered(3))
     scene.stores[0].call("ACL", "SETUSER", "default", "-dump", "-sscan")
     return scene.join_fleet(), {}
-
-
-@line("state.dir holds no series in a fleet, the shared store does", real=True)
-def a_gate_of_a_fleet_with_a_directory(scene):
-    return scene.in_fleet(f"state: {{dir: {scene.state}}}\n"), {"dir": str(scene.state)}
 
 
 @line("the shared store is away", real=True)
@@ -710,10 +671,8 @@ def a_shared_store_that_is_emptied(scene):
     return gate, {"new_series": "refused", "budgets": "0"}
 
 
-@line("the shared store's counts are whole", real=True)
-def a_shared_store_that_has_them_again(scene):
-    gate = a_shared_store_that_is_emptied(scene)[0]
-    return gate, {"budgets": "0", "gates": "1"}
+lines({"the shared store's counts are whole": lambda scene: (
+    a_shared_store_that_is_emptied(scene)[0], {"budgets": "0", "gates": "1"})}, real=True)
 
 
 about("what is confirmed, secrets and certificates")
