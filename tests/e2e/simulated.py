@@ -311,9 +311,6 @@ class Lock:
     def release(self):
         self._held = False
 
-    def locked(self):
-        return self._held
-
     def __enter__(self):
         self.acquire()
 
@@ -321,66 +318,7 @@ class Lock:
         self.release()
 
 
-class Condition:
-    def __init__(self, lock=None):
-        self._lock, self._notified = lock or Lock(), 0
-
-    def __enter__(self):
-        self._lock.acquire()
-
-    def __exit__(self, *_):
-        self._lock.release()
-
-    def notify(self, n=1):
-        self._notified += 1
-
-    notify_all = notify
-
-    def wait(self, timeout=None):
-        before = self._notified
-        return self.wait_for(lambda: self._notified != before, timeout)
-
-    def wait_for(self, predicate, timeout=None):
-        self._lock.release()
-        try:
-            return STAGE.wait(predicate, timeout)
-        finally:
-            self._lock.acquire()
-
-
-class Semaphore:
-    def __init__(self, value=1):
-        self._value = value
-
-    def acquire(self, blocking=True, timeout=None):
-        if not STAGE.wait(lambda: self._value > 0, timeout if blocking else 0):
-            return False
-        self._value -= 1
-        return True
-
-    def release(self, n=1):
-        self._value += n
-
-    __enter__ = acquire
-
-    def __exit__(self, *_):
-        self.release()
-
-
-class Barrier:
-    def __init__(self, parties):
-        self._parties, self._waiting, self._round = parties, 0, 0
-
-    def wait(self, timeout=None):
-        self._waiting += 1
-        mine = self._round
-        if self._waiting == self._parties:
-            self._waiting, self._round = 0, mine + 1
-        STAGE.wait(lambda: self._round != mine, timeout)
-
-
-threading = _Module(real_threading, ("current_thread",), Thread=Thread, Event=Event, Lock=Lock, RLock=Lock, Condition=Condition,
-                    Semaphore=Semaphore, Barrier=Barrier)
+threading = _Module(real_threading, ("current_thread",), Thread=Thread, Event=Event, Lock=Lock)
 
 
 class _Future:
@@ -599,9 +537,6 @@ class Socket(_WithStreams):
         if how != real_socket.SHUT_WR:
             self._hears_no_more = True
 
-    def detach(self):
-        raise NotImplementedError
-
     # --- one that listens
 
     def listen(self, backlog=128):
@@ -802,10 +737,6 @@ class SecureSocket(_WithStreams):
         data = memoryview(bytes(data))
         while data:
             data = data[self._perform(lambda: self._object.write(data)):]
-
-    def unwrap(self):
-        self._perform(self._object.unwrap)
-        return self._plain
 
     def close_now(self):
         self._plain.close_now()

@@ -129,12 +129,11 @@ class Upstream(Listener):
 
     `answers`: one-time answers, taken first in, first out; `default` answers the rest. `handler`, when given, is
     called with each Request instead and returns its Answer (from any connection's thread). `tls`: an ssl.SSLContext for
-    https://, may be replaced at any time; `handshake_failures` are those that did not come about, as ssl says it.
+    https://, may be replaced at any time.
     """
 
     def __init__(self, port=0, handler=None, tls=None, host="127.0.0.1"):
         self.tls = tls
-        self.handshake_failures = []
         self.requests = []
         self.answers = deque()
         self.default = Answer()
@@ -158,11 +157,7 @@ class Upstream(Listener):
     def secured(self, connection):
         if not self.tls:
             return connection
-        try:
-            secured = secure(self.tls, connection, server_side=True)
-        except OSError as error:
-            self.handshake_failures.append(str(error))
-            raise
+        secured = secure(self.tls, connection, server_side=True)
         with self._lock:
             self._connections.discard(connection)
             self._connections.add(secured)
