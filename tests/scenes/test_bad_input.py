@@ -247,25 +247,6 @@ def test_unusual_but_well_formed_messages_pass_unchanged(served):
     served.check_rows(FINE, passes)
 
 
-def test_a_chunked_body_works(served):
-    body = wire.pack(malformed.GOOD * 500)
-    chunks = b"".join(b"%x;ext=1\r\n%s\r\n" % (len(part), part) for part in (body[:1], body[1:50], body[50:]))
-    assert served.exchange(CHUNKED + chunks + b"0\r\n\r\n").status == 204
-    request, = served.upstream.requests
-    assert request.body == body
-    assert (request.all("Transfer-Encoding"), request.get("Content-Length")) == ([], str(len(body)))
-
-
-def test_expect_100_continue_works(served):
-    def goes_on(connection):
-        connection.continues()
-        connection.send(GOOD)
-        return connection.reply().status
-
-    assert served.exchange(announced(len(GOOD), ("Expect", "100-continue")), goes_on) == 204
-    assert served.upstream.bodies == [GOOD]
-
-
 def test_pipelined_requests_are_answered_in_order(served):
     bodies = [wire.pack(wire.sampled("up", job="a", value=float(i))) for i in range(5)]
     data = b"".join(post(body) for body in bodies) + head("GET", "/health") + head("GET", "/nowhere")
