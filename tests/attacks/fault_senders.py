@@ -17,8 +17,7 @@ CUT_OFF = -1  # the sender has ended its connection before the end of the reques
 
 # What a sender is told: where the gate is, how it is spoken to, and how often it loses its own connection.
 # `authority`: the file of a CA, if the gate speaks TLS. `pause`, `rest`: seconds after an answer, and before a retry.
-Orders = collections.namedtuple("Orders", "seed address authority cuts pause rest",
-                                defaults=(None, 0.0, 0.0, 0.0))
+Orders = collections.namedtuple("Orders", "seed address authority cuts pause rest", defaults=(None, 0.0, 0.0, 0.0))
 
 
 def read_answer(stream):

@@ -32,8 +32,7 @@ class Markers:
             assert len(series.samples) == 1 and not series.exemplars and not series.histograms
             value = series.samples[0].value
             stale = struct.pack("<d", value) == wire.STALE
-            found.append((dict(labels), "ends" if stale else value,
-                          series.samples[0].timestamp))
+            found.append((dict(labels), "ends" if stale else value, series.samples[0].timestamp))
         return found
 
     def next(self, count=1):
