@@ -7,9 +7,11 @@ import pytest
 
 import recorded
 import tee
+import traffic
 import wire
 import wire_v2
 from answering import Answering
+from client import WRITE
 from recorded import SAMPLES, SERIES, leaks_allowed
 from servers import Prometheus, VmAgent
 from waiting import eventually
@@ -263,3 +265,15 @@ def test_native_histograms_in_version_2_are_found_in_a_prometheus_that_knows_ver
         assert gate.metric("seriesgate_untranslated_histograms_total") == 0
     finally:
         store.stop()
+
+
+# --- the sender's query string
+
+@pytest.mark.one_thread
+@pytest.mark.parametrize("named, job", [("", b"a"), ("extra_label", b"other")], ids=["left out", "asked for"])
+def test_a_senders_extra_label_leaves_the_stored_series_as_sent(start_gate, victoria_metrics, named, job):
+    gate = start_gate(config=f"upstream: {{url: '{victoria_metrics.write_url}', forwardQuery: [{named}]}}\n")
+    body = traffic.body([{"__name__": "mine", "job": "a"}], timestamp=int(time.time() * 1000))
+    assert gate.send(body, path=f"{WRITE}?extra_label=job%3Dother").status == 204
+    stored = eventually(victoria_metrics.samples, "stored")
+    assert list(stored) == [((b"__name__", b"mine"), (b"job", job))]
