@@ -51,11 +51,13 @@ class timed_requests {
 };
 
 /// An hour from nothing to n series, all of them again, as many others that are not known, and the next hour, in which
-/// they come back. Times in nanoseconds a series, memory in bytes a series, of the hour's and the day's set together.
-void window(benchmark::State& state) {
+/// they come back. Times in nanoseconds a series, memory in bytes a series, of the hour's and the day's set together,
+/// or of the table.
+void window(benchmark::State& state, set_kind kind) {
     const auto n = static_cast<std::uint64_t>(state.range(0));
     for (auto _ : state) {
-        series_limiter limiter{limit_rules{.global = {.hourly = n}, .incumbent_grace = std::chrono::seconds{0}}, noon};
+        series_limiter limiter{limit_rules{.global = {.hourly = n}, .incumbent_grace = std::chrono::seconds{0}}, noon,
+                               hash_key::known_to_all(), limit_scope::gate, kind};
         timed_requests requests{limiter};
         time_point now = noon;
         const auto offer_all = [&](std::uint64_t first, std::uint64_t count) {
@@ -85,7 +87,24 @@ void window(benchmark::State& state) {
         state.counters["bytes_later"] = bytes();
     }
 }
-BENCHMARK(window)->RangeMultiplier(10)->Range(100'000, 100'000'000)->Iterations(1)->Unit(benchmark::kSecond);
+void windows_of_filters(benchmark::State& state) {
+    window(state, set_kind::bloom);
+}
+void windows_of_table(benchmark::State& state) {
+    window(state, set_kind::exact);
+}
+BENCHMARK(windows_of_filters)
+    ->Name("window")
+    ->RangeMultiplier(10)
+    ->Range(100'000, 100'000'000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK(windows_of_table)
+    ->Name("window_of_table")
+    ->RangeMultiplier(10)
+    ->Range(100'000, 100'000'000)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
 
 /// 200 requests a second, 20 of their 2,000 series new, in a window of 50 M series in its second hour; a thread does
 /// the maintenance, as in the app. With `rotating` the hour ends after a second: then all series are new, and the new

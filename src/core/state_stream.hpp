@@ -114,6 +114,8 @@ class state_decoder {
         if (size > source_.left()) fail();
         return good_;
     }
+    /// Bytes that remain.
+    [[nodiscard]] std::uint64_t left() const { return source_.left(); }
     [[nodiscard]] bool is_at_end() const { return source_.left() == 0; }
     void fail() noexcept { good_ = false; }
     [[nodiscard]] bool good() const noexcept { return good_; }

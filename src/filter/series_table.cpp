@@ -187,20 +187,13 @@ std::unique_ptr<series_table::rewrite> series_table::plan(std::uint64_t fingerpr
     std::size_t wanted = leaves;
     if (live * 100 > leaves * entries_per_leaf * full_part) wanted = leaves + 1;
     if (live * 100 < leaves * entries_per_leaf * empty_part) wanted = live * 100 / wanted_part / entries_per_leaf + 1;
-    return wanted == leaves ? nullptr : make_rewrite(fingerprint, wanted);
+    return wanted == leaves ? nullptr : std::unique_ptr<rewrite>{new rewrite{fingerprint, wanted}};
 }
 
 std::unique_ptr<series_table::rewrite> series_table::plan_for_room() {
     if (find_room(wants_room_, keys_wanted_)) return nullptr;  // it has grown since
     const std::size_t leaves = partition_of(wants_room_).leaf_count.load(std::memory_order_relaxed);
-    return make_rewrite(wants_room_, leaves + std::max<std::size_t>(1, leaves / 2));
-}
-
-std::unique_ptr<series_table::rewrite> series_table::make_rewrite(std::uint64_t fingerprint, std::size_t leaves) {
-    auto made = std::make_unique<rewrite>();
-    made->fingerprint_ = fingerprint;
-    made->leaves_wanted_ = leaves;
-    return made;
+    return std::unique_ptr<rewrite>{new rewrite{wants_room_, leaves + std::max<std::size_t>(1, leaves / 2)}};
 }
 
 void series_table::give_leaves(partition& to, std::size_t count) {
@@ -233,22 +226,25 @@ series_table::line* series_table::take_leaf() {
 
 void series_table::prepare(rewrite& of) try {
     const directory& all = current();
-    if (of.divides()) {
-        const std::size_t each = std::clamp<std::size_t>((of.leaves_wanted_ + 1) / 2, 4, leaves_max);
-        for (partition& half : of.filled_) give_leaves(half, each);
-        if (all.kept[all.first_of(all.place_of(of.fingerprint_))].bits == all.bits && !of.wider_)
-            of.wider_ = std::make_unique<directory>(all.bits + 1);
-    } else {
-        give_leaves(of.filled_[0], of.leaves_wanted_);
+    if (of.filled_.size() != std::size_t{1} << of.divisions_) {
+        give_back(of);
+        of.filled_ = std::vector<partition>(std::size_t{1} << of.divisions_);
     }
+    for (partition& each : of.filled_) give_leaves(each, of.leaves_);
+    const unsigned bits = all.kept[all.place_of(of.fingerprint_)].bits + of.divisions_;
+    if (bits > all.bits && (!of.wider_ || of.wider_->bits < bits)) of.wider_ = std::make_unique<directory>(bits);
     of.copies_.resize(leaves_max * entries_per_leaf);
     retired_leaves_.reserve(retired_leaves_.size() + leaves_max);
     retired_.reserve(retired_.size() + 1);
     note_bytes();
 } catch (const std::bad_alloc&) {
-    for (partition& half : of.filled_)
-        for (std::size_t leaf = half.leaf_count.exchange(0); leaf-- > 0;) free_leaves_.push_back(half.leaves[leaf]);
+    give_back(of);
     throw;
+}
+
+void series_table::give_back(rewrite& of) noexcept {
+    for (partition& each : of.filled_)
+        for (std::size_t leaf = each.leaf_count.exchange(0); leaf-- > 0;) free_leaves_.push_back(each.leaves[leaf]);
 }
 
 /// Copies the live entries. Requests go on to touch the old ones.
@@ -256,7 +252,7 @@ series_table::filling series_table::fill(rewrite& with, const partition& old, un
     filling done = filling::direct;
     std::size_t at = 0;
     visit_live(old, [&](std::uint64_t key, const word& mark) {
-        partition& into = with.half_of(key, bits);
+        partition& into = with.part_of(key, bits);
         word* copied = nullptr;
         while (done != filling::does_not_fit &&
                (copied = put(into, key, mark.load(std::memory_order_relaxed))) == nullptr)
@@ -274,28 +270,22 @@ bool series_table::apply(rewrite& of) noexcept {
     const partition& old = all.places[place];
     const filling done = fill(of, old, bits);
     if (done == filling::does_not_fit) {
-        for (partition& half : of.filled_) clear(half);
-        ++of.leaves_wanted_;
+        give_back(of);
+        for (partition& each : of.filled_) each.live.store(0, std::memory_order_relaxed);
+        of.want_more();
         return false;
     }
     // A request that finds the mark of an entry that has moved asks again; so this mark is the last.
     std::size_t at = 0;
     visit_live(old, [&](std::uint64_t key, word& mark) {
         word* copied = of.copies_[at++];
-        if (done == filling::with_moves) copied = find_in(lines_in(of.half_of(key, bits), key), key).mark;
+        if (done == filling::with_moves) copied = find_in(lines_in(of.part_of(key, bits), key), key).mark;
         copied->store(mark.fetch_or(moving_bit, std::memory_order_relaxed), std::memory_order_relaxed);
     });
     for (std::size_t leaf = 0; leaf < old.leaf_count.load(std::memory_order_relaxed); ++leaf)
         retired_leaves_.push_back(old.leaves[leaf].load(std::memory_order_relaxed));
     publish(of, place, bits);
     return true;
-}
-
-void series_table::clear(partition& of) noexcept {
-    of.live.store(0, std::memory_order_relaxed);
-    for (std::size_t leaf = 0; leaf < of.leaf_count.load(std::memory_order_relaxed); ++leaf)
-        std::memset(static_cast<void*>(of.leaves[leaf].load(std::memory_order_relaxed)), 0,
-                    lines_per_leaf * sizeof(line));
 }
 
 /// Views see the leaves before their number: see give_leaves().
@@ -310,19 +300,20 @@ void series_table::publish(rewrite& done, std::size_t place, unsigned bits) noex
     directory& old = current();
     directory& all = done.wider_ ? *done.wider_ : old;
     if (done.wider_) {
+        const unsigned wider = all.bits - old.bits;
         for (std::size_t i = 0; i < all.places.size(); ++i) {
-            copy(old.places[i / 2], all.places[i]);
-            all.kept[i] = old.kept[i / 2];
+            copy(old.places[i >> wider], all.places[i]);
+            all.kept[i] = old.kept[i >> wider];
         }
-        place *= 2;
+        place <<= wider;
     }
+    bits += done.divisions_;
     const std::size_t span = std::size_t{1} << (all.bits - bits);
-    for (std::size_t i = 0; i < span; ++i) {
-        const bool is_second = done.divides() && i >= span / 2;
-        copy(done.filled_[is_second ? 1 : 0], all.places[place + i]);
-        all.kept[place + i] = {.bits = static_cast<std::uint8_t>(bits + (done.divides() ? 1 : 0)),
-                               .counted_since = live_since()};
-    }
+    for (const partition& each : done.filled_)
+        for (std::size_t i = 0; i < span; ++i, ++place) {
+            copy(each, all.places[place]);
+            all.kept[place] = {.bits = static_cast<std::uint8_t>(bits), .counted_since = live_since()};
+        }
     if (!done.wider_) return;
     directory_.store(done.wider_.get(), std::memory_order_release);
     retired_.push_back(std::exchange(owned_, std::move(done.wider_)));

@@ -1,6 +1,7 @@
 /// An exact set of series: fingerprints in an open-addressing table, each with the minute when it was last seen.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -228,12 +229,11 @@ class series_table {
     [[nodiscard]] directory& current() const noexcept { return *directory_.load(std::memory_order_relaxed); }
     [[nodiscard]] partition& partition_of(std::uint64_t fingerprint) const noexcept;
     [[nodiscard]] std::uint32_t count(const partition& of) const noexcept;
-    static std::unique_ptr<rewrite> make_rewrite(std::uint64_t fingerprint, std::size_t leaves);
     template <class Visit>
     void visit_live(const partition& of, Visit visit) const;
     enum class filling : std::uint8_t { direct, with_moves, does_not_fit };
     filling fill(rewrite& with, const partition& old, unsigned bits) noexcept;
-    static void clear(partition& of) noexcept;
+    void give_back(rewrite& of) noexcept;
     static void copy(const partition& from, partition& to) noexcept;
     void publish(rewrite& done, std::size_t place, unsigned bits) noexcept;
     void give_leaves(partition& to, std::size_t count);
@@ -259,20 +259,37 @@ class series_table {
     std::atomic<std::size_t> bytes_{0};
 };
 
-/// A partition that gets other leaves.
+/// A partition that gets other leaves, or becomes 2, 4, ... partitions.
 class series_table::rewrite {
     friend class series_table;
 
-    std::uint64_t fingerprint_ = 0;  ///< one in the partition
-    std::size_t leaves_wanted_ = 0;  ///< more than leaves_max: two partitions
-    std::array<partition, 2> filled_{};
+    std::uint64_t fingerprint_;  ///< one in the partition
+    unsigned divisions_;         ///< further bits that the new partitions are chosen by
+    std::size_t leaves_;         ///< of each of them
+    std::vector<partition> filled_{};
     std::vector<word*> copies_{};  ///< the new marks, in the order of the old entries
     std::unique_ptr<directory> wider_{};
 
-    [[nodiscard]] bool divides() const noexcept { return leaves_wanted_ > leaves_max; }
+    rewrite(std::uint64_t fingerprint, std::size_t leaves)
+        : fingerprint_(fingerprint),
+          divisions_(leaves > leaves_max ? 1 : 0),
+          leaves_(leaves > leaves_max ? leaves_of_half(leaves) : leaves) {}
+
+    static std::size_t leaves_of_half(std::size_t leaves) noexcept {
+        return std::clamp<std::size_t>((leaves + 1) / 2, 4, 7);
+    }
+    /// After the entries did not fit.
+    void want_more() noexcept {
+        if (leaves_ < leaves_max) {
+            ++leaves_;
+        } else {
+            ++divisions_;
+            leaves_ = leaves_of_half(leaves_max);
+        }
+    }
     /// @param bits that the old partition is chosen by.
-    [[nodiscard]] partition& half_of(std::uint64_t key, unsigned bits) noexcept {
-        return filled_[divides() ? key >> (63 - bits) & 1 : 0];
+    [[nodiscard]] partition& part_of(std::uint64_t key, unsigned bits) noexcept {
+        return filled_[divisions_ == 0 ? 0 : key << bits >> (64 - divisions_)];
     }
 };
 

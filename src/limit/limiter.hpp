@@ -22,11 +22,11 @@ class windows;
 
 /// Admits series into the current hour and day.
 ///
-/// There is one admitted set per window and many budgets. lookup() asks only the hour's set; budgets are counters that
-/// commit() uses for new series. The day's set contains the hour's.
+/// There is one admitted set per window, or one table for all of them (set_kind), and many budgets. lookup() asks only
+/// the hour's set; budgets are counters that commit() uses for new series. The day's set contains the hour's.
 ///
 /// Exact: new series are decided and counted under one lock. No race exceeds a budget, nothing is counted twice, and a
-/// refusal consumes nothing. Two exceptions: a false positive of the filter lets a new series pass uncounted
+/// refusal consumes nothing. Two exceptions: a false positive of a filter (a table has none) lets one pass uncounted
 /// (limit_rules::false_positive_rate is an upper bound, since a full set grows first); limit_rules::whole_histograms
 /// admits within a margin, see admission.hpp.
 ///

@@ -254,9 +254,10 @@ bool load_sets(state_decoder& in, loaded_state& into, double rate) {
     const set_mark previous_day = load_mark(in);
     if (previous_day == set_mark::as_day) into.day_before = into.day;
     if (previous_day == set_mark::follows) into.day_before = std::make_shared<day_set>(load_set(in));
-    if (has_table && into.table)
+    if (has_table && into.table) {
+        into.table = std::make_shared<series_table>(in.left() / entry_bytes);  // they come by partition
         load_table(in, [&into](std::uint64_t key, const series_mark& mark) { into.table->fill_in(key, mark); });
-    else if (has_table)
+    } else if (has_table)
         load_table_into_filters(in, into, rate);
     sets.hour = into.hour;
     sets.day = into.day;

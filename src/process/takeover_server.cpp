@@ -163,7 +163,7 @@ void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
 
 void takeover_server::stop_taking() {
     of_.serving.senders.pause();
-    if (of_.serving.admin_server != nullptr) of_.serving.admin_server.pause();
+    if (of_.serving.admin_server != nullptr) of_.serving.admin_server->pause();
     const auto grace = sender_grace(of_.serving.acceptor.self.shared.settings.drain_timeout);
     on_all_threads([grace](worker& self) {
         self.senders.wake_idle();
@@ -173,7 +173,7 @@ void takeover_server::stop_taking() {
 
 bool takeover_server::accepts() const {
     return of_.serving.senders.accepts() ||
-           (of_.serving.admin_server != nullptr && of_.serving.admin_server.accepts());
+           (of_.serving.admin_server != nullptr && of_.serving.admin_server->accepts());
 }
 
 /// Waits until every connection is closed and every replica copy is finished.
@@ -229,7 +229,7 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
     of_.serving.senders.leave_file();
-    if (of_.serving.admin_server != nullptr) of_.serving.admin_server.leave_file();
+    if (of_.serving.admin_server != nullptr) of_.serving.admin_server->leave_file();
     log::info("another process serves in this one's place");
     co_return "";
 }

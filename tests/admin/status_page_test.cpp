@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "admin/status_sections.hpp"
 #include <string>
 #include <utility>
+#include "admin/status_page.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

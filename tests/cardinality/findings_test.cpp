@@ -4,7 +4,7 @@
 #include <random>
 
 #include "cardinality/cardinality_tracker.hpp"
-#include "cardinality/finding.hpp"
+#include "cardinality/findings.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::findings_test {

@@ -44,6 +44,7 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "maxHourlySeries: 0\n"
           "maxDailySeries: 0\n"
           "falsePositiveRate: 0.0001\n"
+          "seriesSet: bloom\n"
           "ignoreLabels: []\n"
           "maxIgnoredValues: 64\n"
           "topLabels: [job, namespace, instance]\n"

@@ -1,6 +1,5 @@
 #include "config/endpoint.hpp"
 
-#include "config/wording.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::endpoint_test {

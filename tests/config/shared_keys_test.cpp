@@ -43,6 +43,12 @@ TEST_CASE("without a URL or a sentinel a gate counts alone") {
     CHECK(shared_of("sentinel: {master: main, addresses: [a]}").has_store());
 }
 
+TEST_CASE("a fleet has filters") {
+    CHECK(loaded("seriesSet: exact\n").series_set == set_kind::exact);
+    CHECK(errors_in("seriesSet: exact\nfingerprint: {secretFile: /s}\nshared: {url: redis://valkey}\n") ==
+          lines{"seriesSet: cannot be exact with shared: a fleet has filters for now"});
+}
+
 TEST_CASE("every key of a fleet says what it says") {
     const shared_config read = shared_of(
         "url: 'rediss://valkey:7000/2', namespace: Shop_1.a-b, username: gate, passwordFile: /password, tls: {caFile: "

@@ -1,9 +1,8 @@
 // Any bytes as a web configuration file, and as an Authorization header: an outcome, never an exception or a crash;
 // errors of one line each; what is taken can be asked.
-#include "config/load.hpp"
-#include "config/load_web.hpp"
 #include <cstdint>
 #include <string>
+#include "config/load.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "http/access_control.hpp"
 

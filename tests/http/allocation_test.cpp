@@ -1,9 +1,8 @@
 #include "support/allocations.hpp"
 
-#include "config/load.hpp"
-#include "config/load_web.hpp"
 #include <string>
 #include <vector>
+#include "config/load.hpp"
 #include "http/access_control.hpp"
 #include "http/passwords.hpp"
 #include "support/catch.hpp"

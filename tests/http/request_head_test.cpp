@@ -1,8 +1,7 @@
 #include "http/request_head.hpp"
 
-#include "http/query.hpp"
-#include "http/route_table.hpp"
 #include <string>
+#include "http/route_table.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;

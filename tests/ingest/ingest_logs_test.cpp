@@ -1,4 +1,4 @@
-#include "ingest/ingest_logs.hpp"
+#include "ingest/texts.hpp"
 
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"

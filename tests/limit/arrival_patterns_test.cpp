@@ -52,7 +52,7 @@ TEST_CASE("one request as large as the limit fills no filter beyond its rate, an
     }
 }
 
-TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
+TEST_CASE("sixteen senders at once fill no filter beyond its rate", "[filter]") {
     constexpr std::uint64_t senders = 16;
     const std::uint64_t requests = sanitized ? 2 : 8;
     series_limiter limiter{{}, at(10)};
@@ -71,7 +71,7 @@ TEST_CASE("sixteen senders at once fill no filter beyond its rate") {
     CHECK(figures_of(limiter).hourly.series_current <= all);
 }
 
-TEST_CASE("under random arrival patterns no filter's rate is above what was promised") {
+TEST_CASE("under random arrival patterns no filter's rate is above what was promised", "[filter]") {
     const std::uint64_t patterns = sanitized ? 40 : 2'000;
     for (std::uint64_t pattern = 0; pattern < patterns; ++pattern) {
         CAPTURE(pattern);
@@ -119,7 +119,7 @@ TEST_CASE("a newcomer is taken for an incumbent as rarely as two filters err at 
     CHECK(gate.accepted(series(1'000'000, newcomers), at(11)) <= newcomers / 10'000 + 25);
 }
 
-TEST_CASE("a long request lets others have their turn") {
+TEST_CASE("a long request lets others have their turn", "[slow]") {
     const std::uint64_t count = sanitized ? 100'000 : 1'000'000;
     offering gate{{}, at(10)};
     std::atomic<bool> begun{false};
@@ -143,7 +143,7 @@ TEST_CASE("a long request lets others have their turn") {
     CHECK(turns >= 50);
 }
 
-TEST_CASE("reloads that come in the middle of a long request leave no series undecided") {
+TEST_CASE("reloads that come in the middle of a long request leave no series undecided", "[slow]") {
     const std::uint64_t count = sanitized ? 2'000 : 20'000;
     limit_rules plain;
     limit_rules whole;

@@ -186,7 +186,7 @@ std::vector<offered_series> random_request(time_point now, random_numbers& rando
 
 }  // namespace
 
-TEST_CASE("under any rules, reloads and restarts, every verdict and figure is that of an exact model") {
+TEST_CASE("under any rules, reloads and restarts, every verdict and figure is that of an exact model", "[both]") {
     const universe all;
     const std::uint64_t lives = sanitized ? 6 : 24;
     const std::uint64_t entries = sanitized ? 15'000 : 50'000;

@@ -131,7 +131,8 @@ class witness {
 
 }  // namespace
 
-TEST_CASE("what passes against the rules is a filter's false positive, and no more pass than were promised") {
+TEST_CASE("what passes against the rules is a filter's false positive, and no more pass than were promised",
+          "[filter]") {
     const double rate = 0.01;
     const std::uint64_t scale = sanitized ? 500 : 10'000;  // of series; at full scale the first segment is filled
     limit_rules settings{

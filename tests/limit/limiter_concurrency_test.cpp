@@ -124,14 +124,15 @@ std::int64_t seconds_of(time_point now) {
 
 }  // namespace
 
-TEST_CASE("eight threads with overlapping series fill a limit to the last slot and not beyond") {
+TEST_CASE("eight threads with overlapping series fill a limit to the last slot and not beyond", "[both]") {
     const std::uint64_t max = sanitized ? 2'000 : 10'000;
     const auto settings = GENERATE_COPY(values<limit_rules>({
         {.global = {.hourly = max}},
         {.global = {.daily = max}},
         {.global = {.hourly = max, .daily = max}},
     }));
-    series_limiter limiter{settings, at(10)};
+    const auto kind = GENERATE(set_kind::bloom, set_kind::exact);
+    series_limiter limiter{settings, at(10), hash_key::known_to_all(), limit_scope::gate, kind};
     std::atomic<std::int64_t> now{seconds_of(at(10))};
     const maintenance maintaining{limiter, now};
     auto senders = senders_of(limiter);
@@ -148,11 +149,16 @@ TEST_CASE("eight threads with overlapping series fill a limit to the last slot a
     CHECK(figures.hourly.samples_refused + figures.daily.samples_refused == refused);
 }
 
-TEST_CASE("eight threads that meet a new hour at once roll over once, and its budget is exact") {
+TEST_CASE("eight threads that meet a new hour at once roll over once, and its budget is exact", "[both]") {
     const std::uint64_t max = sanitized ? 300 : 1'000;
     // The day's budget is spent in the course of the hours; every other pool is new in the hour.
     const std::uint64_t daily_max = 5 * max / 2;
-    series_limiter limiter{{.global = {.hourly = max, .daily = daily_max}, .incumbent_grace = 0s}, at(0)};
+    const auto kind = GENERATE(set_kind::bloom, set_kind::exact);
+    series_limiter limiter{{.global = {.hourly = max, .daily = daily_max}, .incumbent_grace = 0s},
+                           at(0),
+                           hash_key::known_to_all(),
+                           limit_scope::gate,
+                           kind};
     std::atomic<std::int64_t> now{seconds_of(at(0))};
     const maintenance maintaining{limiter, now};
     auto senders = senders_of(limiter);
@@ -182,10 +188,11 @@ TEST_CASE("eight threads that meet a new hour at once roll over once, and its bu
     CHECK(day.size() == daily_max);
 }
 
-TEST_CASE("threads whose requests meet a new hour in the same instant roll over once") {
+TEST_CASE("threads whose requests meet a new hour in the same instant roll over once", "[both]") {
     constexpr std::uint64_t racers = 4;
     const int hours = sanitized ? 300 : 2'000;
-    series_limiter limiter{{.global = {.hourly = racers}}, at(0)};
+    const auto kind = GENERATE(set_kind::bloom, set_kind::exact);
+    series_limiter limiter{{.global = {.hourly = racers}}, at(0), hash_key::known_to_all(), limit_scope::gate, kind};
     sender first{limiter, 0};
     for (std::uint64_t i = 0; i < racers; ++i) first.offer_one(fingerprint_of(i), at(0));
     std::atomic<int> hour{0};
@@ -215,9 +222,10 @@ TEST_CASE("threads whose requests meet a new hour in the same instant roll over 
     CHECK(figures_of(limiter).hourly.span == hour_of(at(0) + std::chrono::hours{hours}));
 }
 
-TEST_CASE("eight threads race for the incumbents' hour, and every incumbent gets its slot") {
+TEST_CASE("eight threads race for the incumbents' hour, and every incumbent gets its slot", "[both]") {
     const std::uint64_t max = sanitized ? 400 : 2'000;
-    series_limiter limiter{{.global = {.hourly = max}}, at(10)};
+    const auto kind = GENERATE(set_kind::bloom, set_kind::exact);
+    series_limiter limiter{{.global = {.hourly = max}}, at(10), hash_key::known_to_all(), limit_scope::gate, kind};
     auto senders = senders_of(limiter);
     run_at_once(senders, [&](sender& one) {
         while (one.accepted.size() < max) one.offer(max, 200, at(10));
@@ -239,10 +247,16 @@ TEST_CASE("eight threads race for the incumbents' hour, and every incumbent gets
     CHECK(figures_of(limiter).hourly.series_current == max);
 }
 
-TEST_CASE("while the clock runs through hours and days no figure ever exceeds its limit, and no window its budget") {
+TEST_CASE("while the clock runs through hours and days no figure ever exceeds its limit, and no window its budget",
+          "[both]") {
     const std::uint64_t max = sanitized ? 200 : 500;
     const std::uint64_t daily_max = 3 * max;
-    series_limiter limiter{{.global = {.hourly = max, .daily = daily_max}, .incumbent_grace = 5min}, at(0)};
+    const auto kind = GENERATE(set_kind::bloom, set_kind::exact);
+    series_limiter limiter{{.global = {.hourly = max, .daily = daily_max}, .incumbent_grace = 5min},
+                           at(0),
+                           hash_key::known_to_all(),
+                           limit_scope::gate,
+                           kind};
     std::atomic<std::int64_t> now{seconds_of(at(0))};
     std::atomic<bool> done{false};
     std::atomic<std::uint64_t> exceeded{0};

@@ -68,7 +68,7 @@ TEST_CASE("more refused series than the cache remembers are refused all the same
     CHECK(gate.hourly() == tally{.current = 10, .samples_refused = 2 * count});
 }
 
-TEST_CASE("figures tell the windows") {
+TEST_CASE("figures tell the windows", "[filter]") {
     using namespace std::chrono_literals;
     using std::chrono::sys_days;
     offering gate{{.global = {.hourly = 100, .daily = 1'000}}, at(10, 59, 59)};
@@ -200,7 +200,7 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
     CHECK_FALSE(figures_of(gate.limiter).clock_in_doubt);
 }
 
-TEST_CASE("the next window starts with room for what this one came to") {
+TEST_CASE("the next window starts with room for what this one came to", "[filter]") {
     offering gate{{.incumbent_grace = 0s}, at(22)};
     const std::uint64_t count = 400'000;
     for (std::uint64_t first = 0; first < count; first += 2'000) {
@@ -229,7 +229,7 @@ TEST_CASE("the next window starts with room for what this one came to") {
     }
 }
 
-TEST_CASE("with a limit a window takes no more memory than the limit needs") {
+TEST_CASE("with a limit a window takes no more memory than the limit needs", "[filter]") {
     const std::uint64_t max = 300'000;
     offering gate{{.global = {.hourly = max}, .incumbent_grace = 0s}, at(10)};
     const auto fill = [&](time_point now) {

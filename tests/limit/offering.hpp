@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <sstream>

@@ -8,7 +8,7 @@
 #include "http/access_control.hpp"
 #include "http/passwords.hpp"
 #include "limit/limiter.hpp"
-#include "process/shared_cardinality.hpp"
+#include "process/serving.hpp"
 #include "support/answers.hpp"
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"

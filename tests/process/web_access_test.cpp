@@ -2,11 +2,10 @@
 
 #include <sys/stat.h>
 
-#include "config/load.hpp"
-#include "config/load_web.hpp"
 #include <chrono>
 #include <string>
 #include <string_view>
+#include "config/load.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"

@@ -14,10 +14,10 @@ def clock(tmp_path):
     return FakedClock(tmp_path, START)
 
 
-@pytest.fixture
-def timed(limited, clock, tmp_path):
+@pytest.fixture(params=["bloom", "exact"])
+def timed(request, limited, clock, tmp_path):
     """timed(text): a gate whose clock is `clock`, with its state kept over restarts."""
-    state = f"state: {{dir: {tmp_path}/state, interval: 1h}}\n"
+    state = f"seriesSet: {request.param}\nstate: {{dir: {tmp_path}/state, interval: 1h}}\n"
     return lambda text: limited(state + text, environment=clock.environment)
 
 

@@ -1,7 +1,7 @@
 /// What an asynchronous operation comes to.
 #pragma once
 
-#include "net/asio.hpp"
+#include "net/async.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {

@@ -124,6 +124,14 @@ hour  tenant team-b                                                   [---------
 up    vm:8428  in flight 3  requests 12,345  errors 0
 down  vm2:8428 of vm:8428  in flight 0  requests 7  errors 7  waiting 2
 
+
+
+
+
+
+
+
+
  q quit  ? help  m l j s t by  n new r refused  h hour d day  x remedies  Tab
 )");
 }
@@ -190,6 +198,10 @@ no tenant and no group has a limit, or none has come yet
 nothing was refused
 -- Upstream --------------------------------------------------------------------
 discard: what is admitted goes nowhere
+
+
+
+
 
  q quit  ? help  m l j s t by  n new r refused  h hour d day  x remedies  Tab
 )");
@@ -278,6 +290,8 @@ TEST_CASE("before the first answer it says what it does, and later how old the f
     CHECK(shown(at, {}, {.rows = 6, .columns = 80}) == R"(
 seriesgate  http://gate:9201                                        10:10:00 UTC
 asking...
+
+
 
  q quit  ? help  m l j s t by  n new r refused  h hour d day  x remedies  Tab
 )");
