@@ -294,8 +294,8 @@ std::vector<config_key> series_keys() {
             "Share of refused series that may slip through; `0.0001` costs about 3 bytes a series and window."),
         key("seriesSet", at_restart, in<&config::series_set>{},
             one_of<set_kind>("kind", {{"bloom", set_kind::bloom}, {"exact", set_kind::exact}}),
-            "How series are remembered: `bloom` filters, or one `exact` table of 24 bytes a series that lets none "
-            "slip."),
+            "How series are remembered: `bloom` filters, or an `exact` table, which lets none slip and takes more "
+            "memory."),
         key("ignoreLabels", at_restart, in<&config::ignore_labels>{}, label_lists(64),
             "Labels that do not make another series, such as the one that tells two equal Prometheus apart.",
             "[prometheus_replica]"),
