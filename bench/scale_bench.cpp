@@ -87,24 +87,11 @@ void window(benchmark::State& state, set_kind kind) {
         state.counters["bytes_later"] = bytes();
     }
 }
-void windows_of_filters(benchmark::State& state) {
-    window(state, set_kind::bloom);
+void at_all_sizes(benchmark::internal::Benchmark* of) {
+    of->RangeMultiplier(10)->Range(100'000, 100'000'000)->Iterations(1)->Unit(benchmark::kSecond);
 }
-void windows_of_table(benchmark::State& state) {
-    window(state, set_kind::exact);
-}
-BENCHMARK(windows_of_filters)
-    ->Name("window")
-    ->RangeMultiplier(10)
-    ->Range(100'000, 100'000'000)
-    ->Iterations(1)
-    ->Unit(benchmark::kSecond);
-BENCHMARK(windows_of_table)
-    ->Name("window_of_table")
-    ->RangeMultiplier(10)
-    ->Range(100'000, 100'000'000)
-    ->Iterations(1)
-    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(window, bloom, set_kind::bloom)->Name("window")->Apply(at_all_sizes);
+BENCHMARK_CAPTURE(window, exact, set_kind::exact)->Name("window_of_table")->Apply(at_all_sizes);
 
 /// 200 requests a second, 20 of their 2,000 series new, in a window of 50 M series in its second hour; a thread does
 /// the maintenance, as in the app. With `rotating` the hour ends after a second: then all series are new, and the new

@@ -13,6 +13,8 @@ namespace {
 /// Memory is taken an eighth of what there is at a time: large pieces get huge pages.
 constexpr std::size_t arena_bytes_min = std::size_t{1} << 20, arena_bytes_max = std::size_t{64} << 20;
 constexpr unsigned bits_min = 3;
+/// Fingerprints that four bits do not part are no hashes: a damaged state.
+constexpr unsigned divisions_max = 4;
 /// Partitions counted anew at once, when an hour has ended.
 constexpr std::size_t counted_at_once = 4;
 
@@ -215,10 +217,11 @@ series_table::line* series_table::take_leaf() {
         return taken;
     }
     if (unused_leaves_ == 0) {
-        unused_leaves_ = std::clamp(arena_bytes_ / 8, arena_bytes_min, arena_bytes_max) / leaf_bytes;
-        arenas_.emplace_back(unused_leaves_ * leaf_bytes).populate();
-        arena_bytes_ += unused_leaves_ * leaf_bytes;
-        free_leaves_.reserve(arena_bytes_ / leaf_bytes);  // for free_retired()
+        const std::size_t count = std::clamp(arena_bytes_ / 8, arena_bytes_min, arena_bytes_max) / leaf_bytes;
+        free_leaves_.reserve(arena_bytes_ / leaf_bytes + count);  // for free_retired()
+        arenas_.emplace_back(count * leaf_bytes).populate();
+        unused_leaves_ = count;
+        arena_bytes_ += count * leaf_bytes;
     }
     --unused_leaves_;
     return reinterpret_cast<line*>(static_cast<char*>(arenas_.back().data()) + unused_leaves_ * leaf_bytes);
@@ -226,23 +229,25 @@ series_table::line* series_table::take_leaf() {
 
 void series_table::prepare(rewrite& of) try {
     const directory& all = current();
+    const unsigned bits = all.kept[all.place_of(of.fingerprint_)].bits + of.divisions_;
+    // Nor are those that would make the directory larger than the leaves.
+    if (of.divisions_ > divisions_max || sizeof(partition) << bits > arena_bytes_) throw std::bad_alloc{};
     if (of.filled_.size() != std::size_t{1} << of.divisions_) {
-        give_back(of);
+        abandon(of);
         of.filled_ = std::vector<partition>(std::size_t{1} << of.divisions_);
     }
     for (partition& each : of.filled_) give_leaves(each, of.leaves_);
-    const unsigned bits = all.kept[all.place_of(of.fingerprint_)].bits + of.divisions_;
     if (bits > all.bits && (!of.wider_ || of.wider_->bits < bits)) of.wider_ = std::make_unique<directory>(bits);
     of.copies_.resize(leaves_max * entries_per_leaf);
     retired_leaves_.reserve(retired_leaves_.size() + leaves_max);
     retired_.reserve(retired_.size() + 1);
     note_bytes();
 } catch (const std::bad_alloc&) {
-    give_back(of);
+    abandon(of);
     throw;
 }
 
-void series_table::give_back(rewrite& of) noexcept {
+void series_table::abandon(rewrite& of) noexcept {
     for (partition& each : of.filled_)
         for (std::size_t leaf = each.leaf_count.exchange(0); leaf-- > 0;) free_leaves_.push_back(each.leaves[leaf]);
 }
@@ -270,7 +275,7 @@ bool series_table::apply(rewrite& of) noexcept {
     const partition& old = all.places[place];
     const filling done = fill(of, old, bits);
     if (done == filling::does_not_fit) {
-        give_back(of);
+        abandon(of);
         for (partition& each : of.filled_) each.live.store(0, std::memory_order_relaxed);
         of.want_more();
         return false;

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/bytes.hpp"
@@ -88,8 +87,6 @@ class series_table {
     };
 
   public:
-    static constexpr std::size_t prefetch_distance = 16;
-
     /// @param expected so many series find room without growth.
     explicit series_table(std::uint64_t expected = 0);
 
@@ -165,14 +162,15 @@ class series_table {
     [[nodiscard]] std::unique_ptr<rewrite> plan(std::uint64_t fingerprint);
     /// For the series that find_room() failed for.
     [[nodiscard]] std::unique_ptr<rewrite> plan_for_room();
-    /// Makes the memory. Throws std::bad_alloc.
+    /// Makes the memory. Throws std::bad_alloc; then nothing has changed.
     void prepare(rewrite& of);
+    /// Takes the memory back, if apply() does not follow.
+    void abandon(rewrite& of) noexcept;
     /// @return false if the entries do not fit; then prepare() makes more.
     [[nodiscard]] bool apply(rewrite& of) noexcept;
 
     /// Frees what apply() has replaced. Call it when all views are gone that were there then.
     void free_retired() noexcept;
-    [[nodiscard]] bool has_retired() const noexcept { return !retired_leaves_.empty() || !retired_.empty(); }
 
     ~series_table();
 
@@ -233,7 +231,6 @@ class series_table {
     void visit_live(const partition& of, Visit visit) const;
     enum class filling : std::uint8_t { direct, with_moves, does_not_fit };
     filling fill(rewrite& with, const partition& old, unsigned bits) noexcept;
-    void give_back(rewrite& of) noexcept;
     static void copy(const partition& from, partition& to) noexcept;
     void publish(rewrite& done, std::size_t place, unsigned bits) noexcept;
     void give_leaves(partition& to, std::size_t count);

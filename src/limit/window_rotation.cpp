@@ -243,13 +243,19 @@ void windows::rewrite(series_table& table, const std::function<std::unique_ptr<s
     };
     const auto planned = with_lock([&](commit_state&) { return plan(); });
     if (!planned) return;
-    do table.prepare(*planned);
-    while (!with_lock([&](commit_state& held) {
-        if (!table.apply(*planned)) return false;
-        // So that readers of what was replaced can be told from later ones, see free_retired().
-        state_.sets.publish(held, copy_of(state_.sets));
-        return true;
-    }));
+    try {
+        do table.prepare(*planned);
+        while (!with_lock([&](commit_state& held) {
+            auto next = copy_of(state_.sets);
+            if (!table.apply(*planned)) return false;
+            // It tells readers of what was replaced from later ones, see free_retired().
+            state_.sets.publish(held, std::move(next));
+            return true;
+        }));
+    } catch (const std::bad_alloc&) {
+        table.abandon(*planned);
+        throw;
+    }
 }
 
 void windows::free_retired(series_table& table) {

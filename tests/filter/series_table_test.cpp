@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "support/allocations.hpp"
 #include "support/sanitizers.hpp"
 
 using namespace seriesgate;
@@ -119,6 +120,42 @@ TEST_CASE("a series takes 21 to 34 bytes, and memory is used again") {
         CHECK(live_in(table) == 15 * unit);
     }
     CHECK(table.bytes() <= before + before / 8);
+}
+
+TEST_CASE("a table of series that gets no memory keeps what it has, and grows later") {
+    std::mt19937_64 dice{11};
+    series_table table;
+    std::vector<std::uint64_t> all;
+    all.reserve(100'000);
+    const auto insert_next = [&] {
+        const std::uint64_t one = dice();
+        insert(table, one, {.seen = 10});
+        all.push_back(one);
+    };
+    for (std::uint64_t after = 0; all.size() < 60'000; after = (after + 1) % 12) {
+        bool is_out = false;
+        {
+            const failing_allocation no_memory{after};
+            try {
+                for (int i = 0; i < 500; ++i) insert_next();
+            } catch (const std::bad_alloc&) {
+                is_out = true;
+            }
+        }
+        if (is_out) insert_next();
+    }
+    const auto view = table.read();
+    for (const std::uint64_t each : all) REQUIRE(view.mark_of(each).seen == 10);
+    CHECK(live_in(table) == all.size());
+}
+
+TEST_CASE("keys that are no hashes take no more memory than they are worth") {
+    series_table table;
+    const auto fill = [&table] {
+        for (std::uint64_t one = 1; one < 100'000; ++one) table.fill_in(one, {.seen = 10});
+    };
+    CHECK_THROWS_AS(fill(), std::bad_alloc);
+    CHECK(table.bytes() < 64 << 20);
 }
 
 TEST_CASE("requests touch a table of series while it grows") {
