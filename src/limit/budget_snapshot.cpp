@@ -1,0 +1,198 @@
+// Budgets in the limiter's state, see snapshot.cpp.
+#include <algorithm>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "limit/budget_table.hpp"
+#include "limit/rules.hpp"
+
+namespace seriesgate {
+namespace {
+
+/// Bounds for damaged files: more limits or labels than fit in a configuration file.
+constexpr std::uint64_t limits_max = 1 << 20;
+constexpr std::uint64_t hours_max = std::uint64_t{1} << 48;
+
+void put_flag(state_encoder& out, bool flag) {
+    out.number(static_cast<std::uint8_t>(flag ? 1 : 0));
+}
+
+bool get_flag(state_decoder& in) {
+    return in.number<std::uint8_t>() != 0;
+}
+
+}  // namespace
+
+std::string budget_table::begin_snapshot() {
+    assert(!behind_);
+    std::string text;
+    text_sink sink{text};
+    state_encoder out{sink};
+    out.number(hour_);
+    out.number(day_);
+    put_flag(out, reserving_);
+    put_flag(out, day_began_here_);
+    const auto put_limit_budgets = [&out](const limit_budgets& of) {
+        out.number(of.whole_since);
+        put_flag(out, of.overflow_was_used);
+        out.number(of.matching);
+        out.number(of.sharing);
+    };
+    put_limit_budgets(fixed_budgets_);
+    put_limit_budgets(tenants_);
+    out.number(static_cast<std::uint64_t>(limits_.size()));
+    for (std::size_t i = 0; i < limits_.size(); ++i) {
+        const label_limit& rule = rules_->limits[i];
+        out.text(rule.name);
+        put_flag(out, rule.per_tenant);
+        out.number(static_cast<std::uint64_t>(rule.each.size()));
+        for (const std::string& label : rule.each) out.text(label);
+        put_limit_budgets(limits_[i]);
+    }
+    ++snapshot_;
+    snapshot_open_ = true;
+    saved_ = begin();
+    saved_early_.clear();
+    return text;
+}
+
+void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const {
+    assert(limit_budgets_number < limit_budgets_count());
+    if (pair.snapshot == snapshot_) return;
+    pair.snapshot = snapshot_;
+    text_sink sink{into};
+    state_encoder out{sink};
+    out.number(std::uint8_t{1});
+    out.number(static_cast<std::uint32_t>(limit_budgets_number));
+    put_flag(out, pair.role.overflow);
+    out.text(pair.key);
+    pair.hourly.save(out);
+    pair.daily.save(out);
+}
+
+void budget_table::save_before_change(std::span<budget_pair* const> found) {
+    for (budget_pair* const pair : found) {
+        if (pair == nullptr || pair->snapshot == snapshot_) continue;
+        const std::size_t number = pair->role.kind == budget_kind::group    ? 2 + pair->role.limit
+                                   : pair->role.kind == budget_kind::tenant ? 1
+                                                                            : 0;
+        save_pair(number, *pair, saved_early_);
+    }
+}
+
+bool budget_table::save_some(std::size_t count, std::string& out) {
+    assert(snapshot_open_ && !behind_);
+    out.append(std::exchange(saved_early_, {}));
+    for (; saved_.limit_budgets < limit_budgets_count(); ++saved_.limit_budgets, saved_.place = 0) {
+        const entries& all = limit_budgets_at(saved_.limit_budgets).all;
+        for (; saved_.place < all.size(); ++saved_.place) {
+            if (count-- == 0) return true;
+            save_pair(saved_.limit_budgets, *all[saved_.place], out);
+        }
+    }
+    out.push_back('\0');
+    snapshot_open_ = false;
+    return false;
+}
+
+void budget_table::end_snapshot() noexcept {
+    snapshot_open_ = false;
+    saved_early_ = {};
+}
+
+/// Maps a saved limit's budgets to the ones here, if the rules still have that limit.
+struct budget_table::saved_limit_budgets {
+    std::optional<std::size_t> number;
+    bool same_sharing = true;
+    std::size_t parts = 0;  ///< number of parts of its keys; 0: any
+};
+
+void budget_table::load(state_decoder& in) {
+    hour_ = std::max<std::uint64_t>(in.count(hours_max), 2);
+    day_ = in.count(hours_max);
+    const bool reserving = get_flag(in);  // set at the end: budgets made here get their reservation from the file
+    day_began_here_ = get_flag(in);
+    const std::vector<saved_limit_budgets> limits_budgets = load_all_limit_budgets(in);
+    while (in.good() && get_flag(in)) load_pair(in, limits_budgets);
+    if (!in.good()) return;
+    for (const auto& always_there : fixed_budgets_.all) {
+        always_there->hour = hour_;
+        always_there->day = day_;
+    }
+    reserving_ = reserving;
+    ++rules_number_;  // applies the current maxima, which may have room for series counted beyond the old ones
+    note_change();
+}
+
+/// @param into null if the rules lack this limit. @return whether the same groups share the overflow budget.
+bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const {
+    const auto whole_since = in.count(hours_max);
+    const bool overflow_was_used = get_flag(in);
+    const auto matching = in.number<std::uint64_t>();
+    const auto sharing = in.number<std::uint64_t>();
+    if (into == nullptr) return true;
+    into->whole_since = matching == into->matching ? whole_since : hour_ + 1;
+    into->overflow_was_used = overflow_was_used;
+    return sharing == into->sharing;
+}
+
+std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budgets(state_decoder& in) {
+    load_limit_budgets_rules(in, &fixed_budgets_);
+    // Other series were exempt then, so no budget counted them.
+    const bool others_exempt = fixed_budgets_.whole_since > hour_;
+    std::vector<saved_limit_budgets> limits_budgets{
+        {.number = 0}, {.number = 1, .same_sharing = load_limit_budgets_rules(in, &tenants_)}};
+    for (limit_budgets& of : limits_) of.whole_since = hour_ + 1;
+    for (std::uint64_t left = in.count(limits_max); left > 0 && in.good(); --left) {
+        label_limit saved;
+        saved.name = in.text();
+        saved.per_tenant = get_flag(in);
+        for (std::uint64_t labels = in.count(limits_max); labels > 0 && in.good(); --labels)
+            saved.each.push_back(in.text());
+        saved_limit_budgets& of = limits_budgets.emplace_back();
+        of.parts = saved.each.size() + (saved.per_tenant ? 1 : 0);
+        for (std::size_t i = 0; i < limits_.size(); ++i)
+            if (same_groups(rules_->limits[i], saved)) of.number = 2 + i;
+        of.same_sharing = load_limit_budgets_rules(in, of.number ? &limit_budgets_at(*of.number) : nullptr);
+    }
+    if (others_exempt)
+        for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).whole_since = hour_ + 1;
+    return limits_budgets;
+}
+
+void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budgets> limits_budgets) {
+    const auto number = in.number<std::uint32_t>();
+    const bool flag = get_flag(in);
+    const std::string key = in.text();
+    if (number >= limits_budgets.size()) return in.fail();
+    const saved_limit_budgets& from = limits_budgets[number];
+    if (number >= 2 && !flag && split_key(key).size() != from.parts) return in.fail();
+    budget hourly;
+    budget daily;
+    hourly.load(in);
+    daily.load(in);
+    if (!in.good() || !from.number || (number == 0 && flag)) return;
+    if (number != 0 && !flag && limit_budgets_at(*from.number).by_key.contains(key)) return in.fail();  // a duplicate
+    budget_pair& into = pair_for(from, flag, key);
+    // Adds, because several saved tenants or groups may share this table's overflow budget.
+    into.hourly.absorb(hourly);
+    into.daily.absorb(daily);
+    into.hour = hour_;
+    into.day = day_;
+}
+
+budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, const std::string& key) {
+    const std::size_t number = *from.number;
+    assert(number < limit_budgets_count());
+    limit_budgets& of = limit_budgets_at(number);
+    if (number == 0) return *of.all[0];
+    const bool is_tenant = number == 1;
+    const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,
+                           .overflow = flag,
+                           .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - 2)};
+    if (flag && !from.same_sharing) of.whole_since = hour_ + 1;
+    return make_in(of, role, key);
+}
+
+}  // namespace seriesgate
