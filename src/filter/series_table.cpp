@@ -138,6 +138,13 @@ void series_table::insert(std::uint64_t fingerprint, const series_mark& mark) no
     if (is_new) in.live.fetch_add(1, std::memory_order_relaxed);
 }
 
+combination_number series_table::deactivate(std::uint64_t fingerprint) noexcept {
+    const std::uint64_t key = key_of(fingerprint);
+    const entry known = find_in(lines_in(partition_of(key), key), key);
+    if (known.key == nullptr) return 0;
+    return combination_in(known.mark->fetch_and(~(combination_bits | outdated_bit), std::memory_order_relaxed));
+}
+
 void series_table::fill_in(std::uint64_t fingerprint, const series_mark& mark) {
     while (!find_room(fingerprint, 1)) {
         const auto wider = plan_for_room();
@@ -149,6 +156,12 @@ void series_table::fill_in(std::uint64_t fingerprint, const series_mark& mark) {
 }
 
 // --- Growth.
+
+bool series_table::advance(const directory& all, std::size_t place, std::uint64_t& next) noexcept {
+    const std::size_t after = place + all.span_of(place);
+    next = std::uint64_t{after} << (64 - all.bits);
+    return after != all.places.size();
+}
 
 std::uint32_t series_table::count(const partition& of) const noexcept {
     std::size_t found = 0;

@@ -16,11 +16,18 @@ namespace seriesgate {
 /// Minutes since 1970. Windows begin with a minute, so whether a window has a series is read from it.
 using minute_number = std::uint32_t;
 
+/// Of the budgets that an active series counts in, see limit/active_series.hpp. 0: the series is not active.
+using combination_number = std::uint32_t;
+
 /// What the table knows of a series.
 struct series_mark {
     minute_number seen = 0;   ///< when it was last seen; 0: never
     bool was_before = false;  ///< in the hour before that hour, it was seen as well
     bool is_day_key = false;  ///< stands in the day's window alone, see commit_state::remember
+    combination_number combination = 0;
+    bool is_outdated = false;  ///< other budgets may count it by now: its next sample finds them
+
+    static constexpr combination_number combination_max = (combination_number{1} << 28) - 1;
 
     friend bool operator==(const series_mark&, const series_mark&) = default;
 };
@@ -111,15 +118,15 @@ class series_table {
             return found.key->load(std::memory_order_relaxed) == key ? mark_in(bits) : series_mark{};
         }
 
-        /// Whether the series was seen since `from`. If so, notes that it was seen at `now`.
-        /// @return false, too, while the entry moves: then ask under the commit lock.
+        /// Whether the series was seen since `from`, and is active. If so, notes that it was seen at `now`.
+        /// @return false, too, while the entry moves, or is outdated: then ask under the commit lock.
         [[nodiscard]] bool touch(std::uint64_t fingerprint, minute_number from, minute_number now) const noexcept {
             const std::uint64_t key = key_of(fingerprint);
             const entry found = find(*directory_, key);
             if (found.key == nullptr) return false;
             for (std::uint64_t before = found.mark->load(std::memory_order_acquire);;) {
                 const auto seen = static_cast<minute_number>(before);
-                if (seen < from || found.key->load(std::memory_order_relaxed) != key) return false;
+                if (seen < from || !counts(before) || found.key->load(std::memory_order_relaxed) != key) return false;
                 if (seen >= now) return true;
                 if ((before & moving_bit) != 0) return false;
                 const std::uint64_t after = (before & ~seen_bits) | now;
@@ -135,15 +142,28 @@ class series_table {
     /// Enters a series, or changes its mark; `seen` never falls. Precondition for a series that is not there:
     /// find_room().
     void insert(std::uint64_t fingerprint, const series_mark& mark) noexcept;
+    /// The series is not active any more. @return the combination that it counted in; 0 if it was not active.
+    [[nodiscard]] combination_number deactivate(std::uint64_t fingerprint) noexcept;
+    /// Ends the activity of series of one partition that were last seen before `idle_before`. The table need not keep
+    /// an entry until then: see forget_before().
+    /// @param outdates whether entries become outdated, too.
+    /// @param next as visit_some(). @param ended gets the combination of each. @return as visit_some().
+    template <class Ended>
+    bool end_activity_some(std::uint64_t& next, minute_number idle_before, bool outdates, Ended ended) noexcept;
     /// Entries that find_room() has moved since the start.
     [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
 
+    /// Precondition: no active series was last seen before.
     void forget_before(minute_number since) noexcept { live_since_.store(since, std::memory_order_relaxed); }
     [[nodiscard]] minute_number live_since() const noexcept { return live_since_.load(std::memory_order_relaxed); }
 
     /// Enters what an empty table is made with, and grows as needed. Nobody else has the table yet. Throws
     /// std::bad_alloc.
     void fill_in(std::uint64_t fingerprint, const series_mark& mark);
+
+    /// Replaces the combination of every active series. Nobody else has the table yet.
+    template <class Map>
+    void map_combinations(Map map);
 
     /// Calls visit(fingerprint, mark) for the live entries of one partition.
     /// @param next a fingerprint in it; advanced to the next partition. @return whether there is one.
@@ -180,14 +200,28 @@ class series_table {
     static constexpr std::uint64_t day_bit = std::uint64_t{1} << 33;
     /// The entry's mark is copied to another entry: whoever wants to change it asks there.
     static constexpr std::uint64_t moving_bit = std::uint64_t{1} << 34;
+    static constexpr unsigned combination_shift = 35;
+    static constexpr std::uint64_t combination_bits = std::uint64_t{series_mark::combination_max} << combination_shift;
+    /// The highest bit, so counts() is one comparison.
+    static constexpr std::uint64_t outdated_bit = std::uint64_t{1} << 63;
 
+    static combination_number combination_in(std::uint64_t bits) noexcept {
+        return static_cast<combination_number>((bits & combination_bits) >> combination_shift);
+    }
+    /// Whether the entry is active and not outdated.
+    static bool counts(std::uint64_t bits) noexcept {
+        return static_cast<std::int64_t>(bits) >= std::int64_t{1} << combination_shift;
+    }
     static series_mark mark_in(std::uint64_t bits) noexcept {
         return {.seen = static_cast<minute_number>(bits),
                 .was_before = (bits & before_bit) != 0,
-                .is_day_key = (bits & day_bit) != 0};
+                .is_day_key = (bits & day_bit) != 0,
+                .combination = combination_in(bits),
+                .is_outdated = (bits & outdated_bit) != 0};
     }
     static std::uint64_t bits_of(const series_mark& mark) noexcept {
-        return mark.seen | (mark.was_before ? before_bit : 0) | (mark.is_day_key ? day_bit : 0);
+        return mark.seen | (mark.was_before ? before_bit : 0) | (mark.is_day_key ? day_bit : 0) |
+               std::uint64_t{mark.combination} << combination_shift | (mark.is_outdated ? outdated_bit : 0);
     }
     /// The key 0 is an empty entry, so the fingerprint 0 has the key 1.
     static std::uint64_t key_of(std::uint64_t fingerprint) noexcept { return fingerprint == 0 ? 1 : fingerprint; }
@@ -229,6 +263,8 @@ class series_table {
     [[nodiscard]] std::uint32_t count(const partition& of) const noexcept;
     template <class Visit>
     void visit_live(const partition& of, Visit visit) const;
+    /// @return whether there is a partition after this one. @param next a fingerprint in it.
+    static bool advance(const directory& all, std::size_t place, std::uint64_t& next) noexcept;
     enum class filling : std::uint8_t { direct, with_moves, does_not_fit };
     filling fill(rewrite& with, const partition& old, unsigned bits) noexcept;
     static void copy(const partition& from, partition& to) noexcept;
@@ -301,15 +337,45 @@ void series_table::visit_live(const partition& of, Visit visit) const {
     }
 }
 
+template <class Map>
+void series_table::map_combinations(Map map) {
+    const directory& all = current();
+    for (std::size_t place = 0; place < all.places.size(); place += all.span_of(place))
+        visit_live(all.places[place], [&](std::uint64_t, word& mark) {
+            series_mark changed = mark_in(mark.load(std::memory_order_relaxed));
+            if (changed.combination == 0) return;
+            changed.combination = map(changed.combination);
+            changed.is_outdated = changed.combination != 0;
+            mark.store(bits_of(changed), std::memory_order_relaxed);
+        });
+}
+
+template <class Ended>
+bool series_table::end_activity_some(std::uint64_t& next, minute_number idle_before, bool outdates,
+                                     Ended ended) noexcept {
+    const directory& all = current();
+    const std::size_t place = all.first_of(all.place_of(next));
+    visit_live(all.places[place], [&](std::uint64_t, word& mark) {
+        std::uint64_t before = mark.load(std::memory_order_relaxed);
+        while (combination_in(before) != 0) {  // a request may touch it meanwhile
+            const bool is_idle = static_cast<minute_number>(before) < idle_before;
+            if (!is_idle && !outdates) break;
+            const std::uint64_t after = is_idle ? before & ~(combination_bits | outdated_bit) : before | outdated_bit;
+            if (!mark.compare_exchange_weak(before, after, std::memory_order_relaxed)) continue;
+            if (is_idle) ended(combination_in(before));
+            break;
+        }
+    });
+    return advance(all, place, next);
+}
+
 template <class Visit>
 bool series_table::visit_some(std::uint64_t& next, Visit visit) const {
     const directory& all = current();
     const std::size_t place = all.first_of(all.place_of(next));
     visit_live(all.places[place],
                [&](std::uint64_t key, const word& mark) { visit(key, mark_in(mark.load(std::memory_order_relaxed))); });
-    const std::size_t after = place + all.span_of(place);
-    next = std::uint64_t{after} << (64 - all.bits);
-    return after != all.places.size();
+    return advance(all, place, next);
 }
 
 }  // namespace seriesgate

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -45,6 +46,35 @@ std::uint64_t live_in(const series_table& table) {
 
 }  // namespace
 
+namespace {
+
+void end_activity(series_mark& of) {
+    of.combination = 0;
+    of.is_outdated = false;
+}
+
+/// In the table and in its model: of series last seen before, and all become outdated if wished.
+void end_activity(series_table& table, std::unordered_map<std::uint64_t, series_mark>& model, minute_number before,
+                  bool outdates) {
+    std::multiset<combination_number> expected;
+    for (auto& [fingerprint, mark] : model) {
+        if (mark.seen < table.live_since() || mark.combination == 0) continue;
+        if (mark.seen < before) {
+            expected.insert(mark.combination);
+            end_activity(mark);
+        }
+        mark.is_outdated |= outdates && mark.combination != 0;
+    }
+    std::multiset<combination_number> ended;
+    std::uint64_t next = 0;
+    const auto note = [&ended](combination_number each) { ended.insert(each); };
+    while (table.end_activity_some(next, before, outdates, note)) {
+    }
+    REQUIRE(ended == expected);
+}
+
+}  // namespace
+
 TEST_CASE("a table of series knows what a map knows") {
     const auto seed = GENERATE(range(1, 9));
     CAPTURE(seed);
@@ -61,18 +91,33 @@ TEST_CASE("a table of series knows what a map knows") {
         const auto known = model.find(one);
         const bool is_known = known != model.end() && known->second.seen >= table.live_since();
         if (dice() % 2 == 0) {
-            const series_mark mark{.seen = now, .was_before = dice() % 2 == 0, .is_day_key = dice() % 2 == 0};
+            const auto combination = static_cast<combination_number>(dice() % 4 * (series_mark::combination_max / 3));
+            const series_mark mark{.seen = now,
+                                   .was_before = dice() % 2 == 0,
+                                   .is_day_key = dice() % 2 == 0,
+                                   .combination = combination,
+                                   .is_outdated = combination != 0 && dice() % 4 == 0};
             insert(table, one, mark);
             model[one] = mark;
+        } else if (is_known && dice() % 8 == 0) {
+            REQUIRE(table.deactivate(one) == known->second.combination);
+            end_activity(known->second);
         } else {
             const minute_number from = now - static_cast<minute_number>(dice() % 50);
-            const bool is_within = is_known && known->second.seen >= from;
+            const bool is_within =
+                is_known && known->second.seen >= from && known->second.combination != 0 && !known->second.is_outdated;
             // What was forgotten may still be there; nobody asks for it.
             if (from >= table.live_since()) REQUIRE(table.read().touch(one, from, now) == is_within);
             if (from >= table.live_since() && is_within) known->second.seen = now;
         }
         if (dice() % 1'000 == 0) now += static_cast<minute_number>(dice() % 10);
-        if (dice() % 20'000 == 0) table.forget_before(now - static_cast<minute_number>(dice() % 30));
+        if (dice() % 5'000 == 0) end_activity(table, model, now - static_cast<minute_number>(dice() % 30), false);
+        if (dice() % 20'000 == 0) end_activity(table, model, 0, true);
+        if (dice() % 20'000 == 0) {
+            const auto since = now - static_cast<minute_number>(dice() % 30);
+            end_activity(table, model, since, false);
+            table.forget_before(since);
+        }
         if (dice() % 500 == 0) maintain(table);
     }
     std::uint64_t live = 0;
@@ -87,7 +132,7 @@ TEST_CASE("a table of series knows what a map knows") {
 TEST_CASE("a table of series finds nothing that was not entered") {
     series_table table;
     std::mt19937_64 dice{7};
-    for (int i = 0; i < 300'000; ++i) insert(table, dice(), {.seen = 10});
+    for (int i = 0; i < 300'000; ++i) insert(table, dice(), {.seen = 10, .combination = 1});
     CHECK(live_in(table) == 300'000);
     std::mt19937_64 others{8};
     std::uint64_t found = 0;
@@ -162,7 +207,7 @@ TEST_CASE("requests touch a table of series while it grows") {
     series_table table;
     std::vector<std::uint64_t> known(20'000);
     std::mt19937_64 dice{10};
-    for (std::uint64_t& each : known) insert(table, each = dice(), {.seen = 10});
+    for (std::uint64_t& each : known) insert(table, each = dice(), {.seen = 10, .combination = 1});
     std::atomic<bool> done{false};
     std::atomic<std::uint64_t> wrong{0};
     std::atomic<int> rounds{0};
