@@ -82,6 +82,24 @@ void admission::note_exempt_demand(const offered_series& series, const rule_sele
     if (none_left.day) pair->daily.refuse(series.fingerprint);
 }
 
+bool admission::activate(const offered_series& series, const rule_selections::one& selection) {
+    const late_keys::entry key{.key = series.fingerprint, .into = {.hour = true}};
+    if (!held_.have_room({&key, 1})) return false;
+    const bool ends = selection.exempt() && sets_.hour_has(beyond_exemption_key(series.fingerprint));
+    const auto applying = ends ? selection.without_exemption() : selection;
+    held_.budgets.find(tenant_, applying, budgets_);
+    held_.budgets.make_missing(tenant_, applying, budgets_);
+    held_.remember({.key = key.key, .into = key.into, .combination = join()});
+    return true;
+}
+
+/// Counts one more active series in the budgets of the current series.
+combination_number admission::join() {
+    counted_in_.clear();
+    for (const budget_pair* const each : budgets_) counted_in_.push_back(each->active.number);
+    return held_.budgets.active().join(counted_in_);
+}
+
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
                                              const rule_selections::one& selection, const told_series& said) {
     if (is_unanswered(said, selection))
@@ -95,8 +113,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     const in_windows& in_enforcing = without_room.in_enforcing;
     const bool is_told = said.outcome != told_outcome::unasked;
     const completion over_limit = is_told ? completion{} : completing(without_room, one);
-    const in_windows refusing{.hour = in_enforcing.hour && !over_limit.hour,
-                              .day = in_enforcing.day && !over_limit.day};
+    const in_windows refusing = over_limit.refusing(in_enforcing);
     const demand found = without_room.in_any.any() ? note_demand(refusing, one) : demand{};
     const bool begins = one.in_histogram && !one.begun.hour;
     if (begins && one.before == standing::new_series && !is_told)
@@ -106,7 +123,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
         const bool is_arrival = how == verdict::admitted && one.new_in_day && one.before == standing::new_series;
         return take(one, over_limit) ? std::optional{decision{.how = how, .is_arrival = is_arrival}} : std::nullopt;
     }
-    const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
+    const refusing_window window = first_of(refusing);
     assert(found.refusing != unknown_limit);
     const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
     if (selection.is_ignored_value()) {  // not a series, so refused series and samples are not counted
@@ -129,10 +146,12 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
     const spent_windows without_room = spent(one);
     const in_windows& spent_in = without_room.in_enforcing;
     const completion over_limit = completing(without_room, one);
-    const in_windows refusing{.hour = spent_in.hour && !over_limit.hour, .day = spent_in.day && !over_limit.day};
+    const in_windows refusing = over_limit.refusing(spent_in);
     foreseen made{.refused = {},
                   .with_histogram = false,
-                  .completing = {.hour = over_limit.hour.has_value(), .day = over_limit.day.has_value()},
+                  .completing = {.hour = over_limit.hour.has_value(),
+                                 .day = over_limit.day.has_value(),
+                                 .active = over_limit.active},
                   .before = one.before,
                   .in_histogram = one.in_histogram,
                   .begun = one.begun,
@@ -140,8 +159,9 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         made.spent.push_back(spent_at(place, one));
         const in_windows asked = asked_at(place, refusing, one);
-        if (made.refused || !asked.any() || !enforces(budgets_[place]) || asked.hour != refusing.hour) continue;
-        const auto window = refusing.hour ? refusing_window::hourly : refusing_window::daily;
+        if (made.refused || !refusing.any() || !enforces(budgets_[place])) continue;
+        const refusing_window window = first_of(refusing);
+        if (!is_in(window, asked)) continue;
         made.refused = {.how = refused_by(window, sender_notice::silent), .by = held_.limit_at(place, selection)};
     }
     if (one.in_histogram && !one.begun.hour && one.before == standing::new_series) {
@@ -170,6 +190,7 @@ admission::candidate admission::look_at(const offered_series& series, const hist
             .selection = selection,
             .said = said,
             .new_in_day = !in_day,
+            .is_active = sets_.is_active(series.fingerprint),
             .before = sets_.standing_of(series.fingerprint, in_day),
             .in_histogram = in_histogram,
             .begun = {.hour = in_histogram && sets_.hour_has(family.fingerprint),
@@ -190,7 +211,12 @@ in_windows admission::spent_at(std::size_t place, const candidate& of) const {
         none_left = held_.budgets.spent_for_new_series(tenant_, of.selection, place);
     }
     none_left.day &= of.new_in_day;
+    if (held_.table && !of.is_active) none_left.active = active_room_at(place, of).is_spent;
     return none_left;
+}
+
+budget_table::active_room admission::active_room_at(std::size_t place, const candidate& of) const {
+    return held_.budgets.active_room_in(tenant_, of.selection, place, budgets_[place], held_.minute);
 }
 
 admission::spent_windows admission::spent(const candidate& of) const {
@@ -202,7 +228,8 @@ admission::spent_windows admission::spent(const candidate& of) const {
         if (!enforces(pair)) continue;
         none_left.in_enforcing |= here;
         none_left.without_margin |= {.hour = here.hour && (pair == nullptr || !pair->hourly.has_margin()),
-                                     .day = here.day && (pair == nullptr || !pair->daily.has_margin())};
+                                     .day = here.day && (pair == nullptr || !pair->daily.has_margin()),
+                                     .active = here.active && !active_room_at(place, of).has_margin};
     }
     return none_left;
 }
@@ -216,6 +243,7 @@ admission::completion admission::completing(const spent_windows& spent, const ca
     if (spent.in_enforcing.day && of.begun.day && !spent.without_margin.day)
         keys.day =
             next_completing_key([this](std::uint64_t key) { return sets_.day_has_key(key); }, of.family, series_max);
+    keys.active = spent.in_enforcing.active && of.begun.hour && !spent.without_margin.active;
     return keys;
 }
 
@@ -230,6 +258,7 @@ in_windows admission::asked_at(std::size_t place, in_windows refusing, const can
     in_windows here = spent_at(place, of);
     here.hour &= refusing.hour || !enforces(budgets_[place]);
     here.day &= refusing.day || !enforces(budgets_[place]);
+    here.active &= refusing.active || !enforces(budgets_[place]);
     return here;
 }
 
@@ -241,13 +270,13 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
         const in_windows here = asked_at(place, refusing, of);
         if (pair != nullptr && here.hour) pair->hourly.refuse(of.series.fingerprint);
         if (pair != nullptr && here.day) pair->daily.refuse(of.series.fingerprint);
+        if (pair != nullptr && here.active) pair->active.refuse(of.series.fingerprint);
         if (!here.any()) continue;
         if (!enforces(pair)) {
-            const auto window = here.hour ? refusing_window::hourly : refusing_window::daily;
-            observing_.push_back({.by = held_.limit_at(place, of.selection), .window = window});
+            observing_.push_back({.by = held_.limit_at(place, of.selection), .window = first_of(here)});
             continue;
         }
-        if (found.refusing == unknown_limit && here.hour == refusing.hour)
+        if (found.refusing == unknown_limit && is_in(first_of(refusing), here))
             found.refusing = held_.limit_at(place, of.selection);
         if (tells(*held_.budgets.rules(), tenant_.name, of.selection, place)) found.to_sender = sender_notice::reported;
     }
@@ -318,7 +347,8 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
 decision admission::refuse(const offered_series& series, refusal said) {
     const refusal first = state_.refused.insert(series.fingerprint, said);
     const refusing_window window = window_of(first.how);
-    (window == refusing_window::hourly ? held_.hourly : held_.daily).refused_series.insert(series.fingerprint);
+    held_.tally_of(window).refused_series.insert(series.fingerprint);
+    held_.has_refused_active |= window == refusing_window::active;
     state_.samples.add(window, series.samples);
     return {.how = refused_by(window, is_told(said.how) ? sender_notice::reported : sender_notice::silent),
             .by = first.by};
@@ -328,7 +358,7 @@ decision admission::refuse(const offered_series& series, refusal said) {
 bool admission::take(const candidate& of, const completion& over_limit) {
     const std::uint64_t exemption = beyond_exemption_key(of.series.fingerprint);
     const bool marks_exemption = of.selection.is_beyond_exemption() && !sets_.hour_has(exemption);
-    const std::array<late_keys::entry, 5> keys{{
+    std::array<late_keys::entry, 5> keys{{
         {.key = of.series.fingerprint, .into = {.hour = true, .day = of.new_in_day}},
         {.key = of.family.fingerprint,
          .into = {.hour = of.in_histogram && !of.begun.hour, .day = of.in_histogram && !of.begun.day}},
@@ -338,18 +368,21 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     }};
     if (!held_.have_room(keys)) return false;
     held_.budgets.make_missing(tenant_, of.selection, budgets_);
-    in_windows over;
+    if (held_.table) keys.front().combination = join();
+    in_windows over{.active = over_limit.active};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         if (of.said.at(place) != nullptr) continue;  // the store has counted it
         budget_pair* const pair = budgets_[place];
         over.hour |= pair->hourly.take(of.before, pair->mode);
         if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);
+        if (held_.table && !of.is_active) pair->active.take_newly_active(held_.minute);
     }
     hear(of);
-    for (const late_keys::entry& each : keys) held_.remember(each.key, each.into);
+    for (const late_keys::entry& each : keys) held_.remember(each);
     assert(sets_.day_has(of.series.fingerprint));  // the day's set contains the hour's
     held_.hourly.over_limit += over.hour ? 1 : 0;
     held_.daily.over_limit += over.day ? 1 : 0;
+    held_.active.over_limit += over.active ? 1 : 0;
     count_completed(of.said);
     return true;
 }

@@ -85,6 +85,7 @@ class admission {
           sets_(sets),
           tenant_{.name = tenant},
           budgets_(open.budgets),
+          counted_in_(open.counted_in),
           observing_(open.observing) {}
 
     /// @param series not in the hour's set.
@@ -102,6 +103,10 @@ class admission {
     /// The budgets are in lookup_result::budgets afterwards.
     [[nodiscard]] foreseen foresee(const offered_series& series, const histogram_family& family,
                                    const rule_selections::one& selection);
+
+    /// Counts a series of the hour as active, in the budgets that apply to it now. It needs no room.
+    /// @return false if the sets are full; then nothing has changed.
+    bool activate(const offered_series& series, const rule_selections::one& selection);
 
     /// Fleet: refuses a series that the store was not asked about, because its histogram is refused.
     /// @param like the refusal of the other series of that histogram, if the same fleet decision contains one.
@@ -124,6 +129,7 @@ class admission {
         const rule_selections::one& selection;
         const told_series& said;
         bool new_in_day;
+        bool is_active;
         standing before;
         bool in_histogram;  ///< false for exempt series: they need no room elsewhere
         in_windows begun;   ///< windows in which the histogram has begun
@@ -132,6 +138,12 @@ class admission {
     struct completion {
         std::optional<std::uint64_t> hour;
         std::optional<std::uint64_t> day;
+        bool active = false;  ///< without a key: only the margin bounds them
+
+        /// Windows in which some budget refuses a series that has no room in `spent`.
+        [[nodiscard]] in_windows refusing(in_windows spent) const noexcept {
+            return {.hour = spent.hour && !hour, .day = spent.day && !day, .active = spent.active && !active};
+        }
     };
 
     std::optional<decision> decide_by(const offered_series& series, const histogram_family& family,
@@ -140,6 +152,7 @@ class admission {
     [[nodiscard]] candidate look_at(const offered_series& series, const histogram_family& family,
                                     const rule_selections::one& selection, const told_series& said) const;
     [[nodiscard]] in_windows spent_at(std::size_t place, const candidate& of) const;
+    [[nodiscard]] budget_table::active_room active_room_at(std::size_t place, const candidate& of) const;
     /// Windows in which some budget has no room.
     struct spent_windows {
         in_windows in_any;          ///< of any budget
@@ -158,6 +171,7 @@ class admission {
     void count_incomplete_histogram(in_windows refusing, const candidate& of);
     decision refuse(const offered_series& series, refusal said);
     bool take(const candidate& of, const completion& over_limit);
+    [[nodiscard]] combination_number join();
     void hear(const candidate& of);
     [[nodiscard]] bool may_be_taken_back(const candidate& of) const;
     [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
@@ -167,6 +181,7 @@ class admission {
     const window_sets& sets_;
     tenant_of_request tenant_;
     std::vector<budget_pair*>& budgets_;  // of the current series, by place: see budget_table::find
+    std::vector<active_series::budget_number>& counted_in_;
     std::vector<spent_limit>& observing_;
 };
 

@@ -33,7 +33,8 @@ std::string budget_table::begin_snapshot() {
     out.number(day_);
     put_flag(out, reserving_);
     put_flag(out, day_began_here_);
-    const auto put_limit_budgets = [&out](const limit_budgets& of) {
+    const auto put_limit_budgets = [&](const limit_budgets& of) {
+        if (counts_active_) out.number(of.admits_from);
         out.number(of.whole_since);
         put_flag(out, of.overflow_was_used);
         out.number(of.matching);
@@ -69,6 +70,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
     out.text(pair.key);
     pair.hourly.save(out);
     pair.daily.save(out);
+    if (counts_active_) pair.active.save(out);
 }
 
 void budget_table::save_before_change(std::span<budget_pair* const> found) {
@@ -108,7 +110,8 @@ struct budget_table::saved_limit_budgets {
     std::size_t parts = 0;  ///< number of parts of its keys; 0: any
 };
 
-void budget_table::load(state_decoder& in) {
+void budget_table::load(state_decoder& in, set_kind of_file) {
+    file_counts_active_ = of_file == set_kind::exact;
     hour_ = std::max<std::uint64_t>(in.count(hours_max), 2);
     day_ = in.count(hours_max);
     const bool reserving = get_flag(in);  // set at the end: budgets made here get their reservation from the file
@@ -126,13 +129,16 @@ void budget_table::load(state_decoder& in) {
 }
 
 /// @param into null if the rules lack this limit. @return whether the same groups share the overflow budget.
-bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const {
+bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) {
+    const auto admits_from = file_counts_active_ ? in.number<minute_number>() : 0;
     const auto whole_since = in.count(hours_max);
     const bool overflow_was_used = get_flag(in);
     const auto matching = in.number<std::uint64_t>();
     const auto sharing = in.number<std::uint64_t>();
     if (into == nullptr) return true;
-    into->whole_since = matching == into->matching ? whole_since : hour_ + 1;
+    into->admits_from = admits_from;
+    into->whole_since = whole_since;
+    if (matching != into->matching) count_anew(*into);
     into->overflow_was_used = overflow_was_used;
     return sharing == into->sharing;
 }
@@ -143,7 +149,7 @@ std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budg
     const bool others_exempt = fixed_budgets_.whole_since > hour_;
     std::vector<saved_limit_budgets> limits_budgets{
         {.number = 0}, {.number = 1, .same_sharing = load_limit_budgets_rules(in, &tenants_)}};
-    for (limit_budgets& of : limits_) of.whole_since = hour_ + 1;
+    for (limit_budgets& of : limits_) count_anew(of);
     for (std::uint64_t left = in.count(limits_max); left > 0 && in.good(); --left) {
         label_limit saved;
         saved.name = in.text();
@@ -157,7 +163,7 @@ std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budg
         of.same_sharing = load_limit_budgets_rules(in, of.number ? &limit_budgets_at(*of.number) : nullptr);
     }
     if (others_exempt)
-        for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).whole_since = hour_ + 1;
+        for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew(limit_budgets_at(i));
     return limits_budgets;
 }
 
@@ -172,12 +178,16 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     budget daily;
     hourly.load(in);
     daily.load(in);
+    active_budget active;
+    if (file_counts_active_) active.load(in);
     if (!in.good() || !from.number || (number == 0 && flag)) return;
     if (number != 0 && !flag && limit_budgets_at(*from.number).by_key.contains(key)) return in.fail();  // a duplicate
     budget_pair& into = pair_for(from, flag, key);
     // Adds, because several saved tenants or groups may share this table's overflow budget.
     into.hourly.absorb(hourly);
     into.daily.absorb(daily);
+    if (counts_active_) into.active.absorb(active);
+    if (active.number != 0) numbers_of_saved_.emplace(active.number, into.active.number);
     into.hour = hour_;
     into.day = day_;
 }
@@ -191,7 +201,7 @@ budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, 
     const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,
                            .overflow = flag,
                            .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - 2)};
-    if (flag && !from.same_sharing) of.whole_since = hour_ + 1;
+    if (flag && !from.same_sharing) count_anew(of);
     return make_in(of, role, key);
 }
 

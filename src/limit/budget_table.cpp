@@ -15,14 +15,26 @@ constexpr std::size_t groups_expected_max = 16'384;
 
 }  // namespace
 
-budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key)
-    : key_(std::move(key)), rules_(std::move(rules)), fixed_budgets_(key_), tenants_(key_) {
+budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set)
+    : key_(std::move(key)),
+      rules_(std::move(rules)),
+      counts_active_(set == set_kind::exact),
+      active_(key_),
+      fixed_budgets_(key_),
+      tenants_(key_) {
     budget_pair& global = *fixed_budgets_.all.emplace_back(std::make_unique<budget_pair>());
+    open_active(global);
     global.hour = hour_;
     global.day = day_;
     apply_rules(global);
     for (std::size_t i = 0; i < rules_->limits.size(); ++i) limits_.emplace_back(key_);
     describe(limit_budgets_rules_of(*rules_));
+}
+
+const budget_table::limit_budgets& budget_table::limit_budgets_of(const budget_role& role) const noexcept {
+    return limit_budgets_at(role.kind == budget_kind::global   ? 0
+                            : role.kind == budget_kind::tenant ? 1
+                                                               : 2 + role.limit);
 }
 
 const budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) const noexcept {
@@ -78,6 +90,38 @@ in_windows budget_table::spent_for_new_series(const tenant_of_request& tenant, c
     return {.hour = rule.maxima.hourly != 0, .day = day_began_here_ && rule.maxima.daily != 0};
 }
 
+budget_table::active_room budget_table::active_room_in(const tenant_of_request& tenant,
+                                                       const rule_selections::one& selection, std::size_t place,
+                                                       const budget_pair* found, minute_number now) const {
+    if (!counts_active_) return {};
+    const limit_budgets* of = &fixed_budgets_;
+    active_budget fresh;
+    const active_budget* budget = &fresh;
+    std::uint64_t active = 0;
+    if (found != nullptr) {
+        budget = &found->active;
+        active = active_.count_in(budget->number);
+        of = &limit_budgets_of(found->role);
+    } else {
+        const bool is_tenant = !is_limit_place(place, selection);
+        const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
+        budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
+        const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
+        of = &limit_budgets_of(role);
+        role.overflow = shares_overflow(*of, role, key);
+        set_active_max(fresh, ruling_of(*rules_, role, key.value_or("")));
+    }
+    if (!budget->limits()) return {};
+    if (now < of->admits_from) return {.is_spent = true, .has_margin = false};
+    return {.is_spent = !budget->has_room(active, now), .has_margin = budget->has_margin(active, now)};
+}
+
+std::optional<std::uint64_t> budget_table::active_room_of(const budget_pair& pair, minute_number now) const {
+    if (!pair.active.limits()) return std::nullopt;
+    if (now < limit_budgets_of(pair.role).admits_from) return 0;
+    return pair.active.room(active_.count_in(pair.active.number), now);
+}
+
 void budget_table::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                                 std::vector<budget_pair*>& found) {
     for (std::size_t place = 0; place < found.size(); ++place) {
@@ -104,8 +148,10 @@ budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::opt
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
-    budget_pair& pair = *of.all.emplace_back(std::make_unique<budget_pair>());
-    if (!role.overflow) pair.key.assign(*key);
+    auto made = std::make_unique<budget_pair>();
+    if (!role.overflow) made->key.assign(*key);
+    open_active(*made);
+    budget_pair& pair = *of.all.emplace_back(std::move(made));
     pair.role = role;
     pair.hour = hour_;
     pair.day = day_;
@@ -138,14 +184,25 @@ bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& r
     return of.bounded >= bounded_max && !is_overridden(*rules_, role, *key);
 }
 
+void budget_table::open_active(budget_pair& pair) {
+    if (counts_active_) pair.active.number = active_.open_budget();
+}
+
+std::uint64_t budget_table::margin(const ruling& rule, std::uint64_t maximum) const noexcept {
+    return rule.mode == limit_mode::enforce ? margin_of(*rules_, maximum) : 0;
+}
+
+void budget_table::set_active_max(active_budget& budget, const ruling& rule) const noexcept {
+    budget.set_max(rule.maxima.active, margin(rule, rule.maxima.active),
+                   static_cast<minute_number>(rules_->active_window.count()));
+}
+
 void budget_table::apply_rules(budget_pair& pair) const {
     assert(pair.role.kind != budget_kind::group || pair.role.limit < rules_->limits.size());
     const ruling wanted = ruling_of(*rules_, pair.role, pair.key);
-    const auto margin = [&](std::uint64_t maximum) {
-        return wanted.mode == limit_mode::enforce ? margin_of(*rules_, maximum) : 0;
-    };
-    pair.hourly.set_max(wanted.maxima.hourly, margin(wanted.maxima.hourly));
-    pair.daily.set_max(wanted.maxima.daily, margin(wanted.maxima.daily));
+    pair.hourly.set_max(wanted.maxima.hourly, margin(wanted, wanted.maxima.hourly));
+    pair.daily.set_max(wanted.maxima.daily, margin(wanted, wanted.maxima.daily));
+    set_active_max(pair.active, wanted);
     pair.mode = wanted.mode;
     pair.rules = rules_number_;
 }
@@ -157,10 +214,15 @@ void budget_table::begin_hour(const new_hour& begun) {
     ended_.hour_ends(hour_, begun.ended_hour);
     if (begun.new_day) ended_.day_ends(day_, begun.ended_day);
     hour_ += begun.follows ? 1 : 2;
+    hour_minute_ = begun.minute;
     day_ += begun.new_day ? 1 : 0;
     reserving_ = begun.follows && begun.in_grace;
     day_began_here_ = begun.new_day;
-    for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).overflow_was_used = false;
+    for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
+        limit_budgets& of = limit_budgets_at(i);
+        of.overflow_was_used = false;
+        if (!begun.follows && of.admits_from != 0) count_anew_active(of);  // the minute was that of another clock
+    }
     note_change();
 }
 
@@ -180,7 +242,7 @@ void budget_table::note_change() noexcept {
 std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                 std::span<const limit_budgets_rules> described) {
     const auto gone = std::make_shared<std::vector<limit_budgets>>();  // memory first: nothing fails from the swaps on
-    for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).whole_since = hour_ + 1;
+    for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).admits_from = admits_none;
     for (std::size_t i = 0; i < rules->limits.size(); ++i) {
         const auto same = std::ranges::find_if(
             rules_->limits, [&](const label_limit& old) { return same_groups(rules->limits[i], old); });
@@ -188,12 +250,18 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
             std::swap((*gone)[i], limits_[static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
     limits_.swap(*gone);
+    for (const limit_budgets& of : *gone)
+        for (const auto& pair : of.all) active_.close_budget(pair->active.number);
+    for (limit_budgets& of : limits_)
+        if (of.matching == 0) count_anew(of);
+    if (rules->active_window != rules_->active_window)
+        for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew_active(limit_budgets_at(i));
     rules_ = std::move(rules);
     ++rules_number_;
     const std::uint64_t exempted = fixed_budgets_.matching;
     describe(described);
     if (fixed_budgets_.matching != exempted)  // formerly exempt series now count in every budget
-        for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).whole_since = hour_ + 1;
+        for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew(limit_budgets_at(i));
     note_change();
     return gone;
 }
@@ -206,10 +274,33 @@ void budget_table::describe(std::span<const limit_budgets_rules> described) {
         const limit_budgets_rules& now = described[i];
         assert(now.matching != 0 && now.sharing != 0);
         const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
-        if (of.matching != 0 && (now.matching != of.matching || shares)) of.whole_since = hour_ + 1;
+        if (of.matching != 0 && (now.matching != of.matching || shares)) count_anew(of);
         of.matching = now.matching;
         of.sharing = now.sharing;
     }
+}
+
+/// Series that the budgets did not count by now may come to count in them.
+void budget_table::count_anew(limit_budgets& of) noexcept {
+    of.whole_since = hour_ + 1;
+    count_anew_active(of);
+}
+
+void budget_table::count_anew_active(limit_budgets& of) noexcept {
+    of.admits_from = admits_none;
+    is_outdated_ = true;
+}
+
+void budget_table::admit_again(const minutes& at) noexcept {
+    for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
+        minute_number& from = limit_budgets_at(i).admits_from;
+        if (from == admits_none) from = at.changed_from;
+        if (from <= at.now) from = 0;
+    }
+}
+
+void budget_table::know_no_active_series() noexcept {
+    for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew_active(limit_budgets_at(i));
 }
 
 void budget_table::catch_up(std::size_t count) {
@@ -220,7 +311,9 @@ void budget_table::catch_up(std::size_t count) {
             if (count-- == 0) return;
             budget_pair& pair = *of.all[told_.place];
             const bool hour_ended = pair.hour != hour_;
-            const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily));
+            const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily)) ||
+                                 active_.count_in(pair.active.number) != 0 ||
+                                 pair.active.newly_active(hour_minute_) != 0;
             if (told_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.limit_budgets - 2);
             if (hour_ended) note_ended(pair);
             if (hour_ended && !is_used && told_.limit_budgets != 0) {
@@ -247,6 +340,7 @@ void budget_table::note_ended(const budget_pair& pair) noexcept {
 void budget_table::drop(limit_budgets& of, std::size_t place) {
     assert(place < of.all.size());
     budget_pair* const dropped = of.all[place].get();
+    active_.close_budget(dropped->active.number);
     if (dropped == of.overflow) {
         of.overflow = nullptr;
     } else {
@@ -264,6 +358,8 @@ void budget_table::tell(limit_budgets& of, budget_pair& pair) const {
         if (pair.role.overflow) of.overflow_was_used = admitted != 0;
         const std::uint64_t expected = !reserving_ ? 0 : knows_incumbents(of) ? admitted : budget::all_room;
         pair.hourly.restart();
+        pair.active.begin_hour();
+        if (pair.hour + 1 != hour_) pair.active.forget_newly_active();  // their minutes were those of another clock
         pair.hourly.reserve(expected);
         if (pair.day != day_) pair.daily.restart();
         // Within a day incumbents are in the day's set already, so nobody would claim a reservation left from midnight.

@@ -3,14 +3,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "limit/active_series.hpp"
 #include "limit/budget.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/window.hpp"
@@ -23,6 +26,7 @@ struct budget_pair {
     std::string key;  ///< the tenant's name, or rule_selections::one::key
     budget hourly;
     budget daily;
+    active_budget active;
     budget_role role;
     limit_mode mode = limit_mode::enforce;
     // The numbers (see budget_table) of the rules, hour and day that it has caught up with, and of the last snapshot
@@ -71,7 +75,8 @@ struct tenant_of_request {
 class budget_table {
   public:
     /// @param key of this installation; keeps senders from choosing names that all fall into one hash bucket.
-    budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key);
+    /// @param set exact: active series are counted.
+    budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
     [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_budgets_.all[0]; }
@@ -84,6 +89,17 @@ class budget_table {
     /// @param place in the result of find().
     [[nodiscard]] in_windows spent_for_new_series(const tenant_of_request& tenant,
                                                   const rule_selections::one& selection, std::size_t place) const;
+    /// Whether a newly active series finds room in a budget's active series, and whether it may complete its histogram
+    /// without.
+    struct active_room {
+        bool is_spent = false;
+        bool has_margin = false;
+    };
+    /// @param found the budget in `place` of find(), or null.
+    [[nodiscard]] active_room active_room_in(const tenant_of_request& tenant, const rule_selections::one& selection,
+                                             std::size_t place, const budget_pair* found, minute_number now) const;
+    /// Newly active series that would find room among the active series; nothing: not limited.
+    [[nodiscard]] std::optional<std::uint64_t> active_room_of(const budget_pair& pair, minute_number now) const;
     /// Creates the budgets missing from the last find(). No other budget may have been created since.
     void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                       std::vector<budget_pair*>& found);
@@ -94,6 +110,7 @@ class budget_table {
         bool follows = false;   ///< the hour that ends is the one directly before
         bool in_grace = false;  ///< its incumbents have room reserved
         bool new_day = false;
+        minute_number minute = 0;  ///< when it begins here
         // Start of the ended hour, and of the ended day if one ended.
         std::chrono::sys_seconds ended_hour{};
         std::chrono::sys_seconds ended_day{};
@@ -107,6 +124,22 @@ class budget_table {
                                                     std::span<const limit_budgets_rules> described);
 
     [[nodiscard]] bool is_behind() const noexcept { return behind_; }
+
+    // Active series. After new rules, budgets that count other series than before admit no newly active series for a
+    // while.
+
+    [[nodiscard]] active_series& active() noexcept { return active_; }
+    [[nodiscard]] const active_series& active() const noexcept { return active_; }
+    /// Whether series may count in other budgets than their combination says, since the last call.
+    [[nodiscard]] bool take_outdated() noexcept { return std::exchange(is_outdated_, false); }
+    struct minutes {
+        minute_number now;
+        minute_number changed_from;
+    };
+    /// Budgets that have changed since the last call admit newly active series from `changed_from` on.
+    void admit_again(const minutes& at) noexcept;
+    /// No budget knows its active series: the state from before had none.
+    void know_no_active_series() noexcept;
     /// Updates the next `count` budgets. Drops budgets that counted nothing in the ended hour and have no count in a
     /// day that continues, so unused groups make room.
     void catch_up(std::size_t count);
@@ -147,11 +180,19 @@ class budget_table {
     [[nodiscard]] bool snapshot_holds() const noexcept { return snapshot_open_; }
     void end_snapshot() noexcept;
     /// Fills an unused table. Leaves out counts of limits that the rules lack or define differently.
-    void load(state_decoder& in);
+    /// @param of_file how the gate that saved it remembered series.
+    void load(state_decoder& in, set_kind of_file);
+    /// The active budget that counts for one of the file; 0 if there is none. Valid after load().
+    [[nodiscard]] active_series::budget_number number_of_saved(active_series::budget_number number) const noexcept {
+        const auto found = numbers_of_saved_.find(number);
+        return found == numbers_of_saved_.end() ? 0 : found->second;
+    }
 
   private:
     /// Pointers, so that budgets never move.
     using entries = std::vector<std::unique_ptr<budget_pair>>;
+
+    static constexpr minute_number admits_none = std::numeric_limits<minute_number>::max();
 
     using index = std::unordered_map<std::string_view, budget_pair*, hash_key>;
 
@@ -165,6 +206,7 @@ class budget_table {
         bool overflow_was_used = false;  ///< in the hour before
         std::uint64_t matching = 0;      ///< see limit_budgets_rules
         std::uint64_t sharing = 0;       ///< see limit_budgets_rules
+        minute_number admits_from = 0;   ///< admits_none: not known yet
 
         explicit limit_budgets(const hash_key& key) : by_key(0, key) {}
     };
@@ -172,6 +214,7 @@ class budget_table {
     [[nodiscard]] std::size_t limit_budgets_count() const noexcept { return 2 + limits_.size(); }
     [[nodiscard]] const limit_budgets& limit_budgets_at(std::size_t number) const noexcept;
     [[nodiscard]] limit_budgets& limit_budgets_at(std::size_t number) noexcept;
+    [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept;
 
     [[nodiscard]] budget_pair* find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key);
     budget_pair& make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key);
@@ -183,19 +226,27 @@ class budget_table {
     void apply_rules(budget_pair& pair) const;
     void note_change() noexcept;
     void note_ended(const budget_pair& pair) noexcept;
-    static void drop(limit_budgets& of, std::size_t place);
+    void drop(limit_budgets& of, std::size_t place);
+    void count_anew(limit_budgets& of) noexcept;
+    void count_anew_active(limit_budgets& of) noexcept;
+    void open_active(budget_pair& pair);
+    [[nodiscard]] std::uint64_t margin(const ruling& rule, std::uint64_t maximum) const noexcept;
+    void set_active_max(active_budget& budget, const ruling& rule) const noexcept;
     void describe(std::span<const limit_budgets_rules> described);
     void save_before_change(std::span<budget_pair* const> found);
     void save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const;
 
     struct saved_limit_budgets;
-    bool load_limit_budgets_rules(state_decoder& in, limit_budgets* into) const;
+    bool load_limit_budgets_rules(state_decoder& in, limit_budgets* into);
     std::vector<saved_limit_budgets> load_all_limit_budgets(state_decoder& in);
     void load_pair(state_decoder& in, std::span<const saved_limit_budgets> limits_budgets);
     budget_pair& pair_for(const saved_limit_budgets& from, bool flag, const std::string& key);
 
     hash_key key_;
     std::shared_ptr<const compiled_rules> rules_;
+    bool counts_active_;
+    active_series active_;
+    bool is_outdated_ = false;
     limit_budgets fixed_budgets_;  // the global budget
     limit_budgets tenants_;
     std::vector<limit_budgets> limits_;  // as rules_->limits
@@ -208,9 +259,12 @@ class budget_table {
     bool day_began_here_ = false;  // the day began with this hour
     std::uint64_t change_ = 1;
     bool behind_ = false;
+    minute_number hour_minute_ = 0;  // when the hour began here
     cursor told_;
     ended_budgets ended_;
 
+    bool file_counts_active_ = false;
+    std::unordered_map<active_series::budget_number, active_series::budget_number> numbers_of_saved_;
     bool snapshot_open_ = false;
     std::uint64_t snapshot_ = 0;
     cursor saved_;

@@ -11,9 +11,9 @@ std::vector<late_keys::entry> late_keys::begin() noexcept {
     return std::exchange(entries_, {});
 }
 
-void late_keys::write(std::uint64_t key, in_windows into) {
+void late_keys::write(const entry& key) {
     if (entries_.size() < count_max) {
-        entries_.push_back({.key = key, .into = into});
+        entries_.push_back(key);
     } else {
         writing_ = false;
     }
@@ -54,9 +54,10 @@ bool commit_state::have_room(std::span<const late_keys::entry> keys) const noexc
     return true;
 }
 
-void commit_state::remember(std::uint64_t key, in_windows into) {
+void commit_state::remember(const late_keys::entry& added) {
+    const auto [key, into, combination] = added;
     if (!into.any()) return;
-    late.add(key, into);
+    late.add(added);
     if (!table) {
         if (into.hour) hour->insert(key);
         if (into.day) day->insert(key);
@@ -64,10 +65,22 @@ void commit_state::remember(std::uint64_t key, in_windows into) {
         assert(!into.day || day->contains(key));
         return;
     }
-    const std::uint64_t entered = table_key({.key = key, .into = into});
+    const std::uint64_t entered = table_key(added);
     const series_mark before = table->read().mark_of(entered);
-    const bool was_before = knows_hour_before && before.seen < hour_begins && before.seen + 60 >= hour_begins;
-    table->insert(entered, {.seen = minute, .was_before = was_before, .is_day_key = !into.hour});
+    const bool was_before =
+        before.seen >= hour_begins ? before.was_before : knows_hour_before && before.seen + 60 >= hour_begins;
+    table->insert(entered, {.seen = minute,
+                            .was_before = was_before,
+                            .is_day_key = !into.hour,
+                            .combination = combination,
+                            .is_outdated = false});
+    budgets.active().leave(before.combination);
+}
+
+void commit_state::deactivate(std::uint64_t fingerprint) noexcept {
+    const combination_number ended = table->deactivate(fingerprint);
+    budgets.active().leave(ended);
+    has_freed |= ended != 0;
 }
 
 void catch_up(guarded<commit_state>& counts) {
@@ -104,6 +117,7 @@ bool window_sets::cover(time_point now) const noexcept {
 }
 
 minute_number window_sets::minute_at(time_point now) const noexcept {
+    if (leap && is_leap(now)) return minute_before_leap;
     const minute_number first = minute_of(hour_span.start);
     return std::clamp(minute_of(std::chrono::floor<std::chrono::seconds>(now)), first, first + 59);
 }
@@ -132,6 +146,12 @@ bool window_sets::table_has_before(std::uint64_t key) const noexcept {
 
 bool window_sets::hour_before_has(std::uint64_t key) const noexcept {
     return table_has_before(key) || (previous_hour && previous_hour->contains(key));
+}
+
+bool window_sets::counts_as_active(std::uint64_t fingerprint) const noexcept {
+    if (!table) return true;
+    const series_mark mark = table->read().mark_of(fingerprint);
+    return mark.combination != 0 && !mark.is_outdated;
 }
 
 void window_sets::prefetch(std::uint64_t fingerprint) const noexcept {

@@ -1,6 +1,7 @@
 /// The limiter's state at one moment: what the commit lock guards, and the window sets that readers use without it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "limit/budget_table.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/rules.hpp"
+#include "limit/verdict.hpp"
 #include "limit/window.hpp"
 #include "series/fingerprint.hpp"
 
@@ -69,14 +71,15 @@ class late_keys {
     struct entry {
         std::uint64_t key;  ///< a fingerprint, or a key of admission.hpp
         in_windows into;
+        combination_number combination = 0;  ///< of a series, in a table
     };
     /// 64 MiB; with more keys the snapshot is given up.
     static constexpr std::size_t count_max = std::size_t{1} << 22;
 
     /// Starts recording. @return leftovers of a failed save, to be destroyed without the lock.
     [[nodiscard]] std::vector<entry> begin() noexcept;
-    void add(std::uint64_t key, in_windows into) {
-        if (writing_ && into.any()) write(key, into);
+    void add(const entry& key) {
+        if (writing_ && key.into.any()) write(key);
     }
     struct list {
         std::vector<entry> entries;
@@ -89,7 +92,7 @@ class late_keys {
     bool writing_ = false;
     std::vector<entry> entries_;
 
-    void write(std::uint64_t key, in_windows into);
+    void write(const entry& key);
 };
 
 /// State of all decisions about new series; a reference to it proves that the caller holds the commit lock (see
@@ -99,12 +102,22 @@ struct commit_state {
     std::vector<limit_number> limit_numbers{};  ///< of the limits in budgets.rules(), in their order
     window_tally hourly;
     window_tally daily;
+    window_tally active;  ///< of the hour; without cut_series
     /// The table of all windows; null: they have a filter each. Then the filters are null, but for those that come from
     /// a file: they are only read, until their windows end.
     std::shared_ptr<series_table> table{};
     minute_number minute = 0;       ///< of the commit
     minute_number hour_begins = 0;  ///< of the running hour
     bool knows_hour_before = false;
+    /// No series expires until an active_window after: the start, or a leap of the clock. Their senders may have had no
+    /// way to the gate.
+    minute_number watched_since = 0;
+    minute_number idle_before = 0;  ///< series last seen before it are not active
+    /// Budgets may have room for active series that they refused lately. Those are asked again, see windows::maintain.
+    bool has_freed = false;
+    bool has_refused_active = false;
+    time_point refusals_forgotten{};
+    minute_number minute_swept = 0;
     /// The sets in force, for writing; window_sets has the same for reading. The day's set contains the hour's.
     std::shared_ptr<admitted_set> hour;
     std::shared_ptr<day_set> day;
@@ -119,13 +132,25 @@ struct commit_state {
 
     explicit commit_state(budget_table&& first) : budgets(std::move(first)) {}
 
+    [[nodiscard]] window_tally& tally_of(refusing_window window) noexcept {
+        return window == refusing_window::hourly ? hourly : window == refusing_window::daily ? daily : active;
+    }
+
     /// The limit whose budget is in this place, see budget_table::find.
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
     /// Whether the keys fit into the sets. If not, call windows::make_room first.
     [[nodiscard]] bool have_room(std::span<const late_keys::entry> keys) const noexcept;
     /// Enters a key: into the hour, with or without the day, if it is a series or stands for one; into the day alone
-    /// otherwise. Precondition: have_room(), and the sets named do not contain the key.
-    void remember(std::uint64_t key, in_windows into);
+    /// otherwise. Precondition: have_room(), and the sets named do not contain the key, or only its combination
+    /// changes.
+    void remember(const late_keys::entry& key);
+    /// The series of a stale marker is not active any more.
+    void deactivate(std::uint64_t fingerprint) noexcept;
+    /// Since when the table has to know series.
+    [[nodiscard]] minute_number remembers_since(const window_span& day) const noexcept {
+        const minute_number windows = std::min(minute_of(day.start), hour_begins - 60);
+        return std::min(windows, idle_before);
+    }
 };
 
 /// Brings all budgets up to date after a change, piece by piece, giving the lock back after each.
@@ -167,6 +192,7 @@ struct window_sets {
     std::chrono::seconds step_back = step_back_max;  ///< tolerated
     /// Where the clock has leapt, while the leap is not believed.
     std::optional<time_point> leap{};
+    minute_number minute_before_leap = 0;
 
     [[nodiscard]] bool in_hour(time_point now) const noexcept;
     /// Whether `now` is neither in this hour nor in the next.
@@ -174,7 +200,8 @@ struct window_sets {
     /// Whether these sets are valid at `now`; if not, advance the windows first.
     [[nodiscard]] bool cover(time_point now) const noexcept;
     [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
-    /// The minute that a series which is seen at `now` gets: one of the running hour.
+    /// The minute that a series which is seen at `now` gets: one of the running hour, and during a leap the last
+    /// before.
     [[nodiscard]] minute_number minute_at(time_point now) const noexcept;
 
     // What the windows have. A stale marker's series is not noted as seen.
@@ -183,6 +210,11 @@ struct window_sets {
     /// Of a key that was remembered for the day alone.
     [[nodiscard]] bool day_has_key(std::uint64_t key) const noexcept;
     [[nodiscard]] bool hour_before_has(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool is_active(std::uint64_t fingerprint) const noexcept {
+        return table && table->read().mark_of(fingerprint).combination != 0;
+    }
+    /// Whether the series is active and its budgets are those of the rules in force. Filters do not tell: true.
+    [[nodiscard]] bool counts_as_active(std::uint64_t fingerprint) const noexcept;
     [[nodiscard]] bool table_has_before(std::uint64_t key) const noexcept;
     /// Of all windows that decide about a new series.
     void prefetch(std::uint64_t fingerprint) const noexcept;

@@ -23,8 +23,14 @@ std::vector<spent_budget> explain_now(commit_state& held, const window_sets& cur
     tenant_of_request sender{.name = tenant};
     const bool in_day = current.day_has(series.fingerprint);
     const standing of = current.standing_of(series.fingerprint, in_day);
+    const bool is_active = current.is_active(series.fingerprint);
+    const auto is_full = [&](const budget_pair& pair, refusing_window window) {
+        if (window == refusing_window::hourly) return !pair.hourly.has_room(of);
+        if (window == refusing_window::daily) return !in_day && !pair.daily.has_room(of);
+        return !is_active && held.budgets.active_room_of(pair, held.minute) == 0u;
+    };
     const auto has_room = [&](const budget_pair* pair) {
-        return pair == nullptr || (pair->hourly.has_room(of) && (in_day || pair->daily.has_room(of)));
+        return pair == nullptr || !(is_full(*pair, refusing_window::hourly) || is_full(*pair, refusing_window::daily));
     };
     if (selected.exempt()) {
         held.budgets.find(sender, selected, budgets);
@@ -32,16 +38,13 @@ std::vector<spent_budget> explain_now(commit_state& held, const window_sets& cur
     }
     const auto selection = selected.exempt() ? selected.without_exemption() : selected;
     held.budgets.find(sender, selection, budgets);
-    const auto add_spent = [&](budget budget_pair::*window, refusing_window which) {
+    for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
         for (std::size_t place = 0; place < budgets.size(); ++place) {
             const budget_pair* pair = budgets[place];
-            if (pair == nullptr || !pair->enforces() || (pair->*window).has_room(of)) continue;
-            spent.push_back({.figures = figures_of(*pair), .window = which});
+            if (pair == nullptr || !pair->enforces() || !is_full(*pair, window)) continue;
+            spent.push_back({.figures = figures_of(*pair, held.budgets.active()), .window = window});
             spent.back().figures.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
         }
-    };
-    add_spent(&budget_pair::hourly, refusing_window::hourly);
-    if (!in_day) add_spent(&budget_pair::daily, refusing_window::daily);
     return spent;
 }
 
@@ -53,7 +56,7 @@ std::optional<budget_figures> budget_now(commit_state& held, limit_number limit,
     for (std::size_t place = 0; place < budgets.size(); ++place) {
         const budget_pair* pair = budgets[place];
         if (pair == nullptr || held.limit_at(place, selection) != limit) continue;
-        budget_figures found = figures_of(*pair);
+        budget_figures found = figures_of(*pair, held.budgets.active());
         found.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
         return found;
     }
@@ -65,7 +68,7 @@ std::optional<std::uint64_t> room_in(const budget& window, standing of) {
 }
 
 applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
-                               const rule_selections::one& selection, std::string_view tenant) {
+                               const rule_selections::one& selection, std::string_view tenant, bool counts_active) {
     budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
     if (is_limit_place(place, selection)) {
         const std::size_t selected = selected_at(place, selection);
@@ -80,12 +83,14 @@ applying_budget missing_budget(const compiled_rules& rules, std::size_t place, i
     made.figures.mode = rule.mode;
     made.figures.hourly.series_max = rule.maxima.hourly;
     made.figures.daily.series_max = rule.maxima.daily;
+    if (counts_active) made.figures.active = {.series_max = rule.maxima.active};
     const auto room = [](std::uint64_t max, bool is_spent) -> std::optional<std::uint64_t> {
         if (max == 0) return std::nullopt;
         return is_spent ? 0 : max;
     };
     made.hourly_room = room(rule.maxima.hourly, spent.hour);
     made.daily_room = room(rule.maxima.daily, spent.day);
+    made.active_room = room(rule.maxima.active, spent.active);
     return made;
 }
 
@@ -96,13 +101,14 @@ std::vector<applying_budget> applying_budgets(const commit_state& held, const st
     std::vector<applying_budget> made;
     for (std::size_t place = 0; place < budgets.size(); ++place) {
         if (const budget_pair* const pair = budgets[place]) {
-            made.push_back({.figures = figures_of(*pair),
+            made.push_back({.figures = figures_of(*pair, held.budgets.active()),
                             .spent = what.spent[place],
                             .hourly_room = room_in(pair->hourly, what.before),
-                            .daily_room = room_in(pair->daily, what.before)});
+                            .daily_room = room_in(pair->daily, what.before),
+                            .active_room = held.budgets.active_room_of(*pair, held.minute)});
             made.back().figures.name = name_of(rules, pair->role, key_at(place, selection, tenant));
         } else {
-            made.push_back(missing_budget(rules, place, what.spent[place], selection, tenant));
+            made.push_back(missing_budget(rules, place, what.spent[place], selection, tenant, held.table != nullptr));
         }
         made.back().limit = held.limit_at(place, selection);
     }
@@ -115,6 +121,11 @@ explanation remembered_of(const limiter_state& state, const window_sets& current
     made.in_day = current.day_has(fingerprint);
     if (current.previous_hour || (current.table && current.knows_hour_before))
         made.in_hour_before = current.hour_before_has(fingerprint);
+    if (current.table) {
+        const series_mark mark = current.table->read().mark_of(fingerprint);
+        made.is_active = mark.combination != 0;
+        if (mark.seen != 0) made.last_seen = std::chrono::sys_seconds{std::chrono::minutes{mark.seen}};
+    }
     if (current.hour) made.false_positive_rate = current.hour->false_positive_rate();
     if (!made.in_hour) made.refused_lately = state.refused.lookup(fingerprint);
     return made;
@@ -217,12 +228,12 @@ void append_escaped(std::string& out, std::string_view readable) {
 }  // namespace
 
 std::string to_text(const spent_budget& spent) {
-    const bool hourly = spent.window == refusing_window::hourly;
-    const budget_window_figures& window = hourly ? spent.figures.hourly : spent.figures.daily;
+    const budget_window_figures& window = in_window(spent.figures, spent.window);
     const std::string whose = owner_text(spent.figures.name);
-    std::string text = whose + (whose.empty() ? "" : ": ") + (hourly ? "maxHourlySeries " : "maxDailySeries ");
-    text.append(std::to_string(window.series_max)).append(" is spent (");
-    return text.append(std::to_string(window.series_current)).append(" series admitted)");
+    std::string text = whose + (whose.empty() ? "" : ": ");
+    text.append(maximum_key(spent.window)).append(" ").append(std::to_string(window.series_max)).append(" is spent (");
+    text.append(std::to_string(window.series_current));
+    return text.append(spent.window == refusing_window::active ? " series active)" : " series admitted)");
 }
 
 std::string owner_text(const budget_name& name) {
@@ -260,7 +271,13 @@ std::string_view note_on(const budget_name& name) noexcept {
 }
 
 std::string_view to_text(refusing_window window) noexcept {
-    return window == refusing_window::hourly ? "hourly" : "daily";
+    return window == refusing_window::hourly ? "hourly" : window == refusing_window::daily ? "daily" : "active";
+}
+
+std::string_view maximum_key(refusing_window window) noexcept {
+    return window == refusing_window::hourly  ? "maxHourlySeries"
+           : window == refusing_window::daily ? "maxDailySeries"
+                                              : "maxActiveSeries";
 }
 
 std::string_view to_text(limit_mode mode) noexcept {

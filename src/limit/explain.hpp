@@ -1,6 +1,7 @@
 /// Explains refusals: which budgets have no room for a series, and what would be decided about it now.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -37,6 +38,7 @@ struct applying_budget {
     // Series of the same standing that would find room; nothing: not limited.
     std::optional<std::uint64_t> hourly_room{};
     std::optional<std::uint64_t> daily_room{};
+    std::optional<std::uint64_t> active_room{};
 };
 
 /// All that is known about a series, and the decision if it came now.
@@ -46,13 +48,15 @@ struct explanation {
     // Which sets contain it, up to a false positive.
     bool in_hour = false;  ///< then it is known, and accepted without any check
     bool in_day = false;
-    std::optional<bool> in_hour_before{};     ///< nothing: that hour was not observed
-    double false_positive_rate = 0;           ///< current rate of the hour's set
-    std::optional<refusal> refused_lately{};  ///< a remembered refusal, applied without asking the budgets
-    bool exempt = false;                      ///< by the rules
-    bool beyond_exemption = false;            ///< exempt, but other limits decide: see admission.hpp
-    bool is_incumbent = false;                ///< has room reserved
-    bool asks_store = false;                  ///< fleet: the store decides; this shows only this gate's counts
+    std::optional<bool> in_hour_before{};                 ///< nothing: that hour was not observed
+    std::optional<bool> is_active{};                      ///< nothing: active series are not counted
+    std::optional<std::chrono::sys_seconds> last_seen{};  ///< the minute; nothing: never, or the gate does not know
+    double false_positive_rate = 0;                       ///< current rate of the hour's set
+    std::optional<refusal> refused_lately{};              ///< a remembered refusal, applied without asking the budgets
+    bool exempt = false;                                  ///< by the rules
+    bool beyond_exemption = false;                        ///< exempt, but other limits decide: see admission.hpp
+    bool is_incumbent = false;                            ///< has room reserved
+    bool asks_store = false;  ///< fleet: the store decides; this shows only this gate's counts
     bool whole_histograms = false;
     std::vector<applying_budget> budgets{};
     /// The decision if the series is not known; nothing: admitted.
@@ -88,6 +92,8 @@ std::string group_text(const budget_name& name);
 std::string_view note_on(const budget_name& name) noexcept;
 
 std::string_view to_text(refusing_window window) noexcept;
+/// The configuration's key: `maxHourlySeries`.
+std::string_view maximum_key(refusing_window window) noexcept;
 
 /// `enforce` or `observe`, as in the configuration.
 std::string_view to_text(limit_mode mode) noexcept;

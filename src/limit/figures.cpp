@@ -22,12 +22,24 @@ budget_window_figures figures_of(const budget& counted) {
 
 }  // namespace
 
-budget_figures figures_of(const budget_pair& pair) {
-    return {.name = {},
-            .mode = pair.mode,
-            .overridden = false,
-            .hourly = figures_of(pair.hourly),
-            .daily = figures_of(pair.daily)};
+budget_figures figures_of(const budget_pair& pair, const active_series& active) {
+    budget_figures made{.name = {},
+                        .mode = pair.mode,
+                        .overridden = false,
+                        .hourly = figures_of(pair.hourly),
+                        .daily = figures_of(pair.daily)};
+    if (pair.active.number != 0)
+        made.active = {.series_max = pair.active.max(),
+                       .series_current = active.count_in(pair.active.number),
+                       .series_reserved = 0,
+                       .series_refused = pair.active.refused().estimate(),
+                       .refused_is_exact = pair.active.refused().is_exact()};
+    return made;
+}
+
+const budget_window_figures& in_window(const budget_figures& of, refusing_window window) noexcept {
+    if (window == refusing_window::active && of.active) return *of.active;
+    return window == refusing_window::hourly ? of.hourly : of.daily;
 }
 
 namespace {
@@ -44,27 +56,26 @@ struct unnamed {
 
 struct window_view {
     const window_span& span;
-    const budget& global;
+    budget_window_figures global;
     const window_tally& tally;
-    const std::atomic<std::uint64_t>& samples_refused;
+    std::uint64_t samples_refused;
     const admitted_set* filter;
     const series_table* table;
 };
 
 window_figures figures_of(const window_view& window, limit_mode mode) {
     const bool observes = mode == limit_mode::observe;
-    return {
-        .span = window.span,
-        .series_max = window.global.max(),
-        .series_current = window.global.current(),
-        .series_refused = observes ? window.global.refused_series() : window.tally.refused_series.estimate(),
-        .refused_is_exact = observes ? window.global.counts_refused_exactly() : window.tally.refused_series.is_exact(),
-        .samples_refused = window.samples_refused.load(std::memory_order_relaxed),
-        .series_over_limit = window.tally.over_limit,
-        .series_cut = window.tally.cut_series.estimate(),
-        .false_positive_rate = window.filter == nullptr ? 0 : window.filter->false_positive_rate(),
-        .filter_bytes = (window.filter == nullptr ? 0 : window.filter->bytes()) +
-                        (window.table == nullptr ? 0 : window.table->bytes())};
+    return {.span = window.span,
+            .series_max = window.global.series_max,
+            .series_current = window.global.series_current,
+            .series_refused = observes ? window.global.series_refused : window.tally.refused_series.estimate(),
+            .refused_is_exact = observes ? window.global.refused_is_exact : window.tally.refused_series.is_exact(),
+            .samples_refused = window.samples_refused,
+            .series_over_limit = window.tally.over_limit,
+            .series_cut = window.tally.cut_series.estimate(),
+            .false_positive_rate = window.filter == nullptr ? 0 : window.filter->false_positive_rate(),
+            .filter_bytes = (window.filter == nullptr ? 0 : window.filter->bytes()) +
+                            (window.table == nullptr ? 0 : window.table->bytes())};
 }
 
 limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
@@ -73,21 +84,32 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
     limiter_figures made;
     made.mode = book.rules()->mode;
     made.clock_in_doubt = current->leap.has_value();
+    made.global = figures_of(book.global(), book.active());
     made.hourly = figures_of({.span = current->hour_span,
-                              .global = book.global().hourly,
+                              .global = made.global.hourly,
                               .tally = held.hourly,
-                              .samples_refused = state.samples.hourly,
+                              .samples_refused = state.samples.read(refusing_window::hourly),
                               .filter = current->hour.get(),
                               .table = current->table.get()},
                              made.mode);
     made.daily = figures_of({.span = current->day_span,
-                             .global = book.global().daily,
+                             .global = made.global.daily,
                              .tally = held.daily,
-                             .samples_refused = state.samples.daily,
+                             .samples_refused = state.samples.read(refusing_window::daily),
                              .filter = current->day ? &current->day->filter() : nullptr,
                              .table = nullptr},
                             made.mode);
-    made.global = figures_of(book.global());
+    if (made.global.active) {
+        made.active = figures_of({.span = current->hour_span,
+                                  .global = *made.global.active,
+                                  .tally = held.active,
+                                  .samples_refused = state.samples.read(refusing_window::active),
+                                  .filter = nullptr,
+                                  .table = nullptr},
+                                 made.mode);
+        made.active_window = book.rules()->active_window;
+        made.active->filter_bytes = book.active().bytes();
+    }
     made.commits = state.commits.load(std::memory_order_relaxed);
     return made;
 }
@@ -99,7 +121,8 @@ bool collect_budgets(limiter_state& state, budget_table::cursor at, std::vector<
         if (!held->budgets.holds(at)) return false;
         more = held->budgets.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
             if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
-                budgets.push_back({.key = pair.key, .role = pair.role, .figures = figures_of(pair)});
+                budgets.push_back(
+                    {.key = pair.key, .role = pair.role, .figures = figures_of(pair, held->budgets.active())});
         });
     }
     return true;
@@ -129,6 +152,7 @@ limiter_figures figures_of(const series_limiter& limiter) {
             if (each.role.kind == budget_kind::group && rules->is_exempt_limit(each.role.limit)) {
                 made.exempt_hourly += each.figures.hourly.series_current;
                 made.exempt_daily += each.figures.daily.series_current;
+                if (each.figures.active) made.exempt_active += each.figures.active->series_current;
             }
             auto& into = each.role.kind == budget_kind::tenant ? made.tenants : made.limits;
             into.push_back(std::move(each.figures));

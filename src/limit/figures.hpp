@@ -8,6 +8,7 @@
 
 #include "limit/budget.hpp"
 #include "limit/rules.hpp"
+#include "limit/verdict.hpp"
 #include "limit/window.hpp"
 
 namespace seriesgate {
@@ -30,10 +31,15 @@ struct budget_figures {
     bool overridden = false;  ///< the rules have an override for this tenant or group
     budget_window_figures hourly;
     budget_window_figures daily;
+    std::optional<budget_window_figures> active{};  ///< nothing: active series are not counted
 };
 
+class active_series;
+
 /// Leaves the name empty: names are made without the lock, because they take long.
-budget_figures figures_of(const budget_pair& pair);
+budget_figures figures_of(const budget_pair& pair, const active_series& active);
+
+const budget_window_figures& in_window(const budget_figures& of, refusing_window window) noexcept;
 
 class series_limiter;
 
@@ -56,9 +62,14 @@ struct limiter_figures {
     bool clock_in_doubt = false;  ///< the clock leapt by more than an hour; the old hour continues
     window_figures hourly;
     window_figures daily;
+    /// Nothing: active series are not counted. The span is that of the hour, of which the refusals are; the memory is
+    /// that of combinations, besides the table's.
+    std::optional<window_figures> active{};
+    std::chrono::minutes active_window{0};
     budget_figures global;            ///< the global budget alone; the windows' refusals cover all budgets
     std::uint64_t exempt_hourly = 0;  ///< exempt series admitted, over all tenants
     std::uint64_t exempt_daily = 0;
+    std::uint64_t exempt_active = 0;
     std::vector<budget_figures> tenants;
     std::vector<budget_figures> limits;
     std::uint64_t commits = 0;  ///< requests with new series to commit

@@ -38,7 +38,7 @@ void find_known(std::span<const offered_series> offered, const Set& set, std::sp
     for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) set.prefetch(offered[i].fingerprint);
     for (std::size_t i = 0; i < offered.size(); ++i) {
         if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
-        if (is_known(offered[i]))
+        if (is_known(i))
             verdicts[i] = verdict::known;
         else
             open.pending.push_back(static_cast<std::uint32_t>(i));
@@ -59,15 +59,18 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
             const minute_number minute = current->minute_at(now);
             const admitted_set* const loaded = current->hour.get();
             const series_table::view table = current->table->read();
-            find_known(offered, table, verdicts, open, [&](const offered_series& series) {
-                const bool known = series.admits ? table.touch(series.fingerprint, first, minute)
-                                                 : table.mark_of(series.fingerprint).seen >= first;
-                return known || (loaded != nullptr && loaded->contains(series.fingerprint));
+            find_known(offered, table, verdicts, open, [&](std::size_t i) {
+                const offered_series& series = offered[i];
+                // A series that only a loaded filter has is not active yet: commit() enters it.
+                if (series.admits) return table.touch(series.fingerprint, first, minute);
+                const series_mark mark = table.mark_of(series.fingerprint);
+                if (mark.combination != 0 && series.samples != 0) open.ended.push_back(static_cast<std::uint32_t>(i));
+                return mark.seen >= first || (loaded != nullptr && loaded->contains(series.fingerprint));
             });
         } else {
             const admitted_set& hour = *current->hour;
             find_known(offered, hour, verdicts, open,
-                       [&](const offered_series& series) { return hour.contains(series.fingerprint); });
+                       [&](std::size_t i) { return hour.contains(offered[i].fingerprint); });
         }
     }
     if (!open.pending.empty()) lookup_refused(offered, verdicts, open);
@@ -82,8 +85,6 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
     const std::span<std::uint32_t> unknown = open.pending;
     if (open.refused_by.size() < offered.size()) open.refused_by.resize(offered.size());
     std::size_t left = 0;
-    std::uint64_t recalled = 0;
-    std::uint64_t recalled_hourly = 0;
     for (std::size_t at = 0; at < unknown.size(); ++at) {
         if (any_refused && at + admitted_set::prefetch_distance < unknown.size())
             refused.prefetch(offered[unknown[at + admitted_set::prefetch_distance]].fingerprint);
@@ -94,15 +95,12 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
         } else if (const auto refusal = any_refused ? refused.lookup(series.fingerprint) : std::nullopt) {
             verdicts[i] = refusal->how;
             open.refused_by[i] = refusal->by;
-            recalled += series.samples;
-            if (window_of(refusal->how) == refusing_window::hourly) recalled_hourly += series.samples;
+            open.recalled[static_cast<std::size_t>(window_of(refusal->how))] += series.samples;
         } else {
             unknown[left++] = i;
         }
     }
     open.pending.resize(left);
-    open.recalled_hourly = recalled_hourly;
-    open.recalled_daily = recalled - recalled_hourly;
 }
 
 /// The hour has ended since lookup(): what was refused in it is pending again. Known series stay accepted.
@@ -118,8 +116,7 @@ void series_limiter::reopen(std::span<const verdict> verdicts, lookup_result& op
         if (is_pending || (!follows && is_refused(verdicts[i]))) all.push_back(i);
     }
     open.pending = std::move(all);
-    open.recalled_hourly = 0;
-    open.recalled_daily = 0;
+    open.recalled = {};
 }
 
 bool series_limiter::select(std::span<const offered_series> offered, lookup_result& open,
@@ -190,15 +187,29 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
 bool series_limiter::commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
+    end_activity(offered, open);  // first, because markers make room for the new series
     // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
     if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
     if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, now, verdicts, open, origin, said}.run())
         return false;
-    if (open.recalled_hourly != 0) state_->samples.add(refusing_window::hourly, open.recalled_hourly);
-    if (open.recalled_daily != 0) state_->samples.add(refusing_window::daily, open.recalled_daily);
+    for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
+        if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0)
+            state_->samples.add(window, samples);
     // Last, because an exemplar may precede the sample that admits its series.
     if (!open.followers.empty()) resolve_stale(offered, verdicts, open, origin, said);
+    end_activity(offered, open);
     return true;
+}
+
+/// Frees the slots of series with stale markers.
+void series_limiter::end_activity(std::span<const offered_series> offered, lookup_result& open) const {
+    constexpr std::size_t series_per_piece = 128;
+    for (std::size_t next = 0; next < open.ended.size();) {
+        const auto held = state_->counts.lock();
+        const std::size_t end = std::min(open.ended.size(), next + series_per_piece);
+        for (; next < end; ++next) held->deactivate(offered[open.ended[next]].fingerprint);
+    }
+    open.ended.clear();
 }
 
 /// Stale markers and exemplars without samples pass if the series is known or unlimited. They never admit a series.
@@ -211,6 +222,7 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
         const bool known_to_others = said != nullptr && said->known_followers[at];
         ++at;
         const bool known = known_to_others || current->knows(fingerprint);
+        if (known && current->table && offered[i].samples != 0) open.ended.push_back(i);
         verdicts[i] = known ? verdict::known : verdict::unknown;
         // A series refused lately is limited; its labels need no check.
         return known || state_->refused.lookup(fingerprint).has_value();

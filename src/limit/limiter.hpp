@@ -119,6 +119,7 @@ class series_limiter {
     void end_exemptions(std::span<const offered_series> offered, lookup_result& open, std::string_view tenant) const;
     void lookup_refused(std::span<const offered_series> offered, std::span<verdict> verdicts,
                         lookup_result& open) const;
+    void end_activity(std::span<const offered_series> offered, lookup_result& open) const;
     void reopen(std::span<const verdict> verdicts, lookup_result& open) const;
     void resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts, lookup_result& open,
                        const request_origin& origin, const told* said) const;

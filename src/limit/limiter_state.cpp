@@ -26,6 +26,7 @@ std::unique_ptr<window_sets> first_sets(commit_state& held, time_point now, limi
     first->rules = held.budgets.rules();
     first->grace_end = first->hour_span.start;
     held.hour_begins = minute_of(first->hour_span.start);
+    held.minute = held.watched_since = first->minute_at(now);
     if (scope == limit_scope::fleet) {
         first->lapse = first->hour_span.start + first->rules->incumbent_grace;
         first->step_back = step_back_in_fleet_max;
@@ -40,7 +41,7 @@ limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_p
     : key(instance_identity),
       scope(of),
       refused(refused_capacity_log2),
-      counts(budget_table{rules, key}),
+      counts(budget_table{rules, key, set}),
       sets(first_sets(*counts.lock(), now, of, set)) {
     assert(of == limit_scope::gate || set == set_kind::bloom);
     assert(sets.read()->is_whole());

@@ -43,7 +43,7 @@ class refused_cache {
     }
 
     /// With fewer lines, the line index would not cover the fingerprint bits that an entry omits.
-    static constexpr unsigned capacity_log2_min = 3 + 2 + limit_number_bits;
+    static constexpr unsigned capacity_log2_min = 3 + 3 + limit_number_bits;
 
     /// Whether nothing was refused since the start or the last clear(). Saves new series a cache line each.
     [[nodiscard]] bool is_empty() const noexcept { return empty_.load(std::memory_order_relaxed); }
@@ -83,14 +83,14 @@ class refused_cache {
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 
   private:
-    // The low bits of an entry hold the refusal: two for the verdict, the others for the limit. The line index covers
+    // The low bits of an entry hold the refusal: three for the verdict, the others for the limit. The line index covers
     // these bits of the fingerprint, so none is lost.
-    static constexpr std::uint64_t hows = 4;
-    static constexpr unsigned mark_bits = 2 + limit_number_bits;
+    static constexpr std::uint64_t hows = 8;
+    static constexpr unsigned mark_bits = 3 + limit_number_bits;
     static constexpr std::uint64_t mark_max = (std::uint64_t{1} << mark_bits) - 1;
     static constexpr auto first_how = static_cast<std::uint64_t>(verdict::refused_hourly);
-    static_assert(static_cast<std::uint64_t>(verdict::refused_daily_reported) == first_how + hows - 1);
-    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a7000;  // leaves the mark bits zero
+    static_assert(static_cast<std::uint64_t>(verdict::refused_active_reported) < first_how + hows);
+    static constexpr std::uint64_t salt_step = 0x9e3779b97f4a6000;  // leaves the mark bits zero
     static_assert((salt_step & mark_max) == 0);
 
     [[nodiscard]] static constexpr std::uint64_t mark_of(const refusal& said) noexcept {
@@ -109,11 +109,14 @@ class refused_cache {
 
 /// Samples of refused series in each window. Threads: any; lookups count here without the lock.
 struct refused_samples {
-    std::atomic<std::uint64_t> hourly{0};
-    std::atomic<std::uint64_t> daily{0};
+    std::array<std::atomic<std::uint64_t>, refusing_windows> by_window{};
 
+    [[nodiscard]] auto& in(refusing_window window) noexcept { return by_window[static_cast<std::size_t>(window)]; }
+    [[nodiscard]] std::uint64_t read(refusing_window window) const noexcept {
+        return by_window[static_cast<std::size_t>(window)].load(std::memory_order_relaxed);
+    }
     void add(refusing_window window, std::uint64_t samples) noexcept {
-        (window == refusing_window::hourly ? hourly : daily).fetch_add(samples, std::memory_order_relaxed);
+        in(window).fetch_add(samples, std::memory_order_relaxed);
     }
 };
 

@@ -13,6 +13,7 @@ void lookup_result::shrink() {
     give_back(pending);
     rules = nullptr;
     give_back(followers);
+    give_back(ended);
     give_back(refused_by);
     give_back(newly_admitted);
     give_back(newly_refused);
@@ -20,6 +21,7 @@ void lookup_result::shrink() {
     selections.shrink();
     give_back(families);
     give_back(budgets);
+    give_back(counted_in);
     give_back(observing);
 }
 

@@ -1,10 +1,12 @@
 /// The open series of one request, between lookup() and commit().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "limit/active_series.hpp"
 #include "limit/rule_selections.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
@@ -21,8 +23,9 @@ struct request_origin;
 struct lookup_result {
     std::vector<std::uint32_t> pending;    ///< entries that may be new
     std::vector<std::uint32_t> followers;  ///< entries with stale markers and exemplars only
-    std::uint64_t recalled_hourly = 0;     ///< samples of series that were refused lately
-    std::uint64_t recalled_daily = 0;
+    std::vector<std::uint32_t> ended;      ///< entries of active series that have stale markers only
+    /// Samples of series that were refused lately, by refusing_window.
+    std::array<std::uint64_t, refusing_windows> recalled{};
     window_span hour;  ///< of the lookup
 
     // Results besides the verdicts.
@@ -33,22 +36,23 @@ struct lookup_result {
     std::vector<std::uint32_t> returned;        ///< entries admitted that the day or the hour before had
     std::vector<std::uint32_t> newly_refused;   ///< entries refused now, not from the refused cache
 
-    std::shared_ptr<const compiled_rules> rules;  ///< by which the selections were evaluated
-    rule_selections selections;                   ///< for pending, then for followers
-    std::vector<histogram_family> families;       ///< of pending if histograms are kept whole, else empty
-    std::vector<budget_pair*> budgets;            ///< of the current series
-    std::vector<spent_limit> observing;           ///< its observing limits without room
+    std::shared_ptr<const compiled_rules> rules;           ///< by which the selections were evaluated
+    rule_selections selections;                            ///< for pending, then for followers
+    std::vector<histogram_family> families;                ///< of pending if histograms are kept whole, else empty
+    std::vector<budget_pair*> budgets;                     ///< of the current series
+    std::vector<active_series::budget_number> counted_in;  ///< numbers of these budgets
+    std::vector<spent_limit> observing;                    ///< its observing limits without room
 
     /// Whether commit() has nothing left to decide.
     [[nodiscard]] bool is_empty() const noexcept {
-        return pending.empty() && followers.empty() && recalled_hourly == 0 && recalled_daily == 0;
+        return pending.empty() && followers.empty() && ended.empty() && recalled == decltype(recalled){};
     }
 
     void start() noexcept {
         pending.clear();
         followers.clear();
-        recalled_hourly = 0;
-        recalled_daily = 0;
+        ended.clear();
+        recalled = {};
         observed.start();
         beyond_exemption = {};
         newly_admitted.clear();

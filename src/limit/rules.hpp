@@ -28,8 +28,9 @@ namespace seriesgate {
 struct series_maxima {
     std::uint64_t hourly = 0;
     std::uint64_t daily = 0;
+    std::uint64_t active = 0;  ///< needs set_kind::exact
 
-    [[nodiscard]] bool limit() const noexcept { return hourly != 0 || daily != 0; }
+    [[nodiscard]] bool limit() const noexcept { return hourly != 0 || daily != 0 || active != 0; }
     friend bool operator==(const series_maxima&, const series_maxima&) = default;
 };
 
@@ -48,7 +49,7 @@ enum class limit_mode : std::uint8_t {
 /// How a gate remembers series.
 enum class set_kind : std::uint8_t {
     bloom,  ///< a filter for each window; of ten thousand new series one passes uncounted
-    exact,  ///< one table with the minute of each series' last sample
+    exact,  ///< one table with the minute of each series' last sample; counts active series, too
 };
 
 enum class limit_answer : std::uint8_t {
@@ -98,6 +99,9 @@ struct limit_rules {
     series_maxima global{};  ///< over all series
     double false_positive_rate = 1e-4;
     std::chrono::seconds incumbent_grace = std::chrono::minutes{10};
+    /// A series is active until so long after its last sample, and up to a minute more. Arrival counts, not the
+    /// sample's timestamp.
+    std::chrono::minutes active_window{10};
     limit_mode mode = limit_mode::enforce;  ///< observe: no limit refuses anything
     tenant_limits tenants{};
     std::vector<label_limit> limits{};

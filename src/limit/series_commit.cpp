@@ -86,6 +86,10 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
         const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
         // Twice in this request, or admitted by another one since lookup().
         if (current.hour_has(offered_[entry].fingerprint)) {
+            if (!current.counts_as_active(offered_[entry].fingerprint)) {  // idle until now
+                if (!one_by_one.activate(offered_[entry], open_.selections[next_])) return piece_end::sets_full;
+                budgets_seen += one_by_one.budgets_seen();
+            }
             one_by_one.count_completed(said);
             verdicts_[entry] = verdict::known;
             continue;

@@ -2,17 +2,18 @@
 //
 //   windows   starts of hour and day, end of the grace, each in seconds since 1970
 //   sets      with seriesSet: exact a byte 3 first, and a byte (1 the hour before is known, 2 the clock went back in
-//   the
-//             day). Day, hour, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's), then
-//             the set
+//             the day). Day, hour, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's),
+//             then the set
 //   table     with seriesSet: exact. For each partition the number of its series, and of each the fingerprint (8
-//   bytes),
-//             the minute (4) and a byte (1 was there in the hour before, 2 stands in the day alone); all bits set in
-//             place of a number: no more
-//   late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both
+//             bytes), the minute (4), a byte (1 was there in the hour before, 2 stands in the day alone) and the
+//             combination (4); all bits set in place of a number: no more
+//   late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both; with seriesSet:
+//             exact the combination
 //   refusals  sketch and samples, hourly and daily
 //   over      series admitted over a limit to complete histograms, hourly and daily
+//   active    with seriesSet: exact. Refusals and series over a limit, as above, of active series
 //   budgets   see budget_table::begin_snapshot and save_pair
+//   combinations  with seriesSet: exact. The last number; for each from 1 on how many budgets it has, and their numbers
 //
 // process/state_file.hpp adds magic, version and checksum. The snapshot shows the moment when the copy of the
 // filters ends. late_keys records what is admitted meanwhile; budgets that change after that moment are written before.
@@ -70,7 +71,9 @@ std::unique_ptr<admitted_set> load_set(state_decoder& in) {
 
 constexpr std::uint64_t no_more = ~std::uint64_t{0};
 constexpr unsigned was_before = 1, is_day_key = 2;
-constexpr std::uint64_t entry_bytes = 13;
+constexpr std::uint64_t entry_bytes = 17;
+/// Combinations written under one hold of the lock.
+constexpr combination_number combinations_per_piece = 1'024;
 
 /// Copies one partition at a time under the lock, and writes it without.
 void save_table(guarded<commit_state>& counts, state_encoder& out, const window_sets& copied) {
@@ -91,12 +94,19 @@ void save_table(guarded<commit_state>& counts, state_encoder& out, const window_
             out.number(mark.seen);
             out.number(
                 static_cast<std::uint8_t>((mark.was_before ? was_before : 0) | (mark.is_day_key ? is_day_key : 0)));
+            out.number(mark.combination);
         }
     }
     out.number(no_more);
 }
 
-/// Calls take(fingerprint, mark) for each series.
+combination_number load_combination(state_decoder& in) {
+    const auto number = in.number<combination_number>();
+    if (number > series_mark::combination_max) in.fail();
+    return in.good() ? number : 0;
+}
+
+/// Calls take(fingerprint, mark) for each series. Active ones are outdated: the rules may be others now.
 template <class Take>
 void load_table(state_decoder& in, const Take& take) {
     while (in.good()) {
@@ -106,10 +116,13 @@ void load_table(state_decoder& in, const Take& take) {
             const auto fingerprint = in.number<std::uint64_t>();
             const auto seen = in.number<minute_number>();
             const auto bits = in.number<std::uint8_t>();
+            const auto combination = load_combination(in);
             if (in.good())
-                take(fingerprint,
-                     series_mark{
-                         .seen = seen, .was_before = (bits & was_before) != 0, .is_day_key = (bits & is_day_key) != 0});
+                take(fingerprint, series_mark{.seen = seen,
+                                              .was_before = (bits & was_before) != 0,
+                                              .is_day_key = (bits & is_day_key) != 0,
+                                              .combination = combination,
+                                              .is_outdated = combination != 0});
         }
     }
 }
@@ -133,11 +146,12 @@ void save_sets(state_encoder& out, const window_sets& copied) {
     save_set(out, copied.previous_day ? &copied.previous_day->filter() : nullptr, day);
 }
 
-void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& late) {
+void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& late, bool has_table) {
     out.number(static_cast<std::uint64_t>(late.size()));
     for (const late_keys::entry& each : late) {
         out.number(each.key);
         out.number(static_cast<std::uint8_t>((each.into.hour ? into_hour : 0) | (each.into.day ? into_day : 0)));
+        if (has_table) out.number(each.combination);
     }
 }
 
@@ -146,10 +160,15 @@ std::string save_tallies(commit_state& held, const refused_samples& samples) {
     text_sink sink{counts};
     state_encoder out{sink};
     held.hourly.refused_series.save(out);
-    out.number(samples.hourly.load(std::memory_order_relaxed));
+    out.number(samples.read(refusing_window::hourly));
     held.daily.refused_series.save(out);
-    out.number(samples.daily.load(std::memory_order_relaxed));
+    out.number(samples.read(refusing_window::daily));
     for (const std::uint64_t over_limit : {held.hourly.over_limit, held.daily.over_limit}) out.number(over_limit);
+    if (held.table) {
+        held.active.refused_series.save(out);
+        out.number(samples.read(refusing_window::active));
+        out.number(held.active.over_limit);
+    }
     counts.append(held.budgets.begin_snapshot());
     return counts;
 }
@@ -169,7 +188,7 @@ bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder
             return false;
         counts = save_tallies(*held, state.samples);
     }
-    save_late_keys(out, late.entries);
+    save_late_keys(out, late.entries, copied.table != nullptr);
     out.bytes(counts);
     return true;
 }
@@ -188,6 +207,44 @@ bool save_budgets(limiter_state& state, state_encoder& out) {
     return out.good();
 }
 
+/// For each number a list of budgets; empty if it is not in use.
+bool save_combinations(limiter_state& state, state_encoder& out) {
+    const combination_number last = state.counts.lock()->budgets.active().last_number();
+    out.number(last);
+    for (combination_number next = 1; next <= last && out.good();) {
+        std::string piece;
+        text_sink sink{piece};
+        state_encoder into{sink};
+        const combination_number end = std::min(last, next + combinations_per_piece);
+        const auto held = state.counts.lock();
+        for (; next <= end; ++next) {
+            const auto budgets = held->budgets.active().budgets_of(next);
+            into.number(static_cast<std::uint32_t>(budgets.size()));
+            for (const auto each : budgets) into.number(each);
+        }
+        out.bytes(piece);
+    }
+    return out.good();
+}
+
+/// Puts the combinations of a new table in place of the file's, and counts the series.
+/// @param table null: this gate does not count active series.
+bool load_combinations(state_decoder& in, series_table* table, budget_table& book) {
+    const auto last = load_combination(in);
+    if (!in.has(last * sizeof(std::uint32_t))) return false;
+    std::vector<std::vector<active_series::budget_number>> lists(std::size_t{last} + 1);
+    for (auto list = lists.begin() + 1; list != lists.end() && in.good(); ++list)
+        for (auto left = in.number<std::uint32_t>(); left > 0 && in.good(); --left)
+            if (const auto budget = book.number_of_saved(in.number<std::uint32_t>()); budget != 0)
+                list->push_back(budget);
+    if (!in.good()) return false;
+    if (table == nullptr) return true;
+    table->map_combinations([&](combination_number saved) -> combination_number {
+        return saved > last || lists[saved].empty() ? 0 : book.active().join(lists[saved]);
+    });
+    return true;
+}
+
 /// Ends the snapshot on every path; otherwise budgets would be written early for nobody.
 class snapshot_end {
     limiter_state& state_;
@@ -196,7 +253,11 @@ class snapshot_end {
     explicit snapshot_end(limiter_state& state) : state_(state) {}
     snapshot_end(const snapshot_end&) = delete;
     snapshot_end& operator=(const snapshot_end&) = delete;
-    ~snapshot_end() { state_.counts.lock()->budgets.end_snapshot(); }
+    ~snapshot_end() {
+        state_.counts.lock()->budgets.end_snapshot();
+        while (state_.counts.lock()->budgets.active().free_kept(combinations_per_piece)) {
+        }
+    }
 };
 
 struct loaded_state {
@@ -208,6 +269,9 @@ struct loaded_state {
     std::shared_ptr<day_set> day_before;
     window_tally hourly;
     window_tally daily;
+    window_tally active;
+    bool file_has_table = false;
+    std::uint64_t samples_active = 0;
     std::uint64_t samples_hourly = 0;
     std::uint64_t samples_daily = 0;
 };
@@ -241,7 +305,7 @@ bool load_sets(state_decoder& in, loaded_state& into, double rate) {
     sets.day_span = day_of(load_time(in));
     sets.grace_end = load_time(in);
     set_mark day = load_mark(in);
-    const bool has_table = day == set_mark::table;
+    const bool has_table = into.file_has_table = day == set_mark::table;
     if (has_table) {
         const auto facts = in.number<std::uint8_t>();
         sets.knows_hour_before = (facts & 1) != 0;
@@ -273,13 +337,18 @@ void load_late_keys(state_decoder& in, loaded_state& into) {
     for (std::uint64_t left = in.count(late_keys::count_max); left > 0 && in.good(); --left) {
         const auto key = in.number<std::uint64_t>();
         const auto sets = in.number<std::uint8_t>();
+        const auto combination = into.file_has_table ? load_combination(in) : 0;
         const bool in_hour = (sets & into_hour) != 0;
         if (into.table) {
             const std::uint64_t entered = in_hour ? key : day_set::elsewhere(key);
             const minute_number hour = minute_of(into.sets.hour_span.start);
             const series_mark mark = into.table->read().mark_of(entered);
             const bool was_before = mark.seen >= hour ? mark.was_before : mark.seen + 60 >= hour;
-            into.table->fill_in(entered, {.seen = hour, .was_before = was_before, .is_day_key = !in_hour});
+            into.table->fill_in(entered, {.seen = hour,
+                                          .was_before = was_before,
+                                          .is_day_key = !in_hour,
+                                          .combination = combination,
+                                          .is_outdated = combination != 0});
             continue;
         }
         if (in_hour) insert_missing(*into.hour, *into.hour, key);
@@ -294,6 +363,10 @@ void load_tallies(state_decoder& in, loaded_state& into) {
     into.samples_daily = in.number<std::uint64_t>();
     into.hourly.over_limit = in.number<std::uint64_t>();
     into.daily.over_limit = in.number<std::uint64_t>();
+    if (!into.file_has_table) return;
+    into.active.refused_series.load(in);
+    into.samples_active = in.number<std::uint64_t>();
+    into.active.over_limit = in.number<std::uint64_t>();
 }
 
 void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book) {
@@ -303,13 +376,16 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
     if (loaded.table) held->table = std::move(loaded.table);
     held->hour_begins = minute_of(sets->hour_span.start);
     held->knows_hour_before = sets->knows_hour_before;
-    if (held->table) held->table->forget_before(std::min(minute_of(sets->day_span.start), held->hour_begins - 60));
+    held->idle_before = 0;
+    if (held->table) held->table->forget_before(held->remembers_since(sets->day_span));
     held->hour = std::move(loaded.hour);
     held->day = std::move(loaded.day);
     held->hourly = std::move(loaded.hourly);
     held->daily = std::move(loaded.daily);
-    state.samples.hourly = loaded.samples_hourly;
-    state.samples.daily = loaded.samples_daily;
+    held->active = std::move(loaded.active);
+    state.samples.in(refusing_window::hourly) = loaded.samples_hourly;
+    state.samples.in(refusing_window::daily) = loaded.samples_daily;
+    state.samples.in(refusing_window::active) = loaded.samples_active;
     sets->rules = held->budgets.rules();
     bound_sets(*held, *sets->rules);
     state.sets.publish(*held, std::move(sets));
@@ -324,15 +400,17 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     const window_sets copied = [&] {
         const auto held = state.counts.lock();
         abandoned = held->late.begin();
+        held->budgets.active().keep_freed();
         return *state.sets.read();
     }();
+    const snapshot_end end{state};
     save_time(out, copied.hour_span.start);
     save_time(out, copied.day_span.start);
     save_time(out, copied.grace_end);
     save_sets(out, copied);
     if (copied.table) save_table(state.counts, out, copied);
-    const snapshot_end end{state};
-    return begin_counts(state, copied, out) && save_budgets(state, out);
+    return begin_counts(state, copied, out) && save_budgets(state, out) &&
+           (!copied.table || save_combinations(state, out));
 }
 
 bool restore_snapshot(series_limiter& limiter, state_source& source, time_point now) {
@@ -343,8 +421,10 @@ bool restore_snapshot(series_limiter& limiter, state_source& source, time_point 
     if (!load_sets(in, loaded, state.sets.read()->rules->false_positive_rate)) return false;
     load_late_keys(in, loaded);
     load_tallies(in, loaded);
-    budget_table book{state.sets.read()->rules, state.key};
-    book.load(in);
+    budget_table book{state.sets.read()->rules, state.key, loaded.table ? set_kind::exact : set_kind::bloom};
+    book.load(in, loaded.file_has_table ? set_kind::exact : set_kind::bloom);
+    if (loaded.file_has_table && !load_combinations(in, loaded.table.get(), book)) return false;
+    if (!loaded.file_has_table) book.know_no_active_series();
     if (!in.good() || !source.intact()) return false;
     take_over(state, std::move(loaded), std::move(book));
     limiter.time().resume(now);

@@ -16,7 +16,16 @@
 
 namespace seriesgate {
 
-enum class refusing_window : std::uint8_t { hourly, daily };
+enum class refusing_window : std::uint8_t { hourly, daily, active };
+inline constexpr std::size_t refusing_windows = 3;
+
+/// The first of them, in their order. Precondition: which.any().
+constexpr refusing_window first_of(in_windows which) noexcept {
+    return which.hour ? refusing_window::hourly : which.day ? refusing_window::daily : refusing_window::active;
+}
+constexpr bool is_in(refusing_window window, in_windows which) noexcept {
+    return window == refusing_window::hourly ? which.hour : window == refusing_window::daily ? which.day : which.active;
+}
 
 /// The decision about a series. "Reported": the sender is told of the refusal, see limit_answer::reject.
 enum class verdict : std::uint8_t {
@@ -25,8 +34,10 @@ enum class verdict : std::uint8_t {
     unknown,             ///< dropped: a stale marker or exemplar of a series never admitted
     refused_hourly = 4,  ///< new, and an hourly budget is full
     refused_daily,       ///< new in the day, and a daily budget is full
-    refused_hourly_reported,
+    refused_active,      ///< not active, and a budget has no room for active series
+    refused_hourly_reported = 8,
     refused_daily_reported,
+    refused_active_reported,
 };
 
 constexpr unsigned verdict_number(verdict of) noexcept {
@@ -43,24 +54,23 @@ constexpr bool is_refused(verdict of) noexcept {
 }
 
 constexpr bool is_told(verdict of) noexcept {
-    return of == verdict::refused_hourly_reported || of == verdict::refused_daily_reported;
+    return of >= verdict::refused_hourly_reported;
 }
 
 /// Whether senders are told of a refusal.
 enum class sender_notice : std::uint8_t { silent, reported };
 
 constexpr verdict refused_by(refusing_window window, sender_notice to_sender) noexcept {
-    const bool by_hour = window == refusing_window::hourly;
-    if (to_sender == sender_notice::reported)
-        return by_hour ? verdict::refused_hourly_reported : verdict::refused_daily_reported;
-    return by_hour ? verdict::refused_hourly : verdict::refused_daily;
+    const verdict first =
+        to_sender == sender_notice::reported ? verdict::refused_hourly_reported : verdict::refused_hourly;
+    return static_cast<verdict>(verdict_number(first) + static_cast<unsigned>(window));
 }
 
 constexpr refusing_window window_of(verdict of) noexcept {
     assert(is_refused(of));
-    static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_reported)) & 1) ==
+    static_assert(((verdict_number(verdict::refused_hourly) | verdict_number(verdict::refused_hourly_reported)) & 3) ==
                   0);
-    return (verdict_number(of) & 1) == 0 ? refusing_window::hourly : refusing_window::daily;
+    return static_cast<refusing_window>(verdict_number(of) & 3);
 }
 
 struct spent_limit {

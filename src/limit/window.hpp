@@ -37,14 +37,17 @@ enum class standing : std::uint8_t {
     incumbent,  ///< admitted then: room is reserved for it
 };
 
+/// What counts series: the hour, the day, and the last minutes, for active series (limit_rules::active_window).
 struct in_windows {
     bool hour = false;
     bool day = false;
+    bool active = false;
 
-    [[nodiscard]] bool any() const noexcept { return hour || day; }
+    [[nodiscard]] bool any() const noexcept { return hour || day || active; }
     in_windows& operator|=(in_windows other) noexcept {
         hour |= other.hour;
         day |= other.day;
+        active |= other.active;
         return *this;
     }
     friend bool operator==(in_windows, in_windows) = default;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -78,6 +79,7 @@ bool windows::try_advance(time_point now) {
     // A fleet's clock is its store's; a gate that could not reach the store has missed some hours.
     const bool believed = state_.is_shared() || has_lasted(next->leap, now);
     if (next->is_leap(now) && !believed) {
+        if (!next->leap) next->minute_before_leap = held->minute;
         next->leap = now;
         state_.sets.publish(*held, std::move(next));
         return true;
@@ -122,9 +124,12 @@ void windows::believe_leap(time_point now) {
 
 void windows::resume(time_point now) {
     catch_up(state_.counts);
-    if (state_.sets.read()->cover(now)) return;
-    advance(now);
-    if (state_.sets.read()->leap) believe_leap(now);
+    if (!state_.sets.read()->cover(now)) {
+        advance(now);
+        if (state_.sets.read()->leap) believe_leap(now);
+    }
+    const auto held = state_.counts.lock();
+    held->minute = held->watched_since = state_.sets.read()->minute_at(now);
 }
 
 namespace {
@@ -146,6 +151,15 @@ std::shared_ptr<series_table> table_before(const series_table& ahead, minute_num
     return made;
 }
 
+void end_all_activity(commit_state& held) noexcept {
+    constexpr auto everything = std::numeric_limits<minute_number>::max();
+    std::uint64_t next = 0;
+    const auto leave = [&held](combination_number ended) { held.budgets.active().leave(ended); };
+    while (held.table->end_activity_some(next, everything, false, leave)) {
+    }
+    held.idle_before = 0;
+}
+
 }  // namespace
 
 void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
@@ -158,6 +172,7 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     const budget_table::new_hour begun{.follows = follows,
                                        .in_grace = in_grace,
                                        .new_day = new_day,
+                                       .minute = minute_of(hour.start),
                                        .ended_hour = next.hour_span.start,
                                        .ended_day = next.day_span.start};
     assert(hour != next.hour_span && (held.table || (held.next_hour && (held.next_day || !new_day))));
@@ -175,12 +190,15 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     if (new_day && held.next_day) new_day_set = std::make_shared<day_set>(take(held.next_day, capacities.daily));
 
     if (held.table) {
-        if (hour.start < next.hour_span.start)
-            next.table = held.table = table_before(*held.table, minute_of(hour.start), day, new_day);
+        if (hour.start < next.hour_span.start) {
+            auto table = table_before(*held.table, minute_of(hour.start), day, new_day);
+            end_all_activity(held);
+            next.table = held.table = std::move(table);
+        }
         next.went_back = !new_day && (next.went_back || hour.start < next.hour_span.start);
         held.hour_begins = minute_of(hour.start);
         next.knows_hour_before = held.knows_hour_before = follows;
-        held.table->forget_before(std::min(minute_of(day.start), held.hour_begins - (follows ? 60 : 0)));
+        held.table->forget_before(held.remembers_since(day));
     }
     next.previous_hour = follows ? next.hour : nullptr;
     next.previous_day = in_grace ? next.day : nullptr;
@@ -192,14 +210,64 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     held.day_before = in_grace && new_day ? held.day : nullptr;
     next.hour = held.hour = std::move(hour_set);
     held.hourly.clear();
-    state_.samples.hourly.store(0, std::memory_order_relaxed);
+    held.active.clear();
+    state_.samples.in(refusing_window::hourly).store(0, std::memory_order_relaxed);
+    state_.samples.in(refusing_window::active).store(0, std::memory_order_relaxed);
     if (new_day) {
         next.day_span = day;
         next.day = held.day = std::move(new_day_set);
         held.daily.clear();
-        state_.samples.daily.store(0, std::memory_order_relaxed);
+        state_.samples.in(refusing_window::daily).store(0, std::memory_order_relaxed);
     }
     held.budgets.begin_hour(begun);
+    held.minute = next.minute_at(now);
+    if (!follows) held.watched_since = held.minute;
+}
+
+// --- Active series.
+
+void windows::end_idle(time_point now) {
+    const std::scoped_lock sweeping{growth_};
+    std::shared_ptr<series_table> table;
+    minute_number idle_before = 0;
+    bool outdates = false;
+    {
+        const auto held = state_.counts.lock();
+        if (!held->table || held->budgets.is_behind()) return;
+        const auto current = state_.sets.read();
+        const auto window = static_cast<minute_number>(current->rules->active_window.count());
+        const minute_number minute = current->minute_at(now);
+        outdates = held->budgets.take_outdated();
+        if (minute == held->minute_swept && !outdates) return;
+        held->minute = held->minute_swept = minute;
+        held->budgets.admit_again({.now = minute, .changed_from = minute + window + 1});
+        held->has_freed = true;  // newly active series have become old, if nothing else
+        if (minute > held->watched_since + window) idle_before = minute - window;
+        if (idle_before <= held->idle_before && !outdates) return;
+        table = held->table;
+    }
+    std::uint64_t next = 0;
+    for (bool more = true; more;) {
+        const auto held = state_.counts.lock();
+        if (held->table != table) return;  // the clock went back
+        more = table->end_activity_some(next, idle_before, outdates,
+                                        [&](combination_number ended) { held->budgets.active().leave(ended); });
+    }
+    const auto held = state_.counts.lock();
+    if (held->table != table) return;
+    held->idle_before = std::max(held->idle_before, idle_before);
+    table->forget_before(held->remembers_since(state_.sets.read()->day_span));
+}
+
+/// Asks again for series that had no room among the active ones. At most once in a second: otherwise senders of stale
+/// markers could make every refusal as expensive as the first.
+void windows::forget_refusals(time_point now) {
+    const auto held = state_.counts.lock();
+    if (!held->has_freed || !held->has_refused_active) return;
+    if (now >= held->refusals_forgotten && now < held->refusals_forgotten + std::chrono::seconds{1}) return;
+    held->has_freed = held->has_refused_active = false;
+    held->refusals_forgotten = now;
+    state_.refused.clear();
 }
 
 // --- Memory.
@@ -216,6 +284,8 @@ void windows::maintain(time_point now) {
     }
     prepare_spares(now);
     catch_up(state_.counts);
+    end_idle(now);
+    forget_refusals(now);
     if (current.leap && current.in_hour(now)) forget_leap();
     // Freeing a large set takes long, so it happens without the lock.
     const auto retired = [this] {

@@ -56,6 +56,8 @@ class windows {
     void grow(const admitted_set& wanting, std::uint64_t series_count = 0);
     void grow_if_full(const admitted_set& set);
     void grow_table(series_table& table);
+    void end_idle(time_point now);
+    void forget_refusals(time_point now);
     void rewrite(series_table& table, const std::function<std::unique_ptr<series_table::rewrite>()>& plan);
     void free_retired(series_table& table);
 };

@@ -23,7 +23,9 @@ TEST_CASE("the count of allocations counts") {
 
 TEST_CASE("known and refused series and their markers take no lock and allocate nothing") {
     offering gate{{.global = {.hourly = 1'000, .daily = 1'500}}, at(10)};
-    const auto offered = joined(series(0, 2'000), stale_markers(500, 1'000));
+    // In a table a marker ends a series' activity, so those that are admitted have none here.
+    const bool in_table = tested_set() == set_kind::exact;
+    const auto offered = joined(series(0, 2'000), stale_markers(in_table ? 1'000 : 500, 1'000));
     gate.offer(offered, at(10));  // the buffers grow to their size
     gate.offer(offered, at(11, 15));
     const auto commits = gate.commits();
@@ -31,7 +33,7 @@ TEST_CASE("known and refused series and their markers take no lock and allocate 
     const auto decide = [&] { gate.limiter.decide(offered, at(11, 20), gate.verdicts, gate.scratch); };
     for (int i = 0; i < 10; ++i) CHECK(allocations_of(decide).count == 0);
     CHECK(gate.commits() == commits);
-    CHECK(std::ranges::count_if(gate.verdicts, is_accepted) > 1'000);
+    CHECK(std::ranges::count_if(gate.verdicts, is_accepted) >= 1'000);
     CHECK(std::ranges::count(gate.verdicts, verdict::refused_hourly) == 1'000);
 }
 
@@ -60,6 +62,7 @@ TEST_CASE("maintenance makes the next window's memory once, not again for every 
     gate.offer(series(0, 300'000), at(10));
     const auto maintain = [&] { gate.limiter.maintain(at(10, 59, 30)); };
     CHECK(allocations_of(maintain).count > 0);
+    for (int i = 0; i < 20; ++i) maintain();  // a table counts its entries anew, some at a time
     for (std::uint64_t i = 0; i < 100; ++i) {
         gate.offer(series(1'000'000 + i, 1), at(10, 59, 30));
         CHECK(allocations_of(maintain).count == 0);

@@ -42,8 +42,10 @@ class budgets_model {
         std::vector<verdict> verdicts(offered.size(), verdict::known);
         std::vector<std::size_t> unsure;
         for (std::size_t i = 0; i < offered.size(); ++i) {
-            if (!offered[i].admits || knows_in_hour(offered[i])) continue;
-            if (remembers_refusal(offered[i]))
+            if (!offered[i].admits) continue;
+            if (knows_in_hour(offered[i])) {
+                if (counts_active) unsure.push_back(i);
+            } else if (remembers_refusal(offered[i]))
                 verdicts[i] = refuse(offered[i], verdict::unknown);
             else
                 unsure.push_back(i);
@@ -52,12 +54,23 @@ class budgets_model {
         for (const bool totals : {false, true})
             for (const std::size_t i : unsure) {
                 const histogram_family family = whole ? labels.family(labels.entries[i]) : histogram_family{};
-                if (family.is_total == totals && !knows_in_hour(offered[i]))
+                if (family.is_total != totals) continue;
+                if (counts_active && knows_in_hour(offered[i]))
+                    make_budgets(offered[i], tenant, labels.entries[i]);
+                else if (!knows_in_hour(offered[i]))
                     verdicts[i] = admit(offered[i], tenant, labels.entries[i], recall(offered[i]), family);
             }
         for (std::size_t i = 0; i < offered.size(); ++i)
             if (!offered[i].admits) verdicts[i] = resolve_stale(offered[i], tenant, labels.entries[i]);
         return verdicts;
+    }
+
+    /// A series that becomes active has budgets, though it may count in no window of them.
+    bool counts_active = false;
+    void make_budgets(const offered_series& series, std::string_view tenant, std::span<const label_view> labels) {
+        const auto exempt = book_.exempt_place_of(tenant, labels);
+        const bool in_exemption = exempt && !hour_.beyond_exemption.contains(series.fingerprint);
+        for (const auto& each : in_exemption ? std::vector{*exempt} : book_.places_of(tenant, labels)) book_.make(each);
     }
 
     [[nodiscard]] bool knows_in_hour(const offered_series& series) const {
@@ -186,6 +199,13 @@ class budgets_model {
         return decided;
     }
 
+    /// Forgets a leap from which the clock has come back.
+    void maintain(time_point now) {
+        using namespace std::chrono_literals;
+        advance(now);
+        if (now < hour_.span.end && now >= hour_.span.start - 1h) leap_.reset();
+    }
+
     void advance(time_point now) {
         using namespace std::chrono_literals;
         if (now < hour_.span.end && now >= hour_.span.start - 1h) {
@@ -220,6 +240,7 @@ class budgets_model {
     [[nodiscard]] const window& hour() const { return hour_; }
     [[nodiscard]] const window& day() const { return day_; }
     [[nodiscard]] const model_book& book() const { return book_; }
+    [[nodiscard]] model_book& book() { return book_; }
 
   private:
     model_book book_;

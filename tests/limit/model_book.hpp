@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_set>
 
 #include "limit/labelled.hpp"
@@ -124,6 +125,9 @@ class model_book {
         rule();
     }
 
+    /// Unused budgets that stay, because they have active series.
+    std::set<budget_id> active{};
+
     /// Budgets expect the series that they counted in the hour before, if those are all that are theirs.
     void begin_hour(bool follows, bool in_grace, bool day_ends) {
         drop_unused(day_ends);
@@ -228,8 +232,9 @@ class model_book {
             return pair.hourly.admitted() == 0 && (day_ends || pair.daily.admitted() == 0);
         };
         for (auto& [name, of] : families_) {
-            std::erase_if(of.own, [&](const auto& each) { return unused(each.second); });
-            if (of.overflow && unused(*of.overflow)) of.overflow.reset();
+            std::erase_if(of.own,
+                          [&](const auto& each) { return unused(each.second) && !active.contains(each.first); });
+            if (of.overflow && unused(*of.overflow) && !active.contains(overflow_of(name))) of.overflow.reset();
         }
     }
     template <class Visit>
