@@ -161,6 +161,31 @@ void check_fleet(const config& read, config_report& report) {
            "needs fingerprint.secretFile: gates of a fleet need the same secret");
 }
 
+/// Calls visit(section, maxima) for all that are written; a section is what keys begin with.
+template <class Visit>
+void for_each_maxima(const limit_rules& rules, Visit visit) {
+    visit("", rules.global);
+    visit("tenants.default.", rules.tenants.fallback);
+    for (const auto& [tenant, maxima] : rules.tenants.overrides)
+        visit(key_below("tenants.overrides", tenant) + ".", maxima);
+    for (std::size_t i = 0; i < rules.limits.size(); ++i) {
+        const std::string key = key_of_item("limits", i);
+        visit(key + ".", rules.limits[i].maxima);
+        for (std::size_t j = 0; j < rules.limits[i].overrides.size(); ++j)
+            visit(key_of_item(key + ".overrides", j) + ".", rules.limits[i].overrides[j].maxima);
+    }
+}
+
+void check_active_maxima(const config& read, config_report& report) {
+    if (read.series_set == set_kind::exact || report.has_errors("seriesSet")) return;
+    for_each_maxima(read.rules, [&](const std::string& section, const series_maxima& maxima) {
+        const std::string key = section + "maxActiveSeries";
+        if (maxima.active == 0 || !report.is_set(key)) return;
+        report.add_at(keys{key}, read.shared.has_store() ? "is not possible with shared: a fleet has filters for now"
+                                                         : "needs seriesSet: exact: filters do not forget idle series");
+    });
+}
+
 void check_ignored_labels(const config& read, config_report& report) {
     for (const config_error& each : ignored_labels(read.rules, read.ignore_labels)) {
         const bool is_shown = !report.has_variables(each.key) && !report.has_errors(each.key);
@@ -191,6 +216,13 @@ void lint_maxima(const std::string& section, const series_maxima& maxima, const 
         warn(hourly, "is above the global maxHourlySeries, so it never refuses anything");
     if (is_out_of_reach(maxima.daily, global.daily))
         warn(daily, "is above the global maxDailySeries, so it never refuses anything");
+    const std::string active = section + "maxActiveSeries";
+    if (is_out_of_reach(maxima.active, global.active))
+        warn(active, "is above the global maxActiveSeries, so it never refuses anything");
+    if (maxima.active != 0 && maxima.hourly == 0)
+        warn(active,
+             "has no maxHourlySeries beside it: senders of stale markers may have twice as many new series in every "
+             "activeWindow");
 }
 
 /// Whether two matchers of a selector exclude each other. Only where one of them asks for one value.
@@ -214,17 +246,13 @@ bool matches_everything(const selector& tried) {
 
 void lint_limits(const limit_rules& rules, config_report& report) {
     const std::string nothing = "matches no series: two of its conditions exclude each other";
-    lint_maxima("", rules.global, {}, report);
-    lint_maxima("tenants.default.", rules.tenants.fallback, rules.global, report);
-    for (const auto& [tenant, maxima] : rules.tenants.overrides)
-        lint_maxima(key_below("tenants.overrides", tenant) + ".", maxima, rules.global, report);
+    for_each_maxima(rules, [&](const std::string& section, const series_maxima& maxima) {
+        lint_maxima(section, maxima, section.empty() ? series_maxima{} : rules.global, report);
+    });
     for (std::size_t i = 0; i < rules.limits.size(); ++i) {
         const label_limit& limit = rules.limits[i];
         const std::string key = key_of_item("limits", i);
-        lint_maxima(key + ".", limit.maxima, rules.global, report);
         if (limit.match && matches_nothing(*limit.match)) report.warn_at(keys{key + ".match"}, nothing);
-        for (std::size_t j = 0; j < limit.overrides.size(); ++j)
-            lint_maxima(key_of_item(key + ".overrides", j) + ".", limit.overrides[j].maxima, rules.global, report);
     }
     for (std::size_t i = 0; i < rules.exempt.size(); ++i) {
         const selector& exempt = rules.exempt[i];
@@ -392,6 +420,7 @@ void check_config(const config& read, config_report& report) {
     check_sizes(read, report);
     check_fleet(read, report);
     check_ignored_labels(read, report);
+    check_active_maxima(read, report);
 }
 
 void lint_config(const config& read, config_report& report) {

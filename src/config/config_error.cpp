@@ -83,17 +83,17 @@ void config_report::add_at(std::span<const std::string> keys, const std::string&
     for (const std::string& key : keys) {
         const auto found = origins_.find(key);
         if (found == origins_.end()) continue;
-        if (!found->second.flag.empty()) return add_flag(found->second.flag, message, is);
+        if (found->second.is_flag) return add_flag("--" + key, message, is);
         return add(found->second.line, key, message, is);
     }
 }
 
 void config_report::set_by_line(const std::string& key, std::size_t line, bool has_variables) {
-    origins_[key] = {line, "", has_variables};
+    origins_[key] = {static_cast<std::uint32_t>(line), false, has_variables};
 }
 
-void config_report::set_by_flag(const std::string& key, const std::string& flag) {
-    origins_[key] = {0, flag, false};
+void config_report::set_by_flag(const std::string& key) {
+    origins_[key] = {0, true, false};
 }
 
 bool config_report::has_variables(std::string_view key) const {

@@ -29,8 +29,8 @@ struct config_error {
 /// All errors and warnings of one load, and where each key was set.
 class config_report {
     struct origin {
-        std::size_t line;
-        std::string flag;  ///< empty: the key stands in the file
+        std::uint32_t line;
+        bool is_flag;  ///< else the key stands in the file
         bool has_variables;
     };
     struct entry {
@@ -64,7 +64,8 @@ class config_report {
     }
 
     void set_by_line(const std::string& key, std::size_t line, bool has_variables = false);
-    void set_by_flag(const std::string& key, const std::string& flag);
+    /// The flag is called as the key.
+    void set_by_flag(const std::string& key);
     [[nodiscard]] bool is_set(std::string_view key) const { return origins_.contains(key); }
     /// Whether the key's value holds an environment variable, so that messages do not repeat it.
     [[nodiscard]] bool has_variables(std::string_view key) const;

@@ -37,6 +37,32 @@ std::string text_of(const YAML::Node& map) {
     return yaml_text(map);
 }
 
+/// Whoever limits no active series is not shown that key.
+void leave_out_active(YAML::Node of) {
+    if (of.IsSequence())
+        for (auto item : of) leave_out_active(item);
+    if (!of.IsMap()) return;
+    if (const YAML::Node maximum = of["maxActiveSeries"]; maximum && maximum.IsScalar() && maximum.Scalar() == "0")
+        of.remove("maxActiveSeries");
+    for (auto member : of)
+        if (member.first.Scalar() != "group") leave_out_active(member.second);
+}
+
+bool limits_active(const limit_rules& rules) {
+    const auto of_tenant = [](const auto& each) { return each.second.active != 0; };
+    const auto of_group = [](const group_override& each) { return each.maxima.active != 0; };
+    const auto of_limit = [&](const label_limit& each) {
+        return each.maxima.active != 0 || std::ranges::any_of(each.overrides, of_group);
+    };
+    return rules.global.active != 0 || rules.tenants.fallback.active != 0 ||
+           std::ranges::any_of(rules.tenants.overrides, of_tenant) || std::ranges::any_of(rules.limits, of_limit);
+}
+
+std::string suggested_text(const YAML::Node& map, const limit_rules& rules) {
+    if (!limits_active(rules)) leave_out_active(map);
+    return text_of(map);
+}
+
 YAML::Node below(const std::string& key, const YAML::Node& value) {
     YAML::Node map{YAML::NodeType::Map};
     map.force_insert(key, value);
@@ -68,33 +94,35 @@ std::string item_text(std::string_view list) {
 }
 
 /// @param changed the override that is shown, if there are too many; null: none.
-std::string limit_yaml(label_limit limit, const group_override* changed) {
+std::string limit_yaml(label_limit limit, const group_override* changed, const limit_rules& rules) {
     std::size_t left_out = 0;
     if (limit.overrides.size() > overrides_shown_max) {
         left_out = limit.overrides.size() - (changed == nullptr ? 0 : 1);
         limit.overrides = changed == nullptr ? std::vector<group_override>{} : std::vector{*changed};
     }
-    std::string text = text_of(limits_with(limit));
+    std::string text = suggested_text(limits_with(limit), rules);
     if (left_out != 0) text += "    # and the other " + std::to_string(left_out) + " overrides as they are\n";
     return text;
 }
 
-std::string group_yaml(label_limit limit, const group_labels& group, const series_maxima& maxima) {
+std::string group_yaml(label_limit limit, const group_labels& group, const series_maxima& maxima,
+                       const limit_rules& rules) {
     const auto found = std::ranges::find(limit.overrides, group, &group_override::group);
     const group_override changed{.group = group, .maxima = maxima};
     if (found == limit.overrides.end())
         limit.overrides.push_back(changed);
     else
         *found = changed;
-    return limit_yaml(std::move(limit), &changed);
+    return limit_yaml(std::move(limit), &changed, rules);
 }
 
-std::optional<std::string> tenant_yaml(const tenant_limits& tenants, const std::string& tenant,
+std::optional<std::string> tenant_yaml(const limit_rules& rules, const std::string& tenant,
                                        const series_maxima& maxima) {
+    const tenant_limits& tenants = rules.tenants;
     if (!is_utf8(tenant)) return std::nullopt;
     const auto own = tenants.answers.find(tenant);
     const auto answer = own == tenants.answers.end() ? std::nullopt : std::optional{own->second};
-    return text_of(below("tenants", below("overrides", below(tenant, show_tenant(maxima, answer)))));
+    return suggested_text(below("tenants", below("overrides", below(tenant, show_tenant(maxima, answer)))), rules);
 }
 
 /// Labels as senders have them. @return nothing if they are no UTF-8.
@@ -131,10 +159,10 @@ std::vector<std::string> changes(const config& before, const config& after, key_
     for (const config_key& key : config_keys()) {
         if (key.effect != of || !key.same_as.empty() || key.same(before, after)) continue;
         std::string& line = found.emplace_back(key.about.name);
+        if (key.about.type.form != value_form::scalar) continue;  // to show a list may take much memory
         const YAML::Node now = key.show(after);
-        if (!now.IsScalar()) continue;  // before the other is shown: a list may be large
         const YAML::Node old = key.show(before);
-        if (!old.IsScalar()) continue;
+        if (!now.IsScalar() || !old.IsScalar()) continue;
         const std::string was = yaml_line(old);
         const std::string is = yaml_line(now);
         if (was != is && was.size() <= shown_bytes_max && is.size() <= shown_bytes_max) line += " " + was + " -> " + is;
@@ -145,9 +173,10 @@ std::vector<std::string> changes(const config& before, const config& after, key_
 std::optional<std::string> suggested_yaml(const limit_rules& rules, demand_scope scope, const budget_name& name,
                                           const series_maxima& maxima) {
     if (name.overflow) return std::nullopt;
-    if (scope == demand_scope::global) return text_of(show_maxima(maxima));
-    if (scope == demand_scope::tenants) return text_of(below("tenants", below("default", show_maxima(maxima))));
-    if (scope == demand_scope::tenant) return tenant_yaml(rules.tenants, unreadable(name.tenant), maxima);
+    if (scope == demand_scope::global) return suggested_text(show_maxima(maxima), rules);
+    if (scope == demand_scope::tenants)
+        return suggested_text(below("tenants", below("default", show_maxima(maxima))), rules);
+    if (scope == demand_scope::tenant) return tenant_yaml(rules, unreadable(name.tenant), maxima);
     const YAML::Node of_both{std::to_string(std::max(maxima.hourly, maxima.daily))};
     if (name.limit == own_limit_names[exempt_limit]) return text_of(below("maxExemptSeries", of_both));
     if (name.limit == own_limit_names[ignored_values_limit]) return text_of(below("maxIgnoredValues", of_both));
@@ -156,10 +185,10 @@ std::optional<std::string> suggested_yaml(const limit_rules& rules, demand_scope
     if (scope == demand_scope::limit || limit->each.empty()) {
         label_limit changed = *limit;
         changed.maxima = maxima;
-        return limit_yaml(std::move(changed), nullptr);
+        return limit_yaml(std::move(changed), nullptr, rules);
     }
     const auto group = written(name.group);
-    return group ? std::optional{group_yaml(*limit, *group, maxima)} : std::nullopt;
+    return group ? std::optional{group_yaml(*limit, *group, maxima, rules)} : std::nullopt;
 }
 
 }  // namespace seriesgate

@@ -235,6 +235,7 @@ config_key overrides_of_tenants() {
 
 constexpr auto hourly = &series_maxima::hourly;
 constexpr auto daily = &series_maxima::daily;
+constexpr auto active = &series_maxima::active;
 
 std::vector<config_key> listen_keys() {
     return {
@@ -290,6 +291,10 @@ std::vector<config_key> series_keys() {
             "New series admitted in one hour (UTC); 0: counted, not limited.", "1000000", "N"),
         key("maxDailySeries", at_reload, in<rules, global, daily>{}, series_counts(),
             "New series admitted in one day (UTC); 0: counted, not limited.", "5000000", "N"),
+        key("maxActiveSeries", at_reload, in<rules, global, active>{}, series_counts(),
+            "Series that are active at once; needs `seriesSet: exact`; 0: not limited.", "1000000"),
+        key("activeWindow", at_reload, in<rules, &limit_rules::active_window>{}, whole_minutes({1min, 24h}),
+            "How long after its last sample a series is active; a stale marker ends that at once.", "10m"),
         key("falsePositiveRate", at_reload, in<rules, &limit_rules::false_positive_rate>{}, rates({1e-9, 0.5}),
             "Share of refused series that may slip through; `0.0001` costs about 3 bytes a series and window."),
         key("seriesSet", at_restart, in<&config::series_set>{},
@@ -330,6 +335,8 @@ std::vector<config_key> tenant_keys() {
             "New series of each tenant in one hour; 0: counted, not limited.", "100000"),
         key("tenants.default.maxDailySeries", at_reload, in<rules, tenants, fallback, daily>{}, series_counts(),
             "New series of each tenant in one day; 0: counted, not limited."),
+        key("tenants.default.maxActiveSeries", at_reload, in<rules, tenants, fallback, active>{}, series_counts(),
+            "Series of each tenant that are active at once; 0: not limited."),
         overrides_of_tenants(),
         key("tenants.maxTenants", at_reload, in<rules, tenants, &tenant_limits::tenants_max>{}, budget_counts(),
             "Tenants without an override beyond these share one budget, `__overflow__`."),

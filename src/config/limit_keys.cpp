@@ -52,6 +52,8 @@ const fields<group_override>& override_fields() {
          "New series in one hour; absent: as for the other groups."},
         {"maxDailySeries", in<&group_override::maxima, &series_maxima::daily>{}, series_counts(),
          "New series in one day; absent: as for the other groups."},
+        {"maxActiveSeries", in<&group_override::maxima, &series_maxima::active>{}, series_counts(),
+         "Series that are active at once; absent: as for the other groups."},
     };
     return table;
 }
@@ -104,6 +106,7 @@ void read_overrides(const config_node& at, label_limit& to) {
     const auto items = at.items(many);
     const bool each_is_known = items.empty() || has_groups(at, to);
     std::map<group_labels, std::string> seen;  // and where
+    to.overrides.reserve(items.size());
     for (const config_node& item : items) {
         group_override made{{}, to.maxima};  // what it leaves out is as for the other groups
         read_fields(item, override_fields(), made);
@@ -131,6 +134,8 @@ const fields<tenant_override>& tenant_fields() {
          "New series of the tenant in one hour; absent: as in `tenants.default`."},
         {"maxDailySeries", in<&tenant_override::maxima, &series_maxima::daily>{}, series_counts(),
          "New series of the tenant in one day; absent: as in `tenants.default`."},
+        {"maxActiveSeries", in<&tenant_override::maxima, &series_maxima::active>{}, series_counts(),
+         "Series of the tenant that are active at once; absent: as in `tenants.default`."},
         {"onLimit", in<&tenant_override::answer>{}, optional_of(answers()),
          "What the tenant's senders are told; absent: as in `tenants.onLimit`."},
     };
@@ -155,6 +160,8 @@ const fields<label_limit>& limit_fields() {
          "New series of each budget in one hour; 0 or absent: counted, not limited."},
         {"maxDailySeries", in<&label_limit::maxima, &series_maxima::daily>{}, series_counts(),
          "New series of each budget in one day; 0 or absent: counted, not limited."},
+        {"maxActiveSeries", in<&label_limit::maxima, &series_maxima::active>{}, series_counts(),
+         "Series of each budget that are active at once; 0 or absent: not limited."},
         {"mode", in<&label_limit::mode>{}, modes(), "`observe` refuses nothing; `enforce` by default."},
         {"onLimit", in<&label_limit::answer>{}, optional_of(answers()),
          "What senders are told whose series it refuses; absent: as for the tenant."},

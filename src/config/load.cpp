@@ -38,7 +38,7 @@ void read_flags(const overrides& flags, config& target, config_report& report) {
         if (!wrong.empty())
             report.add_flag(shown, std::move(wrong));
         else
-            report.set_by_flag(flag.key, shown);
+            report.set_by_flag(flag.key);
     }
 }
 

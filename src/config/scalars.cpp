@@ -118,20 +118,34 @@ value_type<std::chrono::milliseconds> durations(range<std::chrono::milliseconds>
         assign, format_duration);
 }
 
-value_type<std::chrono::seconds> whole_seconds(range<std::chrono::milliseconds> bounds) {
+namespace {
+
+/// @param units in words: `seconds`.
+template <class Duration>
+value_type<Duration> whole(range<std::chrono::milliseconds> bounds, const std::string& units) {
     const auto any = durations(bounds);
     type_description about = any.about;
-    about.bounds += ", whole seconds";
-    return scalar_type<std::chrono::seconds>(
+    about.bounds += ", whole " + units;
+    return scalar_type<Duration>(
         about,
-        [any](std::string_view text, std::chrono::seconds& target) -> std::string {
+        [any, units](std::string_view text, Duration& target) -> std::string {
             std::chrono::milliseconds value{};
             if (auto wrong = any.assign(text, value); !wrong.empty()) return wrong;
-            if (value % 1s != 0ms) return in_quotes(text) + " is not in whole seconds";
-            target = std::chrono::duration_cast<std::chrono::seconds>(value);
+            if (value % Duration{1} != 0ms) return in_quotes(text) + " is not in whole " + units;
+            target = std::chrono::duration_cast<Duration>(value);
             return "";
         },
         format_duration);
+}
+
+}  // namespace
+
+value_type<std::chrono::seconds> whole_seconds(range<std::chrono::milliseconds> bounds) {
+    return whole<std::chrono::seconds>(bounds, "seconds");
+}
+
+value_type<std::chrono::minutes> whole_minutes(range<std::chrono::milliseconds> bounds) {
+    return whole<std::chrono::minutes>(bounds, "minutes");
 }
 
 value_type<double> rates(range<double> bounds) {

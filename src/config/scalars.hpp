@@ -32,6 +32,7 @@ value_type<std::uint64_t> budget_counts();
 value_type<std::uint64_t> sizes(range<std::uint64_t> bounds);
 value_type<std::chrono::milliseconds> durations(range<std::chrono::milliseconds> bounds);
 value_type<std::chrono::seconds> whole_seconds(range<std::chrono::milliseconds> bounds);
+value_type<std::chrono::minutes> whole_minutes(range<std::chrono::milliseconds> bounds);
 value_type<double> rates(range<double> bounds);
 /// From 0% on.
 value_type<percentage> percentages(percentage max);

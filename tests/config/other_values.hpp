@@ -28,6 +28,8 @@ inline const std::map<std::string_view, std::string> other_values{
     {"upstream.replicateTo", "[{url: \"http://c:1/write\", bestEffort: true}]"},
     {"maxHourlySeries", "1"},
     {"maxDailySeries", "1"},
+    {"maxActiveSeries", "1"},
+    {"activeWindow", "5m"},
     {"falsePositiveRate", "0.1"},
     {"seriesSet", "exact"},
     {"ignoreLabels", "[replica]"},
@@ -43,6 +45,7 @@ inline const std::map<std::string_view, std::string> other_values{
     {"tenants.onLimit", "reject"},
     {"tenants.default.maxHourlySeries", "1"},
     {"tenants.default.maxDailySeries", "1"},
+    {"tenants.default.maxActiveSeries", "1"},
     {"tenants.overrides", "{a: {maxHourlySeries: 1}}"},
     {"tenants.maxTenants", "1"},
     {"limits", "[{name: a, maxHourlySeries: 1}]"},
@@ -106,6 +109,7 @@ inline std::string yaml_of(std::string_view name, const std::string& value) {
 
 /// Keys that have to stand beside one with its other value, or it is an error.
 inline std::vector<std::string_view> needed_beside(std::string_view key) {
+    if (key == "maxActiveSeries" || key == "tenants.default.maxActiveSeries") return {"seriesSet"};
     if (key == "shared.url") return {"fingerprint.secretFile"};
     if (key == "shared.sentinel.master") return {"shared.sentinel.addresses", "fingerprint.secretFile"};
     return {};
@@ -117,7 +121,7 @@ inline std::string yaml_of_other(std::string_view key) {
     std::string beside;
     for (const std::string_view each : needed_beside(key)) {
         const auto section = key.substr(0, key.rfind('.') + 1);
-        if (each.starts_with(section))  // a section comes once
+        if (!section.empty() && each.starts_with(section))  // a section comes once
             value.append(", ").append(each.substr(section.size())).append(": ").append(other_values.at(each));
         else
             beside += yaml_of(each, other_values.at(each));
