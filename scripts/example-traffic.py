@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Sends one scrape of an invented platform to a gate: three tenants, six namespaces, 60 series a pod.
 
-    scripts/example-traffic.py http://127.0.0.1:9201 [--release N] [--explode N]
+    scripts/example-traffic.py http://127.0.0.1:9201 [--release N] [--explode N] [--end]
 
 The traffic of docs/limits.md. The same arguments send the same series. Another release has other pods, so all its
-series are new. --explode gives `http_requests_total` in the namespace checkout a label `trace_id` with N values.
+series are new. --end sends stale markers in place of samples, as Prometheus does when pods are gone. --explode gives `http_requests_total` in the namespace checkout a label `trace_id` with N values.
 Prints how many series each namespace sent and how many of them the gate refused. Needs nothing but Python.
 """
 
@@ -21,6 +21,7 @@ NAMESPACES = [("shop", "checkout", 30), ("shop", "cart", 15), ("data", "search",
 HANDLERS = ("/", "/login", "/items")
 CODES = ("200", "302", "404", "500", "503")
 BOUNDS = (".005", ".01", ".025", ".05", ".1", ".25", ".5", "1", "2.5", "5", "10", "+Inf")
+STALE = struct.pack("<Q", 0x7FF0000000000002)  # Prometheus' model/value/value.go
 BATCH = 2000  # series in a request, as Prometheus sends them
 
 
@@ -62,11 +63,11 @@ def field(number, payload):
     return varint(number << 3 | 2) + varint(len(payload)) + payload
 
 
-def encode(series, milliseconds):
-    """One WriteRequest.timeseries: the labels by name, and one sample of value 1."""
+def encode(series, milliseconds, value):
+    """One WriteRequest.timeseries: the labels by name, and one sample."""
     labels = b"".join(field(1, field(1, name.encode()) + field(2, value.encode()))
                       for name, value in sorted(series.items()))
-    sample = struct.pack("<Bd", 0x09, 1.0) + b"\x10" + varint(milliseconds)
+    sample = b"\x09" + value + b"\x10" + varint(milliseconds)
     return field(1, labels + field(2, sample))
 
 
@@ -76,10 +77,10 @@ def snappy_block(raw):
     return varint(len(raw)) + b"".join(struct.pack("<BH", 61 << 2, len(part) - 1) + part for part in parts)
 
 
-def send(connection, tenant, batch):
+def send(connection, tenant, batch, value):
     """@return how many series of the batch the gate refused"""
     now = int(time.time() * 1000)
-    connection.request("POST", "/api/v1/write", snappy_block(b"".join(encode(series, now) for series in batch)),
+    connection.request("POST", "/api/v1/write", snappy_block(b"".join(encode(series, now, value) for series in batch)),
                        {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy",
                         "X-Prometheus-Remote-Write-Version": "0.1.0", "X-Scope-OrgID": tenant})
     answer = connection.getresponse()
@@ -94,14 +95,16 @@ def main():
     parser.add_argument("url", help="of the gate: http://127.0.0.1:9201")
     parser.add_argument("--release", type=int, default=1, help="which pods (default 1)")
     parser.add_argument("--explode", type=int, default=0, metavar="N", help="so many trace ids in checkout")
+    parser.add_argument("--end", action="store_true", help="the pods end: send stale markers")
     asked = parser.parse_args()
+    value = STALE if asked.end else struct.pack("<d", 1.0)
     connection = http.client.HTTPConnection(urllib.parse.urlsplit(asked.url).netloc, timeout=30)
 
     print(f"{'namespace':<12} {'sent':>6} {'refused':>8}")
     for tenant, namespace, pod_count in NAMESPACES:
         explosion = asked.explode if namespace == "checkout" else 0
         series = list(traffic(namespace, pod_count, asked.release, explosion))
-        refused = sum(send(connection, tenant, series[at:at + BATCH]) for at in range(0, len(series), BATCH))
+        refused = sum(send(connection, tenant, series[at:at + BATCH], value) for at in range(0, len(series), BATCH))
         print(f"{namespace:<12} {len(series):>6} {refused:>8}")
 
 

@@ -42,10 +42,11 @@ std::string spent_text(const explanation& of, const series_limiter& limiter) {
     const applying_budget* const by = budget_of(of, of.refused->by);
     if (by == nullptr) return fmt::format("limit {}, {}", limiter.limit_name(of.refused->by), to_text(window));
     std::string text = to_text(spent_budget{.figures = by->figures, .window = window});
-    const auto& counts = window == refusing_window::hourly ? by->figures.hourly : by->figures.daily;
-    const bool is_kept = (window == refusing_window::hourly ? by->spent.hour : by->spent.day) &&
-                         counts.series_current < counts.series_max;
-    return is_kept ? text + ", and the rest is kept for series of the hour before" : text;
+    const auto& counts = in_window(by->figures, window);
+    if (!is_in(window, by->spent) || counts.series_current >= counts.series_max) return text;
+    return text + (window == refusing_window::active
+                       ? ", and it has had twice as many new series lately, or counts others since a reload"
+                       : ", and the rest is kept for series of the hour before");
 }
 
 std::string why_refused(const explanation& of, const series_limiter& limiter) {
@@ -59,7 +60,11 @@ std::string why_refused(const explanation& of, const series_limiter& limiter) {
 }
 
 std::string why(const explanation& of, const series_limiter& limiter) {
-    if (of.in_hour) return "the hour's set has it: it is accepted, and no limit is asked";
+    if (of.in_hour)
+        return std::string{"the hour's set has it: it is accepted, and no limit is asked"}.append(
+            !of.is_active   ? ""
+            : *of.is_active ? "; it is active"
+                            : "; it is idle, and will be active again");
     std::string text;
     if (of.refused) {
         text = why_refused(of, limiter);
@@ -86,6 +91,12 @@ json::value known_since(const explanation& of) {
     return json::object{{"hour", utc(hour)}, {"orBefore", was_before || !of.in_hour_before}};
 }
 
+/// The minute in which a sample of it came last, if that is known.
+json::value or_null_time(const std::optional<std::chrono::sys_seconds>& moment) {
+    if (!moment) return nullptr;
+    return json::value(utc(*moment));
+}
+
 json::object window_json(const budget_window_figures& figures, const std::optional<std::uint64_t>& room,
                          bool has_room) {
     return {{"maxSeries", figures.series_max},
@@ -105,6 +116,8 @@ json::object to_json(const applying_budget& budget, const series_limiter& limite
     made["exists"] = budget.exists;
     made["hourly"] = window_json(budget.figures.hourly, budget.hourly_room, !budget.spent.hour);
     made["daily"] = window_json(budget.figures.daily, budget.daily_room, !budget.spent.day);
+    if (budget.figures.active)
+        made["active"] = window_json(*budget.figures.active, budget.active_room, !budget.spent.active);
     return made;
 }
 
@@ -290,6 +303,8 @@ std::string explain_json(const series_limiter& limiter, const series_labels& ser
     made["known"] = of.in_hour;
     made["knownSince"] = known_since(of);
     made["sets"] = json::object{{"hour", of.in_hour}, {"day", of.in_day}, {"hourBefore", or_null(of.in_hour_before)}};
+    if (of.is_active)
+        made["active"] = json::object{{"active", *of.is_active}, {"lastSeen", or_null_time(of.last_seen)}};
     made["falsePositiveRate"] = of.false_positive_rate;
     made["refusedLately"] = of.refused_lately.has_value();
     made["exempt"] = of.exempt;

@@ -11,10 +11,11 @@ namespace {
 
 template <class Figure>
 void write_windows(exposition& out, std::string_view name, std::string_view help, const limiter_figures& figures,
-                   Figure window_figures::*figure) {
+                   Figure window_figures::*figure, bool has_active = false) {
     out.family(name, help, metric_type::gauge);
     out.sample({{"window", "hourly"}}, figures.hourly.*figure);
     out.sample({{"window", "daily"}}, figures.daily.*figure);
+    if (has_active && figures.active) out.sample({{"window", "active"}}, *figures.active.*figure);
 }
 
 constexpr std::size_t tenants_shown_max = 100;
@@ -77,10 +78,11 @@ void write_budgets(exposition& out, const budget_family& family, const budget_li
     for (const budget_figures* each : budgets) {
         write_one(out, *each, "hourly", each->hourly.*family.figure);
         write_one(out, *each, "daily", each->daily.*family.figure);
+        if (each->active) write_one(out, *each, "active", *each->active.*family.figure);
     }
 }
 
-constexpr std::string_view current_help = "Series admitted in the current window.";
+constexpr std::string_view current_help = "Series admitted in the current window, or active.";
 constexpr std::string_view refused_help =
     "Distinct series that found no room in the current window; with mode observe they were admitted.";
 
@@ -115,16 +117,15 @@ void write(exposition& out, const limiter_figures& figures) {
     out.family("seriesgate_observe", "1 while the global mode is observe: no limit refuses anything.", gauge);
     out.sample({}, figures.mode == limit_mode::observe ? 1 : 0);
     write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", figures,
-                  &window_figures::series_max);
-    write_windows(out, "seriesgate_series_current", "Series admitted in the current window.", figures,
-                  &window_figures::series_current);
+                  &window_figures::series_max, true);
+    write_windows(out, "seriesgate_series_current", current_help, figures, &window_figures::series_current, true);
     write_windows(out, "seriesgate_series_refused",
                   "Distinct series refused in the current window, by any limit; an estimate when they are many. While "
                   "seriesgate_observe is 1: what the global limit would have refused.",
-                  figures, &window_figures::series_refused);
+                  figures, &window_figures::series_refused, true);
     write_windows(out, "seriesgate_series_over_limit",
                   "Series admitted over a limit in the current window, to complete histograms that had begun.", figures,
-                  &window_figures::series_over_limit);
+                  &window_figures::series_over_limit, true);
     write_windows(
         out, "seriesgate_series_cut",
         "Distinct series refused in the current window although their histogram had begun, since as many as may "
@@ -132,7 +133,7 @@ void write(exposition& out, const limiter_figures& figures) {
         figures, &window_figures::series_cut);
     write_windows(out, "seriesgate_window_samples_refused",
                   "Samples refused in the current window, by any limit; none are added while seriesgate_observe is 1.",
-                  figures, &window_figures::samples_refused);
+                  figures, &window_figures::samples_refused, true);
     write_windows(out, "seriesgate_filter_false_positive_ratio",
                   "Share of new series that pass uncounted because the filter takes them for known, expected now.",
                   figures, &window_figures::false_positive_rate);
@@ -145,6 +146,7 @@ void write(exposition& out, const limiter_figures& figures) {
     out.family("seriesgate_series_exempt", "Series admitted by exemption in the current window, in no limit.", gauge);
     out.sample({{"window", "hourly"}}, figures.exempt_hourly);
     out.sample({{"window", "daily"}}, figures.exempt_daily);
+    if (figures.active) out.sample({{"window", "active"}}, figures.exempt_active);
     write_tenants(out, figures.tenants);
     write_groups(out, figures.limits);
     out.family("seriesgate_commits_total", "Requests that held new series and went through the commit lock.",

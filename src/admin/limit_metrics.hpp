@@ -27,7 +27,7 @@ inline std::uint64_t hourly_demand(const budget_figures& of) noexcept {
 
 /// The same, plus those that the day refused.
 inline std::uint64_t whole_demand(const budget_figures& of) noexcept {
-    return hourly_demand(of) + of.daily.series_refused;
+    return hourly_demand(of) + of.daily.series_refused + (of.active ? of.active->series_refused : 0);
 }
 
 /// The budgets that `takes` accepts by name, those with most demand first; stable.

@@ -76,11 +76,21 @@ json::object to_json(const budget_window_figures& window) {
             {"refusedSeriesExact", window.refused_is_exact}};
 }
 
+/// Room comes back as series go idle, so it has no end.
+json::object active_json(const limiter_figures& of) {
+    json::object made = to_json(*of.active);
+    for (const char* const key : {"start", "end", "cutSeries", "falsePositiveRate", "filterBytes"}) made.erase(key);
+    made["windowSeconds"] = std::chrono::seconds{of.active_window}.count();
+    made["combinationBytes"] = of.active->filter_bytes;
+    return made;
+}
+
 json::object tenant_json(const budget_figures& budget) {
     json::object made{{"tenant", budget.name.tenant},
                       {"mode", to_text(budget.mode)},
                       {"hourly", to_json(budget.hourly)},
                       {"daily", to_json(budget.daily)}};
+    if (budget.active) made["active"] = to_json(*budget.active);
     if (budget.name.overflow) made["note"] = note_on(budget.name);
     return made;
 }
@@ -92,6 +102,7 @@ json::object limit_json(const budget_figures& budget) {
     made["mode"] = to_text(budget.mode);
     made["hourly"] = to_json(budget.hourly);
     made["daily"] = to_json(budget.daily);
+    if (budget.active) made["active"] = to_json(*budget.active);
     if (budget.name.overflow) made["note"] = note_on(budget.name);
     return made;
 }
@@ -230,6 +241,10 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
     if (counts.shared) made["shared"] = to_json(*counts.shared);
     made["windows"] = {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}};
     made["exempt"] = {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}};
+    if (figures.active) {
+        made["windows"].as_object()["active"] = active_json(figures);
+        made["exempt"].as_object()["activeSeries"] = figures.exempt_active;
+    }
     return made;
 }
 

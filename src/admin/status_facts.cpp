@@ -182,7 +182,8 @@ series_count refused_now(const status_facts& of) noexcept {
     const series_count by_hours_limits{of.figures.hourly.series_refused, of.figures.hourly.refused_is_exact};
     if (of.figures.mode == limit_mode::observe || of.hours.empty()) return by_hours_limits;
     const series_count by_all{of.hours.back().refused, of.hours.back().is_exact};
-    const bool are_the_same = of.figures.daily.series_refused == 0 && !of.counts.shared;
+    const bool are_the_same = of.figures.daily.series_refused == 0 &&
+                              (!of.figures.active || of.figures.active->series_refused == 0) && !of.counts.shared;
     const bool is_better = by_hours_limits.series > by_all.series || (are_the_same && !by_all.is_exact);
     return is_better ? by_hours_limits : by_all;
 }

@@ -83,7 +83,7 @@ double used_of(const budget_figures& of) {
         if (window.series_max == 0) return -1.0;
         return static_cast<double>(window.series_current) / static_cast<double>(window.series_max);
     };
-    return std::max(part(of.hourly), part(of.daily));
+    return std::max({part(of.hourly), part(of.daily), of.active ? part(*of.active) : -1.0});
 }
 
 /// The budgets with most demand, the fullest first.
@@ -133,20 +133,27 @@ std::string row_html(const budget_figures& budget) {
         budget.name.limit.empty() ? "<em>tenant</em>" : name_html(budget.name.limit, budget_name_bytes_max);
     return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>", limit, group_html(budget.name),
                        tenant_html(budget.name), to_text(budget.mode)) +
-           window_html(budget.hourly, budget.mode) + window_html(budget.daily, budget.mode) + "</tr>\n";
+           window_html(budget.hourly, budget.mode) + window_html(budget.daily, budget.mode) +
+           (budget.active ? window_html(*budget.active, budget.mode) : "") + "</tr>\n";
 }
 
 /// The script sorts by `data-by`.
-constexpr std::string_view budget_head_html =
-    "<thead>\n<tr><td colspan=\"4\"></td><th scope=\"colgroup\" colspan=\"4\">this hour</th>"
-    "<th scope=\"colgroup\" colspan=\"4\">today</th></tr>\n"
-    "<tr><th scope=\"col\" data-by=\"limit\">limit</th><th scope=\"col\" data-by=\"group\">group</th>"
-    "<th scope=\"col\" data-by=\"tenant\">tenant</th><th scope=\"col\" data-by=\"mode\">mode</th>"
-    "<th scope=\"col\" data-by=\"hourCurrent\">admitted</th><th scope=\"col\" data-by=\"hourMax\">of</th>"
-    "<th scope=\"col\" data-by=\"hourUsed\">used</th><th scope=\"col\" data-by=\"hourRefused\">refused</th>"
-    "<th scope=\"col\" data-by=\"dayCurrent\">admitted</th><th scope=\"col\" data-by=\"dayMax\">of</th>"
-    "<th scope=\"col\" data-by=\"dayUsed\">used</th><th scope=\"col\" data-by=\"dayRefused\">refused</th></tr>\n"
-    "</thead>\n";
+std::string budget_head_html(bool counts_active) {
+    std::string groups, columns;
+    const auto add = [&](std::string_view title, std::string_view key, std::string_view counted) {
+        groups += fmt::format("<th scope=\"colgroup\" colspan=\"4\">{}</th>", title);
+        for (const auto& [by, head] :
+             {std::pair{"Current", counted}, {"Max", "of"}, {"Used", "used"}, {"Refused", "refused"}})
+            columns += fmt::format("<th scope=\"col\" data-by=\"{}{}\">{}</th>", key, by, head);
+    };
+    add("this hour", "hour", "admitted");
+    add("today", "day", "admitted");
+    if (counts_active) add("active", "active", "series");
+    return "<thead>\n<tr><td colspan=\"4\"></td>" + groups +
+           "</tr>\n<tr><th scope=\"col\" data-by=\"limit\">limit</th><th scope=\"col\" data-by=\"group\">group</th>"
+           "<th scope=\"col\" data-by=\"tenant\">tenant</th><th scope=\"col\" data-by=\"mode\">mode</th>" +
+           columns + "</tr>\n</thead>\n";
+}
 
 /// Hidden without a script.
 constexpr std::string_view controls_html =
@@ -264,7 +271,7 @@ std::string budgets_section(const status_facts& of) {
     out +=
         "<div class=\"box\" id=\"budget-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"budgets-title\">\n"
         "<table id=\"budget-table\" class=\"budgets\" aria-labelledby=\"budgets-title\">\n";
-    out.append(budget_head_html).append("<tbody id=\"budget-rows\">\n");
+    out.append(budget_head_html(of.figures.active.has_value())).append("<tbody id=\"budget-rows\">\n");
     for (const budget_figures* each : shown) out += row_html(*each);
     return out + "</tbody>\n</table>\n</div>\n</section>\n";
 }

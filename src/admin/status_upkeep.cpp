@@ -128,13 +128,18 @@ std::string refused_html(const status_facts& of, const window_figures& window) {
     return is_bad ? fmt::format("<strong class=\"bad\">{}</strong>", count) : count;
 }
 
+/// The beginning of a card.
+std::string card_html(std::string_view name, const shown_window& window) {
+    return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n<p class=\"count\">{}</p>\n", name, count_html(window)) +
+           bar_html(window);
+}
+
 /// @param whose owner of the limits.
 std::string window_html(const status_facts& of, std::string_view name, std::string_view whose,
                         const shown_window& window) {
     const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
     const auto end = window.counted.span.end;
-    return fmt::format("<div class=\"card\">\n<h3>{}</h3>\n<p class=\"count\">{}</p>\n", name, count_html(window)) +
-           bar_html(window) + "<dl>\n" +
+    return card_html(name, window) + "<dl>\n" +
            term_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
            term_html("kept for known series", grouped(window.reserved)) +
            term_html("room for new series",
@@ -142,6 +147,18 @@ std::string window_html(const status_facts& of, std::string_view name, std::stri
            term_html("resets at", fmt::format("{}, in {}", moment_html(end),
                                               duration_text(std::max(std::chrono::seconds{0}, end - of.now)))) +
            "</dl>\n</div>\n";
+}
+
+/// Empty if active series are not counted.
+std::string active_html(const status_facts& of) {
+    if (!of.figures.active) return {};
+    const shown_window window{*of.figures.active, {}};
+    const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
+    return card_html("Active", window) + "<dl>\n" +
+           term_html(fmt::format("{} this hour by limits of active series", refused),
+                     refused_html(of, window.counted)) +
+           term_html("room for new series", window.is_limited() ? grouped(window.left()) : "not limited") +
+           term_html("idle after", duration_text(of.figures.active_window)) + "</dl>\n</div>\n";
 }
 
 }  // namespace
@@ -172,7 +189,7 @@ std::string windows_section(const status_facts& of) {
                         "<div class=\"cards\">\n" +
                             window_html(of, "This hour", "hour", {of.figures.hourly, of.figures.global.hourly}) +
                             window_html(of, "Today", "day", {of.figures.daily, of.figures.global.daily}) +
-                            minutes_chart(of) + hours_chart(of) + "</div>\n");
+                            active_html(of) + minutes_chart(of) + hours_chart(of) + "</div>\n");
 }
 
 }  // namespace seriesgate

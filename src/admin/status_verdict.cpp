@@ -38,10 +38,13 @@ observed_refusals observed_now(const status_facts& of) {
         // Other limits decide about series over the limit of exempt series.
         const bool observes = (of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe) &&
                               each.name.limit != own_limit_names[exempt_limit];
-        if (!observes || each.hourly.series_refused <= most.series.series) return;
-        const std::string owner = owner_text(each.name);
-        most = {.series = {each.hourly.series_refused, each.hourly.refused_is_exact},
-                .by = owner.empty() ? "the global limit" : owner};
+        if (!observes) return;
+        for (const budget_window_figures* const window : {&each.hourly, each.active ? &*each.active : nullptr}) {
+            if (window == nullptr || window->series_refused <= most.series.series) continue;
+            const std::string owner = owner_text(each.name);
+            most = {.series = {window->series_refused, window->refused_is_exact},
+                    .by = owner.empty() ? "the global limit" : owner};
+        }
     };
     look(of.figures.global);
     for (const auto* const all : {&of.figures.tenants, &of.figures.limits})
@@ -74,6 +77,8 @@ std::string consequence_html(const status_facts& of) {
                            duration_text(std::max(of.now - *last, std::chrono::seconds{0})));
     if (hour.series_refused > 0) out += fmt::format(" The hour&#39;s limits reset at {}.", moment_html(hour.span.end));
     if (day.series_refused > 0) out += fmt::format(" The day&#39;s reset at {}.", moment_html(day.span.end));
+    if (of.figures.active && of.figures.active->series_refused > 0)
+        out += " Limits of active series have room again as others go idle.";
     return out;
 }
 

@@ -25,7 +25,9 @@ std::size_t bytes_of(const refused_series& series) {
 }  // namespace
 
 std::string reason_of(const refused_series& one) {
-    const std::string_view when = one.window == refusing_window::hourly ? "this hour" : "this day";
+    const std::string_view when = one.window == refusing_window::hourly  ? "this hour"
+                                  : one.window == refusing_window::daily ? "this day"
+                                                                         : "for active series";
     if (one.limit == own_limit_names[global_limit]) return fmt::format("the global limit has no room {}", when);
     if (one.limit == own_limit_names[tenant_limit]) return fmt::format("the tenant's limit has no room {}", when);
     if (one.limit == own_limit_names[unavailable_limit]) return "the store of the fleet has not answered";

@@ -49,11 +49,12 @@ class adviser {
         made.daily = advise_window(key, demand_window::daily, budget.daily, past.daily);
         // Series refused by the hour were not offered to the day, so the day needs at least as much.
         if (made.hourly.suggested) made.daily.suggested = std::max(made.daily.suggested, made.hourly.suggested);
-        const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0;
+        const std::uint64_t active = budget.active ? budget.active->series_max : 0;
+        const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0 || active != 0;
         const auto to_write = [is_limited](const window_suggestion& of) {
             return is_limited && of.series_max == 0 ? 0 : of.suggested.value_or(of.series_max);
         };
-        made.to_write = {.hourly = to_write(made.hourly), .daily = to_write(made.daily)};
+        made.to_write = {.hourly = to_write(made.hourly), .daily = to_write(made.daily), .active = active};
         return made;
     }
 
@@ -67,6 +68,7 @@ class adviser {
         }
         largest.hourly.series_max = maxima.hourly;
         largest.daily.series_max = maxima.daily;
+        if (maxima.active != 0) largest.active = {.series_max = maxima.active};
         suggestion made = advise(scope, largest);
         made.hourly.exhausted_in = soonest(demand_window::hourly, parts);
         made.daily.exhausted_in = soonest(demand_window::daily, parts);

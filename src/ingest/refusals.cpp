@@ -59,7 +59,7 @@ void log_share(const refusing_request& of, const limit_share& share, std::uint64
     const budget_figures shown = budget.value_or(budget_figures{});
     const bool is_own = share.limit == exempt_limit || share.limit == ignored_values_limit;
     const refusing_window window = is_own ? window_without_room(shown) : window_of(first.reason);
-    const budget_window_figures& figures = window == refusing_window::hourly ? shown.hourly : shown.daily;
+    const budget_window_figures& figures = in_window(shown, window);
     const std::string tenant = readable(shown_tenant(of.tenant));
     const auto limit = of.limiter.limit_name(share.limit);
     const std::string group = cut_group_text(shown.name);

@@ -51,9 +51,11 @@ std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_par
     const auto look_at = [&](const budget_figures& each, std::string_view limit) {
         const bool is_of_series = limit != own_limit_names[ignored_values_limit];
         if (each.mode != limit_mode::enforce || !is_of_series) return;
-        for (const auto& [window, of] :
-             {std::pair{refusing_window::hourly, &each.hourly}, std::pair{refusing_window::daily, &each.daily}})
-            if (withholds(*of, reserve)) found.push_back({&each, limit, window, of->series_refused});
+        for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active}) {
+            if (window == refusing_window::active && !each.active) continue;
+            const budget_window_figures& of = in_window(each, window);
+            if (withholds(of, reserve)) found.push_back({&each, limit, window, of.series_refused});
+        }
     };
     look_at(figures.global, own_limit_names[global_limit]);
     for (const budget_figures& each : figures.tenants) look_at(each, own_limit_names[tenant_limit]);
@@ -109,7 +111,7 @@ class addressees {
           with_own_(names_of(figures.tenants)) {}
 
     [[nodiscard]] tenant_names of(const spent_window& spent) const {
-        const hurt_tenants& hurt = spent.window == refusing_window::hourly ? hourly_ : daily_;
+        const hurt_tenants& hurt = spent.window == refusing_window::daily ? daily_ : hourly_;
         const budget_name& name = spent.budget->name;
         if (name.has_tenant && !name.overflow) return hurt.named(name.tenant);
         tenant_names found = hurt.by(spent.limit);

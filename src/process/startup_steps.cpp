@@ -91,9 +91,11 @@ std::string series_max(std::uint64_t configured) {
 }
 
 std::string in_words(const series_maxima& maxima) {
-    if (maxima.daily == 0) return fmt::format("{} an hour", maxima.hourly);
-    if (maxima.hourly == 0) return fmt::format("{} a day", maxima.daily);
-    return fmt::format("{} an hour, {} a day", maxima.hourly, maxima.daily);
+    std::string text;
+    for (const auto& [maximum, unit] :
+         {std::pair{maxima.hourly, "an hour"}, {maxima.daily, "a day"}, {maxima.active, "active"}})
+        if (maximum != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", maximum, unit);
+    return text;
 }
 
 std::string state_of(const config& settings) {
@@ -262,6 +264,7 @@ void log_start(const config& settings, const listening_at& where, std::size_t th
                                    {"mode", shown(rules.mode)},
                                    {"max_hourly_series", series_max(rules.global.hourly)},
                                    {"max_daily_series", series_max(rules.global.daily)},
+                                   {"max_active_series", series_max(rules.global.active)},
                                    {"tenants", in_words(rules.tenants)},
                                    {"limits", in_words(rules.limits)},
                                    {"state", state_of(settings)},

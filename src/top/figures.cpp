@@ -84,7 +84,7 @@ window_figures window_of(const json::object& from) {
             .series = number_at(from, "currentSeries"),
             .refused = number_at(from, "refusedSeries"),
             .refused_is_exact = counts_exactly(from),
-            .end = time_at(from, "end")};
+            .end = from.contains("end") ? time_at(from, "end") : std::chrono::sys_seconds{}};
 }
 
 /// `name{label=value} of tenant`
@@ -105,11 +105,17 @@ std::string tenant_name(const json::object& from) {
     return name.empty() ? "no tenant" : "tenant " + name;
 }
 
+count_window window_called(std::string_view name) {
+    return name == "daily" ? count_window::day : name == "active" ? count_window::active : count_window::hour;
+}
+
 void add_budget(std::vector<budget_figures>& to, const json::object& from, const std::string& name) {
-    for (const bool daily : {false, true}) {
-        const json::object& window = from.at(daily ? "daily" : "hourly").as_object();
+    for (const auto& [kind, key] :
+         {std::pair{count_window::hour, "hourly"}, {count_window::day, "daily"}, {count_window::active, "active"}}) {
+        if (kind == count_window::active && !from.contains(key)) continue;
+        const json::object& window = from.at(key).as_object();
         budget_figures one{.name = name,
-                           .daily = daily,
+                           .window = kind,
                            .observes = text_at(from, "mode") == "observe",
                            .series_max = number_at(window, "maxSeries"),
                            .series = number_at(window, "currentSeries"),
@@ -203,6 +209,8 @@ std::string take_stats(figures& into, std::string_view text) {
         const json::object& windows = from.at("windows").as_object();
         into.hourly = window_of(windows.at("hourly").as_object());
         into.daily = window_of(windows.at("daily").as_object());
+        into.active.reset();
+        if (windows.contains("active")) into.active = window_of(windows.at("active").as_object());
         into.last_refused.reset();
         if (from.contains("refusals") && !from.at("refusals").as_object().at("lastRefused").is_null())
             into.last_refused = time_at(from.at("refusals").as_object(), "lastRefused");
@@ -251,7 +259,7 @@ std::string take_refused(figures& into, std::string_view text) {
                            .tenant = text_at(from, "tenant"),
                            .sender = text_at(from, "sender"),
                            .limit = text_at(from, "limit"),
-                           .daily = text_at(from, "window") == "daily",
+                           .window = window_called(text_at(from, "window")),
                            .when = time_at(from, "time")});
         }
         into.refused = std::move(all);

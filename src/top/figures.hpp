@@ -18,17 +18,20 @@ struct question {
     bool operator==(const question&) const = default;
 };
 
+/// By what series are counted.
+enum class count_window : std::uint8_t { hour, day, active };
+
 struct window_figures {
     std::uint64_t series_max = 0;  ///< 0: not limited
     std::uint64_t series = 0;
     std::uint64_t refused = 0;
     bool refused_is_exact = true;
-    std::chrono::sys_seconds end{};
+    std::chrono::sys_seconds end{};  ///< unset for active series
 };
 
 struct budget_figures {
     std::string name{};
-    bool daily = false;
+    count_window window = count_window::hour;
     bool observes = false;
     std::uint64_t series_max = 0;
     std::uint64_t series = 0;
@@ -59,7 +62,7 @@ struct refused_series {
     std::string tenant{};
     std::string sender{};
     std::string limit{};
-    bool daily = false;
+    count_window window = count_window::hour;
     std::chrono::sys_seconds when{};
 };
 
@@ -83,6 +86,7 @@ struct figures {
     std::string shared{};  ///< connection state of the fleet's store; empty without a fleet
     window_figures hourly{};
     window_figures daily{};
+    std::optional<window_figures> active{};                  ///< if the gate counts active series
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< a refused sample of any series
     std::vector<finding> findings{};
     std::vector<top_entry> top{};

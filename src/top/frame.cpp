@@ -50,8 +50,13 @@ std::string right(const std::string& text, std::size_t columns) {
     return fmt::format("{:>{}}", text, columns);
 }
 
-std::string_view name_of(bool daily) {
-    return daily ? "day" : "hour";
+std::string_view name_of(count_window window) {
+    return window == count_window::hour ? "hour" : window == count_window::day ? "day" : "active";
+}
+
+/// Of the name of a window.
+std::size_t name_columns_of(const figures& known) {
+    return known.active ? 7 : 6;
 }
 
 std::size_t left_of(std::size_t columns, std::size_t taken) {
@@ -79,11 +84,13 @@ void append(line& to, const line& more) {
 
 /// With mode observe: takes the refusals of the budget that would refuse most, since the window counts only its own
 /// limit's.
-window_figures with_observing(const figures& known, bool daily) {
-    window_figures made = daily ? known.daily : known.hourly;
+window_figures with_observing(const figures& known, count_window window) {
+    window_figures made = window == count_window::hour  ? known.hourly
+                          : window == count_window::day ? known.daily
+                                                        : known.active.value_or(window_figures{});
     if (known.mode != "observe") return made;
     for (const budget_figures& each : known.budgets) {
-        if (each.daily != daily || each.refused <= made.refused) continue;
+        if (each.window != window || each.refused <= made.refused) continue;
         made.refused = each.refused;
         made.refused_is_exact = each.refused_is_exact;
     }
@@ -91,9 +98,9 @@ window_figures with_observing(const figures& known, bool daily) {
 }
 
 /// The budget with least room, if it has less than the global one, or null. Budgets are sorted.
-const budget_figures* tighter_than(const window_figures& window, const figures& known, bool daily) {
+const budget_figures* tighter_than(const window_figures& window, const figures& known, count_window of) {
     const auto found = std::ranges::find_if(known.budgets, [&](const budget_figures& each) {
-        return each.daily == daily && each.observes == (known.mode == "observe");
+        return each.window == of && each.observes == (known.mode == "observe");
     });
     if (found == known.budgets.end()) return nullptr;
     const std::uint64_t full = percent(found->series, found->series_max);
@@ -101,17 +108,19 @@ const budget_figures* tighter_than(const window_figures& window, const figures& 
 }
 
 /// The bar takes the free columns. Without room for everything the bar goes first, then the time.
-line window_line(const figures& known, bool daily, std::chrono::sys_seconds now, std::size_t columns) {
-    const window_figures window = with_observing(known, daily);
-    const budget_figures* const tightest = tighter_than(window, known, daily);
+line window_line(const figures& known, count_window of, std::chrono::sys_seconds now, std::size_t columns) {
+    const window_figures window = with_observing(known, of);
+    const budget_figures* const tightest = tighter_than(window, known, of);
     line made, numbers, left, tail;
-    made.add(fmt::format("{:<6}", name_of(daily)), tone::strong);
+    made.add(fmt::format("{:<{}}", name_of(of), name_columns_of(known)), tone::strong);
     if (window.series_max != 0)
         numbers.add(fmt::format("{} of {}  ", grouped(window.series), grouped(window.series_max)));
     else
-        numbers.add(fmt::format("{} new, not limited  ", grouped(window.series)));
+        numbers.add(
+            fmt::format("{}{}, not limited  ", grouped(window.series), of == count_window::active ? "" : " new"));
     add_refused(numbers, window.refused, window.refused_is_exact, known.mode == "observe");
-    left.add("  ").add(duration_text(std::max(window.end - now, std::chrono::seconds{0})) + " left", tone::faint);
+    if (of != count_window::active)
+        left.add("  ").add(duration_text(std::max(window.end - now, std::chrono::seconds{0})) + " left", tone::faint);
     std::size_t taken = made.columns() + (window.series_max == 0 ? 0 : percent_columns) + numbers.columns();
     if (tightest != nullptr) {
         tail.add(fmt::format("  {} %", percent(tightest->series, tightest->series_max)),
@@ -175,9 +184,9 @@ line budget_numbers(const budget_figures& one) {
     return made;
 }
 
-line budget_line(const budget_figures& one, std::size_t name_columns) {
+line budget_line(const budget_figures& one, std::size_t window_columns, std::size_t name_columns) {
     line made;
-    made.add(fmt::format("{:<6}", name_of(one.daily)), tone::faint);
+    made.add(fmt::format("{:<{}}", name_of(one.window), window_columns), tone::faint);
     const std::size_t end = made.columns() + name_columns;
     made.add_shortened(one.name, name_columns).fill_to(end).add("  ");
     append(made, budget_numbers(one));
@@ -191,7 +200,7 @@ line note_line(std::string_view note, std::size_t columns) {
 line refused_line(const refused_series& one, std::size_t columns) {
     line made;
     made.add(clock_text(one.when), tone::faint).add("  ");
-    std::string why = fmt::format("{}/{}  {}", one.limit, name_of(one.daily), one.sender);
+    std::string why = fmt::format("{}/{}  {}", one.limit, name_of(one.window), one.sender);
     if (!one.tenant.empty()) why += "  " + one.tenant;
     why = shortened(fit_to_be_seen(why), columns / 3);
     const std::size_t room = left_of(columns, made.columns() + columns_of(why) + 2);
@@ -230,7 +239,8 @@ line title_line(const moment& at, std::size_t columns) {
 
 content findings_part(const figures& known, bool with_remedies, std::size_t columns) {
     constexpr std::size_t indent = 3;
-    content made{.heading = fmt::format("Findings of the {}", name_of(known.asked.daily)),
+    content made{.heading = fmt::format("Findings of the {}",
+                                        name_of(known.asked.daily ? count_window::day : count_window::hour)),
                  .lines = {},
                  .lines_min = with_remedies ? 12U : 4U};
     std::size_t number = 0;
@@ -251,7 +261,8 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
 content top_part(const figures& known, std::size_t columns) {
     const question& asked = known.asked;
     return {.heading = fmt::format("{} series of the {} by {}{}", asked.refused ? "Refused" : "New",
-                                   name_of(asked.daily), asked.by, asked.by == "label" ? ", number of values" : ""),
+                                   name_of(asked.daily ? count_window::day : count_window::hour), asked.by,
+                                   asked.by == "label" ? ", number of values" : ""),
             .lines = lines_of(known.top, asked.refused ? "nothing was refused" : "nothing is new",
                               [columns](const top_entry& one) { return entry_line(one, columns); }),
             .lines_min = 5};
@@ -260,11 +271,12 @@ content top_part(const figures& known, std::size_t columns) {
 content budgets_part(const figures& known, std::size_t columns) {
     std::size_t behind = 0;
     for (const budget_figures& each : known.budgets) behind = std::max(behind, budget_numbers(each).columns());
-    const std::size_t name_columns = left_of(columns, 8 + behind);
+    const std::size_t window_columns = name_columns_of(known);
+    const std::size_t name_columns = left_of(columns, window_columns + 2 + behind);
     content made{
         .heading = "Budgets nearest to their limit",
         .lines = lines_of(known.budgets, "no tenant and no group has a limit, or none has come yet",
-                          [name_columns](const budget_figures& one) { return budget_line(one, name_columns); }),
+                          [=](const budget_figures& one) { return budget_line(one, window_columns, name_columns); }),
         .lines_min = 2};
     for (std::size_t at = known.budgets.size(); at-- > 0;)
         if (!known.budgets[at].note.empty())
@@ -389,7 +401,9 @@ void add_body(frame& to, const moment& at, const view& seen, screen_size size) {
 void add_head(std::vector<line>& to, const moment& at, std::size_t columns) {
     to.push_back(title_line(at, columns));
     if (at.known)
-        for (const bool daily : {false, true}) to.push_back(window_line(*at.known, daily, at.now, columns));
+        for (const auto each : {count_window::hour, count_window::day, count_window::active})
+            if (each != count_window::active || at.known->active)
+                to.push_back(window_line(*at.known, each, at.now, columns));
     to.push_back(state_line(at));
 }
 

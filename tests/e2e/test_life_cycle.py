@@ -109,7 +109,7 @@ server: {{threads: 3}}
         "level": "info", "msg": "seriesgate is up", "listen": f"127.0.0.1:{gate.address[1]}",
         "admin_listen": f"127.0.0.1:{gate.address[1]}", "tls": "no", "authentication": "none",
         "upstream": "http://127.0.0.1:1/write?<secret>", "protocol": "passthrough", "mode": "observe",
-        "max_hourly_series": "1000", "max_daily_series": "no limit",
+        "max_hourly_series": "1000", "max_daily_series": "no limit", "max_active_series": "no limit",
         "tenants": "each 70 a day; 2 overrides", "limits": "2: per-job, other (observe)",
         "state": f"{tmp_path}/state", "threads": threads, "config_file": str(gate.config_file)}
     assert event["version"] == subprocess.run([BINARY, "--version"], capture_output=True, text=True,

@@ -59,8 +59,8 @@ def test_the_configuration_in_force_is_shown_and_can_be_read_again(start_gate, t
     assert text.startswith(HEAD + "\nlisten: 127.0.0.1:0\nadmin:\n  listen: ''\nweb:\n  config: {file: ''}\n"
                            "upstream:\n  url: 'discard:'\n  urls: []\n  timeout: 25s\n")
     for line in ("\nmaxHourlySeries: 1000\nmaxDailySeries: 0\n", "\n  interval: 1m30s\n",
-                 "\n  overrides: {'team: a': {maxHourlySeries: 5, maxDailySeries: 0, onLimit: reject}}\n",
-                 "\n    overrides: [{group: {job: 'it''s'}, maxHourlySeries: 0, maxDailySeries: 9}]\n",
+                 "\n  overrides: {'team: a': {maxHourlySeries: 5, maxDailySeries: 0, maxActiveSeries: 0, onLimit: reject}}\n",
+                 "\n    overrides: [{group: {job: 'it''s'}, maxHourlySeries: 0, maxDailySeries: 9, maxActiveSeries: 0}]\n",
                  "\nexempt: [up, '{a=\"b\"}']\n", "\n  maxInflightBytes: 512MiB\n", "\n  format: json\n"):
         assert line in text, line
     gate.stop()
@@ -87,7 +87,7 @@ def test_a_file_of_a_megabyte_is_shown_whole(start_gate):
     gate = start_gate("--upstream.url=discard:", config=text)
     page = shown(gate)
     assert page.count("\n    team-") == 25_000
-    assert "\n    team-24999: {maxHourlySeries: 24999, maxDailySeries: 0}\n" in page
+    assert "\n    team-24999: {maxHourlySeries: 24999, maxDailySeries: 0, maxActiveSeries: 0}\n" in page
     reply = gate.reload(text.replace("maxHourlySeries", "maxDailySeries"))
     lines = reply.body.decode().splitlines()
     assert lines == ["configuration reloaded", "tenants.overrides"]

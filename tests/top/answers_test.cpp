@@ -77,7 +77,7 @@ TEST_CASE("budgets come in the order of how full they are, those without a limit
     CHECK(read.budgets[0].refused == 3);
     CHECK(read.budgets[1].name == "tenant a");
     CHECK(read.budgets[1].observes);
-    CHECK(read.budgets[2].daily);
+    CHECK(read.budgets[2].window == count_window::day);
     CHECK(read.budgets[2].series_max == 50);
     CHECK(read.budgets[3].name == "no tenant");
 }
@@ -121,10 +121,10 @@ TEST_CASE("refused series read as in PromQL") {
             .empty());
     REQUIRE(read.refused.size() == 2);
     CHECK(read.refused[0].series == R"(up{a="x\\y\""})");
-    CHECK(read.refused[0].daily);
+    CHECK(read.refused[0].window == count_window::day);
     CHECK(read.refused[0].tenant == "t");
     CHECK(read.refused[1].series == "up");
-    CHECK_FALSE(read.refused[1].daily);
+    CHECK(read.refused[1].window == count_window::hour);
 }
 
 TEST_CASE("of a very long text both ends are kept, and no character is cut") {

@@ -28,16 +28,21 @@ figures of_an_explosion() {
                             .error = i == 1 ? 12U : 0U,
                             .last_seen = ten_past - seconds{i}});
     made.top[2].value = std::string(40, 'a') + std::string(40, 'z');
-    made.budgets = {
-        {.name = "per-job{job=shop}", .series_max = 1000, .series = 1000, .refused = 20},
-        {.name = "tenant team-a", .daily = true, .observes = true, .series_max = 2000, .series = 1700, .refused = 3},
-        {.name = "tenant team-b", .series_max = 2000, .series = 10}};
-    made.refused = {{.series = R"(http_requests_total{job="shop",instance="a4:80",trace_id="t4999"})",
-                     .tenant = "team-a",
-                     .sender = "10.0.0.3",
-                     .limit = "per-job",
-                     .when = ten_past - 3s},
-                    {.series = "up", .sender = "10.0.0.4", .limit = "global", .daily = true, .when = ten_past - 4s}};
+    made.budgets = {{.name = "per-job{job=shop}", .series_max = 1000, .series = 1000, .refused = 20},
+                    {.name = "tenant team-a",
+                     .window = count_window::day,
+                     .observes = true,
+                     .series_max = 2000,
+                     .series = 1700,
+                     .refused = 3},
+                    {.name = "tenant team-b", .series_max = 2000, .series = 10}};
+    made.refused = {
+        {.series = R"(http_requests_total{job="shop",instance="a4:80",trace_id="t4999"})",
+         .tenant = "team-a",
+         .sender = "10.0.0.3",
+         .limit = "per-job",
+         .when = ten_past - 3s},
+        {.series = "up", .sender = "10.0.0.4", .limit = "global", .window = count_window::day, .when = ten_past - 4s}};
     made.backends = {{.store = "vm:8428", .name = "vm:8428", .is_up = true, .in_flight = 3, .requests = 12345},
                      {.store = "vm:8428", .name = "vm2:8428", .waiting = 2, .requests = 7, .errors = 7}};
     return made;

@@ -8,14 +8,18 @@ const usedOf = (window) => (window.maxSeries === 0 ? -1 : window.currentSeries /
 
 const budgetOf = (entry, limit) => {
   const group = Object.entries(entry.group ?? {}).map(([label, value]) => `${label}=${value}`).join(", ");
-  const { hourly, daily } = entry;
+  const { hourly, daily, active } = entry;
   return {
     limit, group, tenant: entry.tenant === "" ? "(no tenant)" : entry.tenant ?? "", mode: entry.mode,
     hourRefusedExact: hourly.refusedSeriesExact, dayRefusedExact: daily.refusedSeriesExact, note: entry.note,
-    used: Math.max(usedOf(hourly), usedOf(daily)),
+    used: Math.max(...[hourly, daily, active].filter(Boolean).map(usedOf)),
     hourCurrent: hourly.currentSeries, hourMax: hourly.maxSeries, hourUsed: usedOf(hourly), hourRefused: hourly.refusedSeries,
     dayCurrent: daily.currentSeries, dayMax: daily.maxSeries, dayUsed: usedOf(daily), dayRefused: daily.refusedSeries,
-    demand: hourly.currentSeries + hourly.refusedSeries + daily.refusedSeries,
+    ...(active && {
+      activeCurrent: active.currentSeries, activeMax: active.maxSeries, activeUsed: usedOf(active),
+      activeRefused: active.refusedSeries, activeRefusedExact: active.refusedSeriesExact,
+    }),
+    demand: hourly.currentSeries + hourly.refusedSeries + daily.refusedSeries + (active?.refusedSeries ?? 0),
     text: `${limit ?? "tenant"} ${group} ${entry.tenant ?? ""}`.toLowerCase(),
   };
 };
@@ -37,7 +41,8 @@ const budgetRow = (budget) =>
     make("th", { scope: "row" }, budget.limit === undefined ? make("em", {}, "tenant") : name(budget.limit)),
     make("td", {}, name(budget.group, 90), ...(budget.note ? [" ", make("span", { class: "quiet" }, budget.note)] : [])),
     make("td", {}, name(budget.tenant)), make("td", {}, budget.mode),
-    ...countCells(budget, "hour"), ...countCells(budget, "day"));
+    ...countCells(budget, "hour"), ...countCells(budget, "day"),
+    ...(budget.activeMax === undefined ? [] : countCells(budget, "active")));
 
 const compare = (one, other) => {
   const [a, b] = [one[budgets.by] ?? "", other[budgets.by] ?? ""];
@@ -51,7 +56,7 @@ const paintBudgets = () => {
   budgets.page = Math.min(budgets.page, pages - 1);
   const first = budgets.page * rowsPerPage;
   const rows = budgets.shown.slice(first, first + rowsPerPage);
-  const none = make("tr", {}, make("td", { colspan: "12", class: "none" }, "No budget matches."));
+  const none = make("tr", {}, make("td", { colspan: "16", class: "none" }, "No budget matches."));
   find("budget-rows").replaceChildren(...(rows.length === 0 ? [none] : rows.map(budgetRow)));
   const range = rows.length === 0 ? "0" : `${grouped(first + 1)} to ${grouped(first + rows.length)}`;
   const filtered = budgets.shown.length === budgets.all.length ? "" : ` (${grouped(budgets.all.length)} in all)`;
@@ -64,7 +69,7 @@ const arrangeBudgets = () => {
   const wanted = find("budget-filter").value.trim().toLowerCase();
   const onlySpent = find("budget-spent").checked;
   budgets.shown = budgets.all.filter((each) =>
-    each.text.includes(wanted) && (!onlySpent || each.hourRefused > 0 || each.dayRefused > 0));
+    each.text.includes(wanted) && (!onlySpent || each.hourRefused > 0 || each.dayRefused > 0 || each.activeRefused > 0));
   budgets.shown.sort(compare); // stable: what is equal stays in the order of demand
   paintBudgets();
 };

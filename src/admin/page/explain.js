@@ -1,15 +1,15 @@
 // Whether a series would be admitted, asked of the gate: one that is typed in, or one of those that were refused.
 
-const explainRow = ({ limit, group, tenant, hourly, daily }) => {
+const explainRow = ({ limit, group, tenant, hourly, daily, active }) => {
   const labels = Object.entries(group).map(([label, value]) => `${label}=${value}`).join(", ");
   const count = ({ currentSeries, maxSeries }) => (maxSeries === 0 ? "not limited" : `${grouped(currentSeries)} of ${grouped(maxSeries)}`);
   const room = (window) => make("td", window.hasRoom ? {} : { class: "bad" }, count(window));
   return make("tr", {}, make("th", { scope: "row" }, name(limit)), make("td", {}, name(labels)), make("td", {}, name(tenant ?? "")),
-    room(hourly), room(daily));
+    room(hourly), room(daily), ...(active ? [room(active)] : []));
 };
 
 const explainBudgets = (budgets) => {
-  const heads = ["limit", "group", "tenant", "this hour", "today"].map((text) => make("th", { scope: "col" }, text));
+  const heads = ["limit", "group", "tenant", "this hour", "today", ...(budgets[0].active ? ["active"] : [])].map((text) => make("th", { scope: "col" }, text));
   return make("table", { "aria-labelledby": "explain-title" }, make("thead", {}, make("tr", {}, ...heads)),
     make("tbody", {}, ...budgets.slice(0, 20).map(explainRow)));
 };
