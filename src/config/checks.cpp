@@ -1,11 +1,14 @@
 #include "config/checks.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "config/endpoint.hpp"
@@ -161,18 +164,31 @@ void check_fleet(const config& read, config_report& report) {
            "needs fingerprint.secretFile: gates of a fleet need the same secret");
 }
 
-/// Calls visit(section, maxima) for all that are written; a section is what keys begin with.
+/// Whether a maximum is never reached, since the one above, which holds for the same series and more, is smaller.
+bool is_out_of_reach(std::uint64_t maximum, std::uint64_t above) noexcept {
+    return maximum != 0 && above != 0 && maximum > above;
+}
+
+/// Whether a maximum may be wrong or doubtful.
+bool is_worth_a_look(const series_maxima& maxima, const series_maxima& global) noexcept {
+    return maxima.active != 0 || is_out_of_reach(maxima.hourly, maxima.daily) ||
+           is_out_of_reach(maxima.hourly, global.hourly) || is_out_of_reach(maxima.daily, global.daily);
+}
+
+/// Calls visit(section, maxima) for all that are written and may have a fault; a section is what keys begin with.
 template <class Visit>
 void for_each_maxima(const limit_rules& rules, Visit visit) {
     visit("", rules.global);
     visit("tenants.default.", rules.tenants.fallback);
     for (const auto& [tenant, maxima] : rules.tenants.overrides)
-        visit(key_below("tenants.overrides", tenant) + ".", maxima);
+        if (is_worth_a_look(maxima, rules.global)) visit(key_below("tenants.overrides", tenant) + ".", maxima);
     for (std::size_t i = 0; i < rules.limits.size(); ++i) {
         const std::string key = key_of_item("limits", i);
         visit(key + ".", rules.limits[i].maxima);
-        for (std::size_t j = 0; j < rules.limits[i].overrides.size(); ++j)
-            visit(key_of_item(key + ".overrides", j) + ".", rules.limits[i].overrides[j].maxima);
+        for (std::size_t j = 0; j < rules.limits[i].overrides.size(); ++j) {
+            const series_maxima& maxima = rules.limits[i].overrides[j].maxima;
+            if (is_worth_a_look(maxima, rules.global)) visit(key_of_item(key + ".overrides", j) + ".", maxima);
+        }
     }
 }
 
@@ -196,29 +212,25 @@ void check_ignored_labels(const config& read, config_report& report) {
 
 // --- warnings
 
-/// Whether a maximum is never reached, since the one above, which holds for the same series and more, is smaller.
-bool is_out_of_reach(std::uint64_t maximum, std::uint64_t above) noexcept {
-    return maximum != 0 && above != 0 && maximum > above;
-}
-
 /// @param section that the keys stand in, with a dot behind it; empty for the global maxima. What is inherited has been
 /// looked at where it stands.
 void lint_maxima(const std::string& section, const series_maxima& maxima, const series_maxima& global,
                  config_report& report) {
-    const std::string hourly = section + "maxHourlySeries";
-    const std::string daily = section + "maxDailySeries";
-    const auto warn = [&](const std::string& key, const std::string& message) { report.warn_at(keys{key}, message); };
-    if (is_out_of_reach(maxima.hourly, maxima.daily) && report.is_set(daily))
-        warn(daily, "is below maxHourlySeries, so the limit of the hour never refuses anything");
-    else if (is_out_of_reach(maxima.hourly, maxima.daily))
-        warn(hourly, "is above maxDailySeries, so it never refuses anything");
-    if (is_out_of_reach(maxima.hourly, global.hourly))
-        warn(hourly, "is above the global maxHourlySeries, so it never refuses anything");
-    if (is_out_of_reach(maxima.daily, global.daily))
-        warn(daily, "is above the global maxDailySeries, so it never refuses anything");
-    const std::string active = section + "maxActiveSeries";
-    if (is_out_of_reach(maxima.active, global.active))
-        warn(active, "is above the global maxActiveSeries, so it never refuses anything");
+    const auto warn = [&](std::string_view key, const std::string& message) {
+        report.warn_at(keys{section + std::string{key}}, message);
+    };
+    constexpr std::string_view hourly = "maxHourlySeries", daily = "maxDailySeries", active = "maxActiveSeries";
+    if (is_out_of_reach(maxima.hourly, maxima.daily)) {
+        if (report.is_set(section + std::string{daily}))
+            warn(daily, "is below maxHourlySeries, so the limit of the hour never refuses anything");
+        else
+            warn(hourly, "is above maxDailySeries, so it never refuses anything");
+    }
+    for (const auto& [key, maximum, above] : {std::tuple{hourly, maxima.hourly, global.hourly},
+                                              {daily, maxima.daily, global.daily},
+                                              {active, maxima.active, global.active}})
+        if (is_out_of_reach(maximum, above))
+            warn(key, fmt::format("is above the global {}, so it never refuses anything", key));
     if (maxima.active != 0 && maxima.hourly == 0)
         warn(active,
              "has no maxHourlySeries beside it: senders of stale markers may have twice as many new series in every "

@@ -97,12 +97,12 @@ void config_report::set_by_flag(const std::string& key) {
 }
 
 bool config_report::has_variables(std::string_view key) const {
-    const auto found = origins_.find(key);
+    const auto found = origins_.find(std::string{key});
     return found != origins_.end() && found->second.has_variables;
 }
 
 std::size_t config_report::line_of(std::string_view key) const {
-    const auto found = origins_.find(key);
+    const auto found = origins_.find(std::string{key});
     return found == origins_.end() ? 0 : found->second.line;
 }
 

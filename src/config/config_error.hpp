@@ -1,9 +1,10 @@
 /// What is wrong with a configuration, where, and in what words.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ class config_report {
     };
 
     std::string file_;
-    std::map<std::string, origin, std::less<>> origins_;
+    boost::unordered_flat_map<std::string, origin> origins_;  // a large file has 50,000 keys
     entries errors_;
     entries warnings_;
 
@@ -66,7 +67,7 @@ class config_report {
     void set_by_line(const std::string& key, std::size_t line, bool has_variables = false);
     /// The flag is called as the key.
     void set_by_flag(const std::string& key);
-    [[nodiscard]] bool is_set(std::string_view key) const { return origins_.contains(key); }
+    [[nodiscard]] bool is_set(std::string_view key) const { return origins_.contains(std::string{key}); }
     /// Whether the key's value holds an environment variable, so that messages do not repeat it.
     [[nodiscard]] bool has_variables(std::string_view key) const;
     [[nodiscard]] std::size_t line_of(std::string_view key) const;

@@ -69,6 +69,7 @@ result<std::string, file_fault> read_config_file(const std::string& path, file_k
         return file_fault{"is not a regular file: what comes from a pipe or a device cannot be read again", false};
     std::string text(config_file_bytes_max + 1, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    text.shrink_to_fit();
     if (std::ferror(file.get()) != 0) return fault_of_errno();
     return text;
 }

@@ -101,7 +101,7 @@ def keys_of(schema, path=""):
     if "properties" not in schema:
         return {path}
     return {key for name, inner in schema["properties"].items()
-            for key in keys_of(inner, f"{path}.{'*' if name in ('hourly', 'daily') else name}".lstrip("."))}
+            for key in keys_of(inner, f"{path}.{'*' if name in ('hourly', 'daily', 'active') else name}".lstrip("."))}
 
 
 def keys_documented():
