@@ -1,6 +1,7 @@
 #include "limit/active_series.hpp"
 
 #include <cassert>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -196,6 +197,7 @@ void active_budget::load(state_decoder& in) {
     part_minutes_ = in.number<minute_number>();
     parts_ = in.number<minute_number>();
     newest_ = in.number<std::uint64_t>();
+    if (newest_ > std::numeric_limits<minute_number>::max()) in.fail();  // no part is later than the last minute
     for (std::uint64_t& each : newly_active_) each = in.number<std::uint64_t>();
     refused_.load(in);
 }
