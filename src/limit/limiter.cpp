@@ -187,7 +187,6 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
 bool series_limiter::commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
-    end_activity(offered, open);  // first, because markers make room for the new series
     // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
     if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
     if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, now, verdicts, open, origin, said}.run())
@@ -201,9 +200,11 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
     return true;
 }
 
-/// Frees the slots of series with stale markers.
+/// Frees the slots of series with stale markers. After the new series, because a request that needs too much must
+/// change nothing.
 void series_limiter::end_activity(std::span<const offered_series> offered, lookup_result& open) const {
     constexpr std::size_t series_per_piece = 128;
+    if (!open.ended.empty()) state_->revision.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t next = 0; next < open.ended.size();) {
         const auto held = state_->counts.lock();
         const std::size_t end = std::min(open.ended.size(), next + series_per_piece);

@@ -71,7 +71,6 @@ class oracle {
                 pending.push_back(i);
             }
         }
-        for (const std::size_t i : ended) end_activity(offered[i].fingerprint);
         for (const std::size_t i : pending) verdicts[i] = admit(numbers[i], offered[i].fingerprint, now, tenant);
         for (const std::size_t i : followers) {
             const auto one = offered[i].fingerprint;
@@ -80,6 +79,7 @@ class oracle {
             verdicts[i] = knows || !is_limited ? verdict::known : verdict::unknown;
             if (knows && offered[i].samples != 0) end_activity(one);
         }
+        for (const std::size_t i : ended) end_activity(offered[i].fingerprint);
         return verdicts;
     }
 
@@ -400,6 +400,24 @@ TEST_CASE("no series is idle in the first activeWindow after a leap of the clock
     CHECK(gate.accepted(series(50, 100), at(15, 15)) == 50);
     gate.limiter.maintain(at(15, 16));
     CHECK(gate.active() == 50);
+}
+
+TEST_CASE("a request that needs too much frees no slot") {
+    limit_rules rules{.global = {.active = 100}};
+    for (int i = 0; i < 64; ++i) rules.limits.push_back(limit_named("l" + std::to_string(i), {"a"}, {}));
+    active_gate gate{rules, at(10)};
+    CHECK(gate.accepted(series(0, 10), at(10)) == 10);
+    // Keys of new series, in so many limits, take more memory than a request may have.
+    const auto offered = joined(stale_markers(0, 10), series(100, 10'000));
+    const label_set labels{{"a", std::string(1'000, 'x')}};
+    const label_set others{{"a", std::string(1'000, 'y')}};
+    shown_labels shown;
+    for (std::size_t i = 0; i < offered.size(); ++i) shown.entries.push_back(views_of(i % 2 == 0 ? labels : others));
+    std::vector<verdict> verdicts(offered.size(), verdict::unknown);
+    REQUIRE_FALSE(gate.limiter.decide(offered, at(10), verdicts, gate.scratch, {.tenant = "", .labels = &shown}));
+    CHECK(gate.active() == 10);
+    CHECK(gate.accepted(stale_markers(0, 10), at(10)) == 10);
+    CHECK(gate.active() == 0);
 }
 
 TEST_CASE("a clock that goes back by hours begins the counts anew") {
