@@ -50,7 +50,7 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
                                           const rule_selections::one& selection, const told_series& said) {
     assert(series.admits && !sets_.hour_has(series.fingerprint));
-    const bool ends = selection.exempt() && is_beyond_exemption(series, selection);
+    const bool ends = !are_stored_ && selection.exempt() && is_beyond_exemption(series, selection);
     if (ends) note_exempt_demand(series, selection);
     auto made = decide_by(series, family, ends ? selection.without_exemption() : selection, said);
     if (made) made->beyond_exemption = ends || selection.is_beyond_exemption();
@@ -107,6 +107,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
     const candidate one = look_at(series, family, selection, said);
+    if (are_stored_) return take(one, {}) ? std::optional{decision{}} : std::nullopt;
     hear(one);
     // All budgets are checked before any is changed.
     const spent_windows without_room = spent(one);
@@ -373,8 +374,13 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         if (of.said.at(place) != nullptr) continue;  // the store has counted it
         budget_pair* const pair = budgets_[place];
-        over.hour |= pair->hourly.take(of.before, pair->mode);
-        if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);
+        if (are_stored_) {
+            pair->hourly.take_stored(of.before);
+            if (of.new_in_day) pair->daily.take_stored(of.before);
+        } else {
+            over.hour |= pair->hourly.take(of.before, pair->mode);
+            if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);
+        }
         if (held_.table && !of.is_active) pair->active.take_newly_active(held_.minute);
     }
     hear(of);

@@ -73,20 +73,25 @@ struct foreseen {
 ///
 /// An exempt series counts in the exempt limit alone. If that limit is full, the other budgets decide. Those budgets
 /// keep room for the series in the next hour.
+///
+/// Warm start: series that the store has already need no room. The budgets that apply to them count them, above their
+/// maxima too.
 class admission {
   public:
     /// @param held proof that the caller has the commit lock.
     /// @param open provides buffers.
+    /// @param are_stored see request_origin.
     /// All arguments outlive the object.
     admission(commit_state& held, limiter_state& state, const window_sets& sets, std::string_view tenant,
-              lookup_result& open)
+              lookup_result& open, bool are_stored = false)
         : held_(held),
           state_(state),
           sets_(sets),
           tenant_{.name = tenant},
           budgets_(open.budgets),
           counted_in_(open.counted_in),
-          observing_(open.observing) {}
+          observing_(open.observing),
+          are_stored_(are_stored) {}
 
     /// @param series not in the hour's set.
     /// @param family empty unless the series is part of a histogram that is kept whole.
@@ -183,6 +188,7 @@ class admission {
     std::vector<budget_pair*>& budgets_;  // of the current series, by place: see budget_table::find
     std::vector<active_series::budget_number>& counted_in_;
     std::vector<spent_limit>& observing_;
+    const bool are_stored_;
 };
 
 /// Whether senders of a tenant are told of refusals by the tenant's limit, by the global limit, and by a missing fleet

@@ -93,9 +93,14 @@ class budget {
         const bool is_over = !is_within && mode == limit_mode::enforce;
         assert(!is_over || has_room(of) || has_margin());  // the product's guarantee
         ++(is_within ? current_ : is_over ? over_ : beyond_);
-        // False positives of the previous hour's filter can make more series return than expected.
-        if (of == standing::incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
+        note_return(of);
         return is_over;
+    }
+
+    /// Counts a series that the store has already, above the maximum too.
+    void take_stored(standing of) noexcept {
+        ++(fits(of) ? current_ : over_);
+        note_return(of);
     }
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
@@ -146,6 +151,11 @@ class budget {
   private:
     [[nodiscard]] bool fits(standing of) const noexcept {
         return !limits() || (current_ < max_ && (of == standing::incumbent || reserved_ < max_ - current_));
+    }
+
+    /// False positives of the previous hour's filter can make more series return than expected.
+    void note_return(standing of) noexcept {
+        if (of == standing::incumbent && reserved_ > 0 && reserved_ != all_room) --reserved_;
     }
 
     /// Series that may still be admitted up to maximum plus margin.

@@ -64,7 +64,7 @@ series_commit::piece_end series_commit::run_piece() {
     if (held->budgets.rules() != open_.rules) return piece_end::other_rules;
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     held->minute = current->minute_at(now_);
-    admission one_by_one{*held, state_, *current, origin_.tenant, open_};
+    admission one_by_one{*held, state_, *current, origin_.tenant, open_, origin_.are_stored};
     for (std::size_t budgets_seen = 0;;) {
         const piece_end end = run_round(one_by_one, *current, budgets_seen);
         if (end != piece_end::finished || totals_ || !keeps_histograms_whole()) return end;

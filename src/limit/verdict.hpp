@@ -112,6 +112,7 @@ struct request_origin {
     std::string_view tenant{};
     label_source* labels = nullptr;   ///< null: no series has labels
     bool are_ignored_values = false;  ///< the entries are ignored values, see limit_rules::ignored_values_max
+    bool are_stored = false;          ///< the store has them already: they are admitted above limits too
 };
 
 // --- Series of one request that observing limits would have refused.

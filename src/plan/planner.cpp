@@ -123,14 +123,15 @@ void planner::find_values() {
 
 /// Ignored values have a limit. Beyond it, all labels of a series count; otherwise a sender could hide any number of
 /// series behind one.
-void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now, std::string_view tenant) {
+void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now, request_origin origin) {
     beyond_values_ = {};
     if (!hasher_.ignores_any() || !limiter.rules()->ignores_labels) return;
     assert(ignored_.size() == offered_.size());
     find_values();
     if (values_.empty()) return;
     value_verdicts_.assign(values_.size(), verdict::unknown);
-    const request_origin origin{.tenant = tenant, .are_ignored_values = true};
+    origin.labels = nullptr;
+    origin.are_ignored_values = true;
     const bool is_decided = limiter.decide(values_, now, value_verdicts_, value_scratch_, origin);
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
@@ -152,19 +153,37 @@ void planner::leave_out(byte_range record, const left_out_series& series) {
 }
 
 result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant) {
+    return decide_from(limiter, now, {.tenant = tenant, .labels = this});
+}
+
+result<plan, wire_error> planner::enter(series_limiter& limiter, time_point now, std::string_view tenant) {
+    return decide_from(limiter, now, {.tenant = tenant, .labels = this, .are_stored = true});
+}
+
+result<plan, wire_error> planner::decide_from(series_limiter& limiter, time_point now, const request_origin& origin) {
     assert(is_read_);  // and not decided yet
     is_read_ = false;
     verdicts_.resize(offered_.size());
-    apply_ignored_values_limit(limiter, now, tenant);
-    const request_origin origin{.tenant = tenant, .labels = this};
+    apply_ignored_values_limit(limiter, now, origin);
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
+}
+
+/// The lookup notes that known series are active.
+plan planner::pass(series_limiter& limiter, time_point now) {
+    assert(is_read_);
+    is_read_ = false;
+    verdicts_.resize(offered_.size());
+    beyond_values_ = {};
+    limiter.lookup(offered_, now, verdicts_, scratch_);
+    std::ranges::fill(verdicts_, verdict::known);
+    return collect();
 }
 
 wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
                         untold_series* at_once, untold& aside, const known_counts& counted) {
     assert(is_read_);
     verdicts_.resize(offered_.size());
-    apply_ignored_values_limit(limiter, now, tenant);
+    apply_ignored_values_limit(limiter, now, {.tenant = tenant});
     limiter.lookup(offered_, now, verdicts_, scratch_);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};

@@ -136,6 +136,29 @@ class planner : public label_source {
     /// @return the plan, or an error if the rules need too much work; then nothing was decided or counted.
     result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant);
 
+    // Warm start.
+
+    /// After read(): drops the entries whose series `is_kept` refuses; they stay in the body.
+    template <class IsKept>
+    void keep_only(IsKept is_kept) {
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < offered_.size(); ++i) {
+            if (!is_kept(offered_[i].fingerprint)) continue;
+            offered_[left] = offered_[i];
+            entries_[left] = entries_[i];
+            if (!ignored_.empty()) ignored_[left] = ignored_[i];
+            ++left;
+        }
+        offered_.resize(left);
+        entries_.resize(left);
+        if (!ignored_.empty()) ignored_.resize(left);
+    }
+    /// Instead of decide(): admits all series, because the store has them already. Limits count them, above their
+    /// maxima too.
+    result<plan, wire_error> enter(series_limiter& limiter, time_point now, std::string_view tenant);
+    /// Instead of decide(): accepts all series, and counts none.
+    plan pass(series_limiter& limiter, time_point now);
+
     /// Memory held, or needed for deciding, in bytes (without selection_bytes_max). About fifty times the body for the
     /// shortest entries, once or twice for usual requests.
     [[nodiscard]] std::size_t bytes() const noexcept;
@@ -163,7 +186,8 @@ class planner : public label_source {
     void leave_out(byte_range record, const left_out_series& series);
     void note_ignored(const series_view& series);
     void find_values();
-    void apply_ignored_values_limit(series_limiter& limiter, time_point now, std::string_view tenant);
+    void apply_ignored_values_limit(series_limiter& limiter, time_point now, request_origin origin);
+    result<plan, wire_error> decide_from(series_limiter& limiter, time_point now, const request_origin& origin);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>

@@ -93,7 +93,8 @@ struct batch {
     label_set labels{};
     std::uint64_t first = 0;
     std::uint64_t count = 1;
-    bool admits = true;  ///< false: stale markers of these series
+    bool admits = true;       ///< false: stale markers of these series
+    bool are_stored = false;  ///< see request_origin
 };
 
 inline std::uint64_t fingerprint_in(const batch& of, std::uint64_t number) {
@@ -110,7 +111,8 @@ struct labelled_offering {
     std::vector<verdict> verdicts;
     shown_labels labels;
 
-    labelled_offering(const limit_rules& settings, time_point now) : limiter{settings, now} {}
+    labelled_offering(const limit_rules& settings, time_point now, set_kind kind = tested_set())
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::gate, kind} {}
 
     /// One request of one tenant.
     verdict_counts offer(const batch& sent, time_point now) {
@@ -129,7 +131,8 @@ struct labelled_offering {
     }
     verdict_counts decide(const batch& sent, time_point now) {
         labels.tenant = sent.tenant;
-        limiter.decide(offered, now, verdicts, scratch, {.tenant = sent.tenant, .labels = &labels});
+        limiter.decide(offered, now, verdicts, scratch,
+                       {.tenant = sent.tenant, .labels = &labels, .are_stored = sent.are_stored});
         const auto of = [this](verdict wanted) {
             return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
         };
