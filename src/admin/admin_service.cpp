@@ -64,7 +64,8 @@ net::awaitable<reply> admin_answers::ready(const http_request&) {
         case lifecycle_state::in_takeover:  // a new client reaches the other process, so no client has to stay away
             break;
     }
-    co_return text_reply(200, "OK");
+    const std::string warming = shared_.warms_up ? shared_.warms_up() : std::string{};
+    co_return text_reply(200, warming.empty() ? "OK" : "OK; " + warming);
 }
 
 /// A HEAD request makes no page: a page of many budgets takes a while.

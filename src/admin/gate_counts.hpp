@@ -113,6 +113,18 @@ struct delivery_facts {
     }
 };
 
+/// See warm_series.
+struct warm_counts {
+    std::string_view state;
+    std::uint64_t series = 0;
+    std::uint64_t younger = 0;
+    std::uint64_t without_room = 0;
+    std::uint64_t names = 0;
+    std::uint64_t names_read = 0;
+    std::uint64_t names_in_part = 0;
+    std::optional<double> met{};  ///< nothing: not known yet
+};
+
 struct gate_counts {
     request_counts requests{};
     sample_counts samples{};
@@ -121,6 +133,7 @@ struct gate_counts {
     connection_counts connections{};
     std::vector<store_counts> stores{};  ///< the first store, then the replicas; none with `discard:`
     std::optional<shared_counts> shared{};
+    std::optional<warm_counts> warm{};  ///< nothing: no warm start is configured
 };
 
 // --- The record of deliveries.

@@ -224,6 +224,19 @@ json::object to_json(const shared_counts& shared) {
             {"latencySeconds", shared.latency_seconds}};
 }
 
+json::object to_json(const warm_counts& warm) {
+    json::object made{{"state", warm.state},
+                      {"series", warm.series},
+                      {"youngerSeries", warm.younger},
+                      {"seriesWithoutRoom", warm.without_room},
+                      {"metricNames", warm.names},
+                      {"metricNamesRead", warm.names_read},
+                      {"metricNamesInPart", warm.names_in_part},
+                      {"metRatio", nullptr}};
+    if (warm.met) made["metRatio"] = *warm.met;
+    return made;
+}
+
 /// Everything but the lists of budgets.
 json::object head_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures) {
     json::object made{{"schemaVersion", 1},
@@ -239,6 +252,7 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
                       {"connections", to_json(counts.connections)},
                       {"upstreams", to_json(counts.stores)}};
     if (counts.shared) made["shared"] = to_json(*counts.shared);
+    if (counts.warm) made["warmStart"] = to_json(*counts.warm);
     made["windows"] = {{"hourly", to_json(figures.hourly)}, {"daily", to_json(figures.daily)}};
     made["exempt"] = {{"hourlySeries", figures.exempt_hourly}, {"dailySeries", figures.exempt_daily}};
     if (figures.active) {

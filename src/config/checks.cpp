@@ -32,10 +32,18 @@ struct named_store {
     const store_config& store;
 };
 
+/// Those that get the data.
 std::vector<named_store> stores_of(const config& read) {
     std::vector<named_store> all{{"upstream", read.upstream.store}};
     for (std::size_t i = 0; i < read.upstream.replicas.size(); ++i)
         all.push_back({key_of_item(replicas_key, i), read.upstream.replicas[i].store});
+    return all;
+}
+
+/// And the one that only answers queries.
+std::vector<named_store> all_stores_of(const config& read) {
+    std::vector<named_store> all = stores_of(read);
+    all.push_back({"warmStart", read.warm_start.store});
     return all;
 }
 
@@ -56,7 +64,7 @@ void find_own_addresses(const config& read, config_report& report, severity is) 
     if (read.admin.listen) listeners.push_back({"admin.listen", *read.admin.listen});
     for (const own_listener& ours : listeners) {
         if (report.has_errors(ours.key)) continue;
-        for (const auto& [key, store] : stores_of(read)) {
+        for (const auto& [key, store] : all_stores_of(read)) {
             const bool has_url = store.backends.size() == 1 && report.is_set(key + ".url");
             for (std::size_t i = 0; i < store.backends.size(); ++i) {
                 const own_address found = find_own_address(ours.where, store.backends[i]);
@@ -202,6 +210,16 @@ void check_active_maxima(const config& read, config_report& report) {
     });
 }
 
+void check_warm_start(const config& read, config_report& report) {
+    const warm_start_config& warm = read.warm_start;
+    if (report.has_errors("warmStart.url") || !warm.is_configured()) return;
+    const keys url{"warmStart.url"};
+    const bool has_mark = has_tenant_mark(warm.store.backends.front());
+    if (read.shared.has_store()) report.add_at(url, "is not possible with shared: a fleet starts cold for now");
+    if (has_mark && warm.tenants.empty() && !report.has_errors("warmStart.tenants"))
+        report.add_at(url, "needs warmStart.tenants: the names to put in the place of the tenant");
+}
+
 void check_ignored_labels(const config& read, config_report& report) {
     for (const config_error& each : ignored_labels(read.rules, read.ignore_labels)) {
         const bool is_shown = !report.has_variables(each.key) && !report.has_errors(each.key);
@@ -281,7 +299,7 @@ void lint_limits(const limit_rules& rules, config_report& report) {
 
 void lint_stores(const config& read, config_report& report) {
     const bool discard = read.upstream.discard;
-    for (const auto& [key, store] : stores_of(read))
+    for (const auto& [key, store] : all_stores_of(read))
         if (store.tls != store_tls_config{} && !store.backends.empty() &&
             std::ranges::none_of(store.backends, &store_backend::tls))
             report.warn_at(keys{key + ".tls"}, "is not used: no URL of the store has https://");
@@ -393,7 +411,7 @@ std::vector<secret_place> places_of_secrets(const config& read) {
     std::vector<secret_place> all{{"fingerprint.secretFile", read.secret_file}};
     if (read.secret_file.empty() && !read.state.dir.empty())
         all.push_back({"state.dir", (std::filesystem::path{read.state.dir} / "secret").string()});
-    for (const auto& [key, store] : stores_of(read)) {
+    for (const auto& [key, store] : all_stores_of(read)) {
         all.push_back({key + ".basicAuth.passwordFile", store.basic_auth.password_file});
         all.push_back({key + ".bearerTokenFile", store.bearer_token_file});
         all.push_back({key + ".tls.keyFile", store.tls.key_file});
@@ -426,13 +444,14 @@ void check_config(const config& read, config_report& report) {
     check_upstream(read, report);
     find_own_addresses(read, report, severity::error);
     check_listeners(read, report);
-    for (const named_store& each : stores_of(read)) check_authorization(each, report);
+    for (const named_store& each : all_stores_of(read)) check_authorization(each, report);
     check_stores_differ(read, report);
     check_marker(read, report);
     check_sizes(read, report);
     check_fleet(read, report);
     check_ignored_labels(read, report);
     check_active_maxima(read, report);
+    check_warm_start(read, report);
 }
 
 void lint_config(const config& read, config_report& report) {
@@ -462,7 +481,7 @@ std::string doubt_of_secret_file(const std::string& path) {
 std::vector<config_error> lint_secret_files(const config& read, const std::string& file) {
     std::vector<secret_place> all = places_of_secrets(read);
     const auto is_secret = [](const named_store& each) { return holds_secrets(each.store); };
-    if (std::ranges::any_of(stores_of(read), is_secret)) all.push_back({"", file});
+    if (std::ranges::any_of(all_stores_of(read), is_secret)) all.push_back({"", file});
     const std::string shown_file = printable(file, std::string_view::npos);
     std::vector<config_error> doubts;
     for (const auto& [key, path] : all)

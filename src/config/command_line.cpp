@@ -98,18 +98,22 @@ std::string plain(std::string text) {
     return text;
 }
 
+constexpr std::string_view warm_flag = "warm-from";
+
 void add_options(CLI::App& app, std::vector<valued_option>& options, valued_option& health, valued_option& reference,
                  command_line& into) {
     options.push_back({.name = "config.file"});
     for (const config_key& key : config_keys()) {
         if (!key.flag.empty()) options.push_back({.name = key.about.name});
     }
+    options.push_back({.name = std::string{warm_flag}});
     add_valued(app, options.front(), "FILE", "the configuration, YAML");
     for (valued_option& option : options) {
         const auto key =
             std::ranges::find(config_keys(), option.name, [](const config_key& each) { return each.about.name; });
         if (key != config_keys().end()) add_valued(app, option, key->flag, plain(key->about.help));
     }
+    add_valued(app, options.back(), "URL", "admit the series that this store has, in this one start (warmStart.url)");
     app.add_flag("--takeover", into.takes_over,
                  "take the place of the gate that runs: no request is refused, counts go on");
     app.add_flag("--check-config", into.check_config, "check the configuration, print every error, and exit");
@@ -171,6 +175,9 @@ command_line parse(CLI::App& app, int argc, const char* const* argv) {
         if (!*option.option) continue;
         if (option.name == "config.file") {
             result.config_file = option.value;
+        } else if (option.name == warm_flag) {
+            result.is_warmed = true;
+            result.flags.push_back({.key = "warmStart.url", .value = option.value, .flag = option.name});
         } else {
             result.flags.push_back({option.name, option.value});
         }

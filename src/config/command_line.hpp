@@ -18,6 +18,7 @@ struct command_line {
     overrides flags;
     bool check_config = false;
     bool takes_over = false;                  ///< the place of a gate that runs
+    bool is_warmed = false;                   ///< a warm start, whatever is known from before
     std::optional<std::string> health_check;  ///< the URL; empty for the usual one
 };
 

@@ -160,6 +160,19 @@ struct shared_config {
     bool operator==(const shared_config&) const = default;
 };
 
+/// A new gate learns from a store which series there are already.
+struct warm_start_config {
+    store_config store;  ///< the root of its query API, one backend; none: no warm start
+    std::vector<selector> match;
+    std::chrono::seconds lookback = std::chrono::hours{1};
+    std::chrono::milliseconds timeout = std::chrono::minutes{5};
+    std::vector<std::string> tenants;  ///< asked for one after the other; empty: the store knows no tenants
+
+    [[nodiscard]] bool is_configured() const noexcept { return !store.backends.empty(); }
+
+    bool operator==(const warm_start_config&) const = default;
+};
+
 struct config {
     listen_address listen;
     admin_config admin;
@@ -177,6 +190,7 @@ struct config {
     std::string tenant_header = "X-Scope-OrgID";
     std::string tenant_path;  ///< tenants.path, see core/path_tenant.hpp; empty: none
     bool marker = false;      ///< series are written to the stores that say where data is withheld
+    warm_start_config warm_start;
     state_config state;
     server_config server;
     log_config log;

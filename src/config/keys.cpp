@@ -35,6 +35,8 @@ constexpr auto shared_store = &shared_config::store;
 constexpr auto state = &config::state;
 constexpr auto server = &config::server;
 constexpr auto logging = &config::log;
+constexpr auto warm_start = &config::warm_start;
+constexpr auto warm_store = &warm_start_config::store;
 
 /// Where the value of a key stands.
 template <typename T>
@@ -179,6 +181,13 @@ value_type<std::string> namespaces() {
                    " are possible";
         if (text.find_first_not_of(characters) == std::string_view::npos) return "";
         return in_quotes(text) + " has other characters than letters, digits, '_', '.' and '-'";
+    });
+}
+
+value_type<std::string> query_tenants() {
+    return texts("tenant", "", [](std::string_view text) -> std::string {
+        if (text.empty()) return "is empty, expected the name of a tenant";
+        return wrong_with_header_value(text);
     });
 }
 
@@ -395,6 +404,48 @@ std::vector<config_key> shared_keys() {
     };
 }
 
+config_key warm_start_url() {
+    const auto type = scalar_type<store_config>(
+        described("URL", "`http[s]://host[:port][/path]`; empty: none",
+                  R"j("type":"string","pattern":"^($|https?://)")j"),
+        assign_query_url, [](const store_config& from) {
+            return from.backends.empty() ? std::string{} : without_secrets(from.backends.front().url.reveal());
+        });
+    config_key made = key("warmStart.url", at_restart, in<warm_start, warm_store>{}, type,
+                          "The root of a store's query API; a gate that knows no series admits those that it has.",
+                          "\"http://127.0.0.1:8428\"");
+    made.same = [](const config& one, const config& other) {
+        return one.warm_start.store.backends == other.warm_start.store.backends;
+    };
+    return made;
+}
+
+std::vector<config_key> warm_start_keys() {
+    return {
+        warm_start_url(),
+        key("warmStart.match", at_restart, in<warm_start, &warm_start_config::match>{},
+            list_type<std::vector<selector>>("list of selectors", selectors(), 16, nullptr),
+            "Which series; empty: all that have a metric name.", "['{job=~\".+\"}']"),
+        key("warmStart.lookback", at_restart, in<warm_start, &warm_start_config::lookback>{},
+            whole_seconds({1min, 24h}),
+            "Series with a sample within this time; those that were there before it come first.", "1h"),
+        key("warmStart.timeout", at_restart, in<warm_start, &warm_start_config::timeout>{}, durations({1s, 1h}),
+            "How long it may take; until its end nothing is refused, and no new series is counted."),
+        key("warmStart.tenants", at_restart, in<warm_start, &warm_start_config::tenants>{},
+            list_type<std::vector<std::string>>("list of tenants", query_tenants(), 1'000),
+            "Tenants to ask for, in `tenants.header` or in the URL's `{tenant}`; empty: the store knows none.",
+            "[team-a, team-b]"),
+        key("warmStart.tls", at_restart, in<warm_start, warm_store, &store_config::tls>{}, store_tls(),
+            "As `upstream.tls`.", "{caFile: /etc/seriesgate/ca.pem}"),
+        key("warmStart.basicAuth", at_restart, in<warm_start, warm_store, &store_config::basic_auth>{}, basic_auth(),
+            "As `upstream.basicAuth`.", "{username: gate, passwordFile: /etc/seriesgate/password}"),
+        key("warmStart.bearerTokenFile", at_restart, in<warm_start, warm_store, &store_config::bearer_token_file>{},
+            paths(), "As `upstream.bearerTokenFile`.", "/etc/seriesgate/token"),
+        key("warmStart.headers", at_restart, in<warm_start, warm_store, &store_config::headers>{}, store_headers(),
+            "As `upstream.headers`.", "{X-Store: metrics}"),
+    };
+}
+
 std::vector<config_key> state_and_log_keys() {
     return {
         key("state.dir", at_restart, in<state, &state_config::dir>{}, paths(),
@@ -459,58 +510,9 @@ std::vector<config_key> server_keys() {
 std::vector<config_key> make_keys() {
     std::vector<config_key> all;
     for (const auto part : {listen_keys, upstream_keys, series_keys, tenant_keys, limit_keys, shared_keys,
-                            state_and_log_keys, server_keys})
+                            warm_start_keys, state_and_log_keys, server_keys})
         for (config_key& each : part()) all.push_back(std::move(each));
     return all;
-}
-
-struct named_example {
-    std::string key;  ///< without the numbers of items; `*` is a name of the user's own
-    std::string text;
-};
-
-/// `{a: b}` as `a: b`, `[x, y]` as `x, y`.
-std::string inside(const std::string& example) {
-    return example.substr(1, example.size() - 2);
-}
-
-void add_examples(std::vector<named_example>& to, const std::string& key, const key_description& about) {
-    const std::string name = about.name.substr(about.name.rfind('.') + 1);
-    if (!about.example.empty()) to.push_back({key, name + ": " + about.example});
-    const type_description& type = about.type;
-    for (const key_description& each : type.keys) add_examples(to, key + "." + each.name, each);
-    if (type.items.empty() || about.example.empty()) return;
-    const bool is_list = type.form == value_form::list;
-    const std::string below = key + (is_list ? "[]" : ".*");
-    if (type.items.front().form == value_form::fields)
-        to.push_back({below, (is_list ? "- " : "") + inside(about.example)});
-    for (const key_description& each : type.items.front().keys) add_examples(to, below + "." + each.name, each);
-}
-
-/// The first key in a section that has an example is that of the section.
-std::vector<named_example> make_examples() {
-    std::vector<named_example> all;
-    for (const config_key& key : config_keys()) {
-        const std::string& name = key.about.name;
-        if (!key.about.example.empty()) {
-            std::string text = name.substr(name.rfind('.') + 1) + ": " + key.about.example;
-            for (auto dot = name.rfind('.'); dot != std::string::npos; dot = name.rfind('.', dot - 1)) {
-                const std::string section = name.substr(0, dot);
-                text = section.substr(section.rfind('.') + 1) + ": {" + text + "}";
-                if (std::ranges::find(all, section, &named_example::key) == all.end()) all.push_back({section, text});
-            }
-        }
-        add_examples(all, name, key.about);
-    }
-    return all;
-}
-
-/// `limits[2].overrides[0]` as `limits[].overrides[]`.
-std::string without_numbers(std::string_view key) {
-    std::string pattern;
-    for (const char c : key)
-        if (c < '0' || c > '9' || !pattern.ends_with('[')) pattern += c;
-    return pattern;
 }
 
 }  // namespace
@@ -518,14 +520,6 @@ std::string without_numbers(std::string_view key) {
 std::span<const config_key> config_keys() {
     static const std::vector<config_key> keys = make_keys();
     return keys;
-}
-
-std::string example_of(std::string_view key) {
-    static const std::vector<named_example> examples = make_examples();
-    constexpr std::string_view of_tenant = "tenants.overrides.";
-    const std::string pattern = key.starts_with(of_tenant) ? std::string{of_tenant} + "*" : without_numbers(key);
-    const auto found = std::ranges::find(examples, pattern, &named_example::key);
-    return found == examples.end() ? std::string{} : found->text;
 }
 
 }  // namespace seriesgate

@@ -56,6 +56,8 @@ value_type<std::map<std::string, secret_text, std::less<>>> store_headers();
 value_type<std::vector<replica_config>> replica_lists();
 /// Whether a request to one backend would be the same as to the other.
 bool are_same(const store_backend& one, const store_backend& other);
+/// `warmStart.url`: the root of a query API; empty for none.
+std::string assign_query_url(std::string_view text, store_config& target);
 /// `shared.url`, which may be empty: then it says nothing.
 std::string assign_shared_url(std::string_view text, shared_config& target);
 

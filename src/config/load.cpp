@@ -30,7 +30,7 @@ void read_keys(const config_node& root, config& target) {
 
 void read_flags(const overrides& flags, config& target, config_report& report) {
     for (const override_value& flag : flags) {
-        const std::string shown = "--" + printable(flag.key, 80);
+        const std::string shown = "--" + printable(flag.flag.empty() ? flag.key : flag.flag, 80);
         const auto key =
             std::ranges::find(config_keys(), flag.key, [](const config_key& each) { return each.about.name; });
         const bool is_known = key != config_keys().end() && key->assign;

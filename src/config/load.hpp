@@ -13,10 +13,11 @@
 
 namespace seriesgate {
 
-/// A key given on the command line, as text: it goes through the same checks as the file. The flag is `--` + key.
+/// A key given on the command line, as text: it goes through the same checks as the file.
 struct override_value {
     std::string key;
     std::string value;
+    std::string flag{};  ///< without dashes; empty: as the key
 };
 using overrides = std::vector<override_value>;
 

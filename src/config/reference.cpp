@@ -1,4 +1,5 @@
-// The files that are made of the keys: the table of docs/configuration.md, the example file, the schema for editors.
+// What is made of the keys: the table of docs/configuration.md, the example file, the schema for editors, and the
+// examples in errors.
 #include <algorithm>
 #include <cstddef>
 
@@ -176,12 +177,71 @@ std::string json_schema() {
            "\n}\n";
 }
 
+// --- examples in errors
+
+struct named_example {
+    std::string key;  ///< without the numbers of items; `*` is a name of the user's own
+    std::string text;
+};
+
+/// `{a: b}` as `a: b`, `[x, y]` as `x, y`.
+std::string inside(const std::string& example) {
+    return example.substr(1, example.size() - 2);
+}
+
+void add_examples(std::vector<named_example>& to, const std::string& key, const key_description& about) {
+    const std::string name = about.name.substr(about.name.rfind('.') + 1);
+    if (!about.example.empty()) to.push_back({key, name + ": " + about.example});
+    const type_description& type = about.type;
+    for (const key_description& each : type.keys) add_examples(to, key + "." + each.name, each);
+    if (type.items.empty() || about.example.empty()) return;
+    const bool is_list = type.form == value_form::list;
+    const std::string below = key + (is_list ? "[]" : ".*");
+    if (type.items.front().form == value_form::fields)
+        to.push_back({below, (is_list ? "- " : "") + inside(about.example)});
+    for (const key_description& each : type.items.front().keys) add_examples(to, below + "." + each.name, each);
+}
+
+/// The first key in a section that has an example is that of the section.
+std::vector<named_example> make_examples() {
+    std::vector<named_example> all;
+    for (const config_key& key : config_keys()) {
+        const std::string& name = key.about.name;
+        if (!key.about.example.empty()) {
+            std::string text = name.substr(name.rfind('.') + 1) + ": " + key.about.example;
+            for (auto dot = name.rfind('.'); dot != std::string::npos; dot = name.rfind('.', dot - 1)) {
+                const std::string section = name.substr(0, dot);
+                text = section.substr(section.rfind('.') + 1) + ": {" + text + "}";
+                if (std::ranges::find(all, section, &named_example::key) == all.end()) all.push_back({section, text});
+            }
+        }
+        add_examples(all, name, key.about);
+    }
+    return all;
+}
+
+/// `limits[2].overrides[0]` as `limits[].overrides[]`.
+std::string without_numbers(std::string_view key) {
+    std::string pattern;
+    for (const char c : key)
+        if (c < '0' || c > '9' || !pattern.ends_with('[')) pattern += c;
+    return pattern;
+}
+
 }  // namespace
 
 std::string print_reference(std::string_view form) {
     if (form == "markdown") return markdown();
     if (form == "yaml") return example_file();
     return form == "json-schema" ? json_schema() : "";
+}
+
+std::string example_of(std::string_view key) {
+    static const std::vector<named_example> examples = make_examples();
+    constexpr std::string_view of_tenant = "tenants.overrides.";
+    const std::string pattern = key.starts_with(of_tenant) ? std::string{of_tenant} + "*" : without_numbers(key);
+    const auto found = std::ranges::find(examples, pattern, &named_example::key);
+    return found == examples.end() ? std::string{} : found->text;
 }
 
 }  // namespace seriesgate

@@ -14,6 +14,7 @@
 #include "ingest/refusals.hpp"
 #include "ingest/series_sampler.hpp"
 #include "ingest/texts.hpp"
+#include "ingest/warm_series.hpp"
 #include "limit/rules.hpp"
 #include "limit/untold.hpp"
 #include "net/async.hpp"
@@ -208,6 +209,8 @@ net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, co
                                                      request_work& work) {
     const std::uint64_t asking = claimer_ ? work.planning.entry_count() * questions::series_bytes_max : 0;
     if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
+    if (shared_.warm.is_reading()) co_return work.planning.pass(shared_.limiter, wall_clock::now());
+    shared_.warm.meet(work.planning.offered());
     if (!claimer_) {
         const auto decided = work.planning.decide(shared_.limiter, wall_clock::now(), tenant);
         if (!decided) co_return malformed(decided.error());

@@ -65,6 +65,7 @@ void write(exposition& out, const shared_stores& stores);
 class fleet_shared;
 class series_sampler;
 class series_limiter;
+class warm_series;
 
 /// Outlives the ingestors. Threads: any.
 struct ingest_shared {
@@ -74,6 +75,7 @@ struct ingest_shared {
     ingest_metrics& metrics;
     shared_stores& stores;
     series_sampler& noted;          ///< of new, returned and refused series
+    warm_series& warm;
     fleet_shared* fleet = nullptr;  ///< set if several gates share their limits
     ingest_logs logs{};
     label_hash_cache labels{};

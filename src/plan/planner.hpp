@@ -138,13 +138,15 @@ class planner : public label_source {
 
     // Warm start.
 
-    /// After read(): drops the entries whose series `is_kept` refuses; they stay in the body.
+    /// After read() of a request that only names series of a store: its samples are not counted.
+    /// @param is_kept refuses the fingerprints of series to leave out.
     template <class IsKept>
-    void keep_only(IsKept is_kept) {
+    void keep_series(IsKept is_kept) {
         std::size_t left = 0;
         for (std::size_t i = 0; i < offered_.size(); ++i) {
             if (!is_kept(offered_[i].fingerprint)) continue;
             offered_[left] = offered_[i];
+            offered_[left].samples = 0;
             entries_[left] = entries_[i];
             if (!ignored_.empty()) ignored_[left] = ignored_[i];
             ++left;

@@ -9,6 +9,7 @@
 #include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "ingest/stores.hpp"
+#include "ingest/warm_series.hpp"
 
 namespace seriesgate {
 namespace {
@@ -103,6 +104,17 @@ upkeep_facts gate_metrics::upkeep(bool keeps_state) const {
     if (state.saves.value() != 0)
         made.state_saved = std::chrono::sys_seconds{std::chrono::seconds{state.save_seconds.value()}};
     return made;
+}
+
+warm_counts counts_of(const warm_series& of) {
+    return {.state = name_of(of.state()),
+            .series = of.admitted.value(),
+            .younger = of.younger.value(),
+            .without_room = of.without_room.value(),
+            .names = of.names.value(),
+            .names_read = of.names_read.value(),
+            .names_in_part = of.names_in_part.value(),
+            .met = of.met()};
 }
 
 shared_counts counts_of(const fleet_shared& fleet) {

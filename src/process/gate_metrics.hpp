@@ -17,6 +17,7 @@ namespace seriesgate {
 class exposition;
 class fleet_shared;
 struct shared_stores;
+class warm_series;
 
 /// Threads: any.
 struct gate_metrics {
@@ -37,6 +38,8 @@ struct gate_metrics {
 [[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
 [[nodiscard]] shared_counts counts_of(const fleet_shared& fleet);
+
+[[nodiscard]] warm_counts counts_of(const warm_series& of);
 
 /// Writes all metrics except the fleet's.
 void write(exposition& out, const gate_metrics& metrics);

@@ -109,7 +109,7 @@ int start(int argc, const char* const* argv) {
     if (asked.takes_over && takeover_path(loaded.value).empty())
         return fail("--takeover: state.dir or server.takeoverSocket has to say where the gate that runs can be met");
     const std::string config_file = asked.config_file.value_or("");
-    return serve(loaded, {.config_file = config_file, .takes_over = asked.takes_over},
+    return serve(loaded, {.config_file = config_file, .takes_over = asked.takes_over, .is_warmed = asked.is_warmed},
                  [&asked] { return load_config(asked.config_file, asked.flags); });
 }
 

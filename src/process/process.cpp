@@ -11,6 +11,7 @@
 #include "fleet/fleet_exposition.hpp"
 #include "http/route_table.hpp"
 #include "ingest/refusals.hpp"
+#include "limit/figures.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {
@@ -58,7 +59,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
       admin_connections_(admin_bounds, metrics_.http),
       relief_(connections_, other_descriptors_),
       access_(settings.web),
-      shared_(settings, limiter_, key_, metrics_, access_, noted_, fleet_ ? &fleet_->shared : nullptr),
+      shared_(settings, limiter_, key_, metrics_, access_, noted_, warmed_, fleet_ ? &fleet_->shared : nullptr),
       web_(settings.web_config_file, settings.web, access_, metrics_.reload.web_successful),
       reload_(
           settings, [this, read = std::move(read_again)] { return read_all(read); }, limiter_, web_, metrics_.reload,
@@ -96,12 +97,26 @@ process::process(const config& settings, const start& how, std::function<load_ou
                                       .gate = gate_name(settings_.listen),
                                       .metrics = metrics_.markers},
                        shared_.stores);
+    prepare_warm_start(how.is_warmed);
 }
 
 process::~process() {
     serving_.reset();
     for (event_loop* const each : {&handshakes_, &passwords_, &pages_, &saving_, &files_, &background_}) each->stop();
     if (fleet_) fleet_->stop();
+}
+
+/// A gate that has series of this hour, or keeps room for those of the hour before, needs none.
+void process::prepare_warm_start(bool is_asked_for) {
+    if (!settings_.warm_start.is_configured()) return;
+    const limiter_figures figures = figures_of_windows(limiter_);
+    const bool knows_any = figures.hourly.series_current != 0 || figures.global.hourly.series_reserved != 0;
+    if (knows_any && !is_asked_for) return log::info("no warm start: the gate knows series from before");
+    warm_.emplace(
+        background_.context(),
+        warm_start::sources{.settings = settings_, .key = key_, .limiter = limiter_, .progress = warmed_, .now = now_});
+    spawn_lasting(
+        background_.context().get_executor(), [this] { return warm_->run(); }, "warm start failed");
 }
 
 page_sources process::page_figures() {
@@ -112,12 +127,14 @@ page_sources process::page_figures() {
                     write(out, metrics_);
                     write(out, shared_.stores);
                     if (fleet_) write(out, fleet_->shared);
+                    if (settings_.warm_start.is_configured()) write(out, warmed_);
                 },
             .counts =
                 [this] {
                     gate_counts counts = metrics_.counts();
                     counts.stores = counts_of(shared_.stores);
                     if (fleet_) counts.shared = counts_of(fleet_->shared);
+                    if (settings_.warm_start.is_configured()) counts.warm = counts_of(warmed_);
                     counts.delivery = delivery_.lock()->facts(std::chrono::floor<std::chrono::seconds>(now_()), counts,
                                                               !settings_.upstream.discard);
                     return counts;

@@ -26,6 +26,7 @@
 #include "process/startup_steps.hpp"
 #include "process/supervision.hpp"
 #include "process/takeover_server.hpp"
+#include "process/warm_start.hpp"
 #include "process/web_access.hpp"
 
 namespace seriesgate {
@@ -33,6 +34,7 @@ namespace seriesgate {
 struct start {
     std::string_view config_file;  ///< the file of the settings; empty: only flags
     bool takes_over = false;       ///< take over from a running gate, if there is one
+    bool is_warmed = false;        ///< a warm start, whatever is known from before
 };
 
 /// A gate from its start to its end. Members are in the order of creation. The destructor ends all threads; then
@@ -56,6 +58,7 @@ class process {
     connection_registry admin_connections_;
     descriptor_relief relief_;
     access_control access_;
+    warm_series warmed_;
     serving_shared shared_;
     web_access web_;
     file_poller small_files_;
@@ -80,6 +83,7 @@ class process {
     net::signal_set signals_;
     net::signal_set reload_signals_;
     std::optional<marking> marks_;
+    std::optional<warm_start> warm_;  // unless the gate knows series already
     std::optional<running_workers> serving_;
     std::optional<takeover_server> next_;  // set once this gate can be taken over
     std::string not_taken_;                // why this gate's takeover failed
@@ -112,6 +116,7 @@ class process {
     [[nodiscard]] std::string address() const { return senders_.address(); }
 
   private:
+    void prepare_warm_start(bool is_asked_for);
     [[nodiscard]] page_sources page_figures();
     [[nodiscard]] load_outcome read_all(const std::function<load_outcome()>& read_again);
     [[nodiscard]] std::vector<file_check> file_checks();

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "fleet/fleet_shared.hpp"
+#include "ingest/warm_series.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {
@@ -38,6 +39,13 @@ std::string what_keeps(ingest_shared& shared) {
     if (!fault.empty()) return "the upstream's name does not resolve: " + fault;
     const bool catches_up = shared.fleet != nullptr && shared.fleet->is_catching_up();
     return catches_up ? "the fleet's series are being read" : "";
+}
+
+/// Empty if no warm start goes on.
+std::string progress_of(const warm_series& warm) {
+    if (!warm.is_reading()) return "";
+    return fmt::format("warm start: {} series, {} of {} metric names; nothing is refused until its end",
+                       warm.admitted.value() + warm.younger.value(), warm.names_read.value(), warm.names.value());
 }
 
 /// Concurrent reports of each worker to the shared store.
@@ -112,7 +120,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
                                gate_metrics& metrics, access_control& access, shared_cardinality& noted,
-                               fleet_shared* fleet)
+                               warm_series& warm, fleet_shared* fleet)
     : http{.settings = settings.server,
            .tenant_header = settings.tenant_header,
            .metrics = metrics.http,
@@ -124,10 +132,12 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
              .metrics = metrics.ingest,
              .stores = stores,
              .noted = noted.noted,
+             .warm = warm,
              .fleet = fleet},
       admin{.life = http.life,
             .reload = metrics.reload,
             .waits_for = [this] { return what_keeps(ingest); },
+            .warms_up = [this] { return progress_of(ingest.warm); },
             .labels = noted.tracker.labels()} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)

@@ -30,6 +30,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
 
 class fleet_shared;
 class series_limiter;
+class warm_series;
 
 /// The shared state of all serving threads, by room. Threads: any.
 struct serving_shared {
@@ -41,7 +42,7 @@ struct serving_shared {
     /// All arguments outlive this.
     /// @param fleet null for a single gate.
     serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
-                   access_control& access, shared_cardinality& noted, fleet_shared* fleet);
+                   access_control& access, shared_cardinality& noted, warm_series& warm, fleet_shared* fleet);
 };
 
 struct serving_thread {

@@ -130,7 +130,7 @@ load_outcome read_settings(const command_line& asked) {
     if (loaded.value.web.tls)
         if (const auto tls = load_sender_tls(*loaded.value.web.tls); !tls)
             loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", tls.error()});
-    for (std::string& fault : faults_of_files(loaded.value.upstream))
+    for (std::string& fault : faults_of_files(loaded.value))
         loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
     return loaded;
 }

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t message_bytes_max = 300;
+constexpr std::size_t message_bytes_max = 1'000;
 
 /// The events of Boost.JSON's parser. Only a few places of the document matter: /status, /error, /warnings/*,
 /// /isPartial, /data/* and /data/result/*/metric.

@@ -223,13 +223,18 @@ std::string store_key(std::size_t which) {
     return which == 0 ? "upstream" : "upstream.replicateTo[" + std::to_string(which - 1) + "]";
 }
 
-std::vector<std::string> faults_of_files(const upstream_config& of) {
+std::vector<std::string> faults_of_files(const config& of) {
     std::vector<std::string> found;
-    for (std::size_t which = 0; which <= of.replicas.size(); ++which) try {
-            const store_access tried{store_at(of, which), store_key(which)};
+    const auto look_at = [&found](const store_config& store, const std::string& key) {
+        try {
+            const store_access tried{store, key};
         } catch (const std::runtime_error& error) {
             found.emplace_back(error.what());
         }
+    };
+    for (std::size_t which = 0; which <= of.upstream.replicas.size(); ++which)
+        look_at(store_at(of.upstream, which), store_key(which));
+    look_at(of.warm_start.store, "warmStart");
     return found;
 }
 

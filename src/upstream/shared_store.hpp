@@ -76,7 +76,7 @@ const store_config& store_at(const upstream_config& of, std::size_t which);
 std::string store_key(std::size_t which);
 
 /// Errors of files that the stores need, one line each.
-std::vector<std::string> faults_of_files(const upstream_config& of);
+std::vector<std::string> faults_of_files(const config& of);
 
 /// One address of a store. Threads: any.
 struct shared_backend {

@@ -8,6 +8,7 @@
 #include "cardinality/refused_ring.hpp"
 #include "ingest/series_sampler.hpp"
 #include "ingest/stores.hpp"
+#include "ingest/warm_series.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
 
@@ -22,12 +23,14 @@ struct ingest_parts {
     cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
     refused_ring refused{};
     series_sampler noted{tracker, refused, limiter};
+    warm_series warm{};
     ingest_shared shared{.settings = settings,
                          .limiter = limiter,
                          .key = hash_key::known_to_all(),
                          .metrics = metrics,
                          .stores = stores,
-                         .noted = noted};
+                         .noted = noted,
+                         .warm = warm};
     net::io_context io;
 
     explicit ingest_parts(config configured, const limit_rules& rules = {})

@@ -1,0 +1,76 @@
+#include "ingest/warm_series.hpp"
+
+#include <algorithm>
+
+namespace seriesgate {
+
+void met_share::add(std::uint64_t fingerprint) {
+    if ((fingerprint & mask_) != 0) return;
+    if (fingerprints_.size() == 2 * size_max) make_room();
+    if ((fingerprint & mask_) == 0) fingerprints_.push_back(fingerprint);
+}
+
+/// Drops repeated ones, and then halves until half is free.
+void met_share::make_room() {
+    std::ranges::sort(fingerprints_);
+    const auto [first, last] = std::ranges::unique(fingerprints_);
+    fingerprints_.erase(first, last);
+    while (fingerprints_.size() > size_max) {
+        mask_ = mask_ << 1 | 1;
+        std::erase_if(fingerprints_, [this](std::uint64_t each) { return (each & mask_) != 0; });
+    }
+}
+
+void met_share::seal() {
+    make_room();
+    met_ = std::vector<std::atomic<bool>>(fingerprints_.size());
+}
+
+void met_share::meet(std::span<const offered_series> offered) noexcept {
+    for (const offered_series& each : offered) {
+        if ((each.fingerprint & mask_) != 0) continue;
+        const auto found = std::ranges::lower_bound(fingerprints_, each.fingerprint);
+        if (found == fingerprints_.end() || *found != each.fingerprint) continue;
+        met_[static_cast<std::size_t>(found - fingerprints_.begin())].store(true, std::memory_order_relaxed);
+    }
+}
+
+std::optional<double> met_share::value() const noexcept {
+    if (met_.empty()) return std::nullopt;
+    const auto met = std::ranges::count_if(met_, [](const auto& each) { return each.load(std::memory_order_relaxed); });
+    return static_cast<double>(met) / static_cast<double>(met_.size());
+}
+
+void warm_series::end(warm_state as) {
+    share_.seal();
+    is_meeting_.store(true, std::memory_order_release);
+    state_.store(as, std::memory_order_relaxed);
+}
+
+std::optional<double> warm_series::met() const noexcept {
+    return has_met_.load(std::memory_order_acquire) ? share_.value() : std::nullopt;
+}
+
+void write(exposition& out, const warm_series& progress) {
+    write_gauge(out, "seriesgate_warm_start_running",
+                "Whether the warm start reads the store: until its end nothing is refused.",
+                progress.is_reading() ? 1 : 0);
+    write_gauge(out, "seriesgate_warm_start_complete",
+                "Whether the warm start has read all that it asked for, or was not needed.",
+                progress.state() == warm_state::complete || progress.state() == warm_state::skipped ? 1 : 0);
+    out.family("seriesgate_warm_start_series_total",
+               "Series of the store: those there before the lookback (old), younger ones that had room, and those that "
+               "had none.",
+               metric_type::counter);
+    out.sample({{"kind", "old"}}, progress.admitted.value());
+    out.sample({{"kind", "younger"}}, progress.younger.value());
+    out.sample({{"kind", "without_room"}}, progress.without_room.value());
+    if (const auto met = progress.met()) {
+        out.family("seriesgate_warm_start_met_ratio",
+                   "How many of the series that it admitted senders sent in the five minutes after it.",
+                   metric_type::gauge);
+        out.sample({}, *met);
+    }
+}
+
+}  // namespace seriesgate

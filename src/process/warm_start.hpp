@@ -1,0 +1,121 @@
+/// The warm start: admits the series that a store has, before limits apply.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+#include "ingest/warm_series.hpp"
+#include "limit/window.hpp"
+#include "net/async.hpp"
+#include "plan/planner.hpp"
+#include "series/fingerprint.hpp"
+#include "series/selector.hpp"
+#include "upstream/query_client.hpp"
+
+namespace seriesgate {
+
+class series_limiter;
+
+/// Reads the series of the last `warmStart.lookback` through the store's query API. Series that were there before are
+/// admitted, above limits too, for they have passed already. Younger ones may be an explosion: they come last, and only
+/// while there is room.
+///
+/// It asks with last_over_time() for some metric names at a time, because stores differ in what /api/v1/series makes of
+/// `start` (VictoriaMetrics takes the whole day, Prometheus all of its newest block). If a store refuses the amount, it
+/// asks for fewer names, and then for shorter times. Memory: the fingerprints of the series of some names.
+/// Threads: those of its event loop, one.
+class warm_start {
+  public:
+    struct sources {
+        const config& settings;
+        const hash_key& key;
+        series_limiter& limiter;
+        warm_series& progress;
+        std::function<time_point()> now;  ///< the clock that decides about requests
+    };
+
+    /// Nothing is refused from here to the end of run(). Throws as query_client does. All arguments outlive it.
+    warm_start(net::io_context& io, const sources& from);
+
+    /// Reads, and watches for five minutes whether senders have the same series. Spawn it once.
+    net::awaitable<void> run();
+
+  private:
+    using time_limit = std::chrono::steady_clock::time_point;
+    using seconds = std::chrono::seconds;
+    using names = std::vector<std::string>;
+
+    /// A time before the start: its length, and how long before the start it ended.
+    struct stretch {
+        seconds length;
+        seconds ago{0};
+    };
+    enum class use : std::uint8_t { note_old, admit_old, admit_younger };
+    /// Where the series of an answer go.
+    struct reading {
+        use what;
+        std::string_view tenant;
+    };
+    /// A part of the work that waits for the second round.
+    struct part {
+        std::string tenant;
+        std::string match;  ///< matchers besides those of the names
+        names of;           ///< empty: all
+    };
+    /// Why it goes no further.
+    struct abandoned {
+        warm_state as;
+        std::string why;
+    };
+
+    static std::vector<part> parts_of(const std::string& tenant, const selector& match, const names& all);
+    [[nodiscard]] store_query names_query(std::string_view tenant) const;
+    [[nodiscard]] store_query series_query(const part& of, const stretch& when) const;
+    net::awaitable<std::optional<abandoned>> read_all();
+    net::awaitable<std::optional<abandoned>> read_tenant(std::string tenant);
+    net::awaitable<std::optional<abandoned>> list_names(std::string_view tenant, names& found);
+    net::awaitable<std::optional<abandoned>> read_old(part of);
+    net::awaitable<std::optional<abandoned>> read(const part& of, stretch when, use what);
+    net::awaitable<query_outcome> ask(const part& of, const stretch& when, use what);
+    net::awaitable<std::optional<abandoned>> wait_for_store(const std::string& why, seconds& pause);
+    net::awaitable<void> watch_senders();
+
+    void take(std::span<const label_view> labels, const reading& to);
+    void flush(const reading& to);
+    void use_series(const reading& to);
+    [[nodiscard]] bool is_old(std::uint64_t fingerprint) const noexcept;
+    bool note_unread(const part& of, const std::string& why);
+    void tell_progress();
+    void tell_end(const std::optional<abandoned>& early);
+    [[nodiscard]] std::size_t limits_exceeded() const;
+
+    net::io_context& io_;
+    const sources from_;
+    const warm_start_config& settings_;
+    query_client store_;
+    planner planning_;
+    const time_limit began_;
+    const time_limit limit_;
+    std::chrono::sys_seconds start_{};  // of the store's times
+    std::string body_;                  // a remote-write request of what was read last
+    std::size_t series_in_body_ = 0;
+    std::deque<std::uint64_t> old_;  // sorted once read; a deque, because it grows without a copy
+    bool has_younger_ = false;
+    std::vector<part> younger_;  // parts with younger series
+    std::string first_unread_;   // why a part was not read
+    std::string last_unread_;
+    std::size_t unread_in_a_row_ = 0;  // metric names
+    time_limit next_progress_{};
+};
+
+}  // namespace seriesgate

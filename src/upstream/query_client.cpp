@@ -1,0 +1,180 @@
+#include "upstream/query_client.hpp"
+
+#include <array>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/buffer_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
+
+#include "base/clock.hpp"
+#include "config/endpoint.hpp"
+#include "config/version.hpp"
+#include "core/path_tenant.hpp"
+#include "net/http_fields.hpp"
+#include "net/http_messages.hpp"
+#include "net/tls_session.hpp"
+
+namespace seriesgate {
+namespace {
+
+using message = http::request<http::string_body>;
+
+/// Why there is no answer.
+std::string broken_text(error_code error) {
+    if (error == boost::beast::error::timeout) return "no answer in time";
+    return is_end_of_stream(error) ? "it closed the connection" : error.message();
+}
+
+std::string form_of(const store_query& asked) {
+    std::string form;
+    for (const auto& [name, value] : asked.arguments) {
+        if (!form.empty()) form += '&';
+        form.append(name).append("=").append(boost::urls::encode(value, boost::urls::unreserved_chars));
+    }
+    return form;
+}
+
+/// The root's path without a slash at its end, with the tenant in its place.
+std::string root_of(const store_backend& backend, std::string_view tenant) {
+    std::string path = backend.target.reveal();
+    if (const auto mark = find_tenant_mark(path)) path = std::string{mark->before}.append(tenant).append(mark->behind);
+    while (path.ends_with('/')) path.pop_back();
+    return path;
+}
+
+/// Prometheus answers 422 and 503 to queries that need too much, with an error in JSON; VictoriaMetrics, Mimir and
+/// Thanos 422. A store that starts answers 503 without one.
+query_end end_of(unsigned status, bool says_why) {
+    switch (status) {
+        case 413:
+        case 422:
+        case 504:
+            return query_end::too_much;
+        case 503:
+            return says_why ? query_end::too_much : query_end::busy;
+        case 429:
+        case 500:
+        case 502:
+            return query_end::busy;
+        default:
+            return query_end::rejected;
+    }
+}
+
+}  // namespace
+
+query_client::query_client(net::io_context& io, const store_config& store, const std::string& key,
+                           std::string_view tenant_header)
+    : io_(io), backend_(store.backends.front()), tenant_header_(tenant_header), access_(store, key) {}
+
+net::awaitable<result<std::vector<stream_endpoint>, std::string>> query_client::addresses(time_limit limit) {
+    using found_or_not = result<std::vector<stream_endpoint>, std::string>;
+    error_code no_address;
+    const auto address = net::ip::make_address(backend_.host, no_address);
+    if (!no_address) co_return found_or_not{std::vector{tcp_endpoint(address, backend_.port)}};
+    awaited<result<std::vector<stream_endpoint>, error_code>> looked_up{io_};
+    resolver_.emplace(io_);
+    resolver_->look_up(backend_.host, backend_.port, [give = looked_up.to_give()](error_code error, auto found) {
+        if (error) return give(error);
+        give(std::move(found));
+    });
+    auto got = co_await looked_up.wait(limit - monotonic_clock::now());
+    const std::string fault = backend_.host + " does not resolve: ";
+    if (!got) co_return found_or_not{fault + "no answer in time"};
+    if (!*got) co_return found_or_not{fault + got->error().message()};
+    co_return found_or_not{std::move(**got)};
+}
+
+/// @return the error; empty if connected.
+net::awaitable<std::string> query_client::connect(time_limit limit) {
+    const auto found = co_await addresses(limit);
+    if (!found) co_return found.error();
+    std::string fault = backend_.host + " has no address";
+    const session_maker make_session = [this] {
+        return backend_.tls ? access_.make_session(access_.tls(), backend_) : nullptr;
+    };
+    auto left = static_cast<std::ptrdiff_t>(found->size());
+    for (const stream_endpoint& each : *found) {
+        const auto now = monotonic_clock::now();
+        stream_.emplace(stream_socket{io_});
+        stream_->expires_at(now + (limit - now) / left--);
+        auto failed = co_await open_stream(*stream_, each, make_session);
+        if (!failed) co_return std::string{};
+        fault = std::move(failed->text);
+    }
+    stream_.reset();
+    co_return fault;
+}
+
+query_client::attempt query_client::broken(const std::string& why, bool unheard) {
+    stream_.reset();
+    return {.got = {.how = query_end::busy, .why = why}, .unheard = unheard};
+}
+
+net::awaitable<query_client::attempt> query_client::exchange(const store_query& asked, query_answer& into,
+                                                             time_limit limit) {
+    std::string target = root_of(backend_, asked.tenant).append(asked.path);
+    std::string form = form_of(asked);
+    if (!asked.is_post) target.append("?").append(form);
+    message sent{asked.is_post ? http::verb::post : http::verb::get, target, 11};
+    sent.set(http::field::host, backend_.authority);
+    sent.set(http::field::user_agent, "seriesgate/" + std::string{version()});
+    if (asked.is_post) {
+        sent.set(http::field::content_type, "application/x-www-form-urlencoded");
+        sent.body() = std::move(form);
+    }
+    if (!asked.tenant.empty() && !has_tenant_mark(backend_)) sent.set(tenant_header_, asked.tenant);
+    access_.put_into(sent);
+    sent.prepare_payload();
+    stream_->expires_at(limit);
+    if (const error_code unsent = co_await write_message(*stream_, sent))
+        co_return broken(broken_text(unsent), unsent != boost::beast::error::timeout);
+
+    flat_buffer buffer{read_buffer_bytes_max};
+    http::response_parser<http::buffer_body> parser;
+    header_meter meter;
+    if (const error_code unread = co_await read_header(*stream_, buffer, parser, meter))
+        co_return broken(broken_text(unread), meter.bytes() == 0 && unread != boost::beast::error::timeout);
+    const unsigned status = parser.get().result_int();
+    const bool keeps_alive = parser.keep_alive();
+    std::array<char, 16'384> piece;
+    while (!parser.is_done()) {
+        auto& room = parser.get().body();
+        room.data = piece.data();
+        room.size = piece.size();
+        const error_code error = co_await read_body_some(*stream_, buffer, parser);
+        into.write({piece.data(), piece.size() - room.size});
+        if (error && error != http::error::need_buffer) co_return broken(broken_text(error), false);
+        co_await net::post(io_, net::use_awaitable);
+    }
+    if (!keeps_alive || buffer.size() != 0) stream_.reset();
+
+    attempt made;
+    std::string fault = into.fault();
+    if (is_success(status) && fault.empty()) co_return made;
+    made.got.how = is_success(status) ? query_end::rejected : end_of(status, !into.error().empty());
+    made.got.why = is_success(status)     ? std::move(fault)
+                   : into.error().empty() ? "it answers " + std::to_string(status)
+                                          : std::to_string(status) + ": " + into.error();
+    made.got.why = access_.without_secrets(made.got.why);
+    co_return made;
+}
+
+net::awaitable<query_outcome> query_client::ask(const store_query& asked, query_answer& into, time_limit limit) {
+    for (;;) {
+        const bool is_kept = stream_.has_value() && stream_->is_quiet();
+        if (!is_kept) {
+            stream_.reset();
+            std::string fault = co_await connect(limit);
+            if (!fault.empty()) co_return query_outcome{.how = query_end::busy, .why = std::move(fault)};
+        }
+        attempt made = co_await exchange(asked, into, limit);
+        if (!is_kept || !made.unheard) co_return std::move(made.got);
+    }
+}
+
+}  // namespace seriesgate

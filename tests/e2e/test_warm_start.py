@@ -1,0 +1,89 @@
+"""A warm start from a real Prometheus and a real VictoriaMetrics."""
+
+import math
+
+import pytest
+
+import client
+import recorded
+import traffic
+import wire
+import wire_v2
+from servers import Prometheus, VictoriaMetrics
+from traffic import numbered
+from waiting import eventually
+from world import time
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+ODD = [{"__name__": "ünï.cöde", "a.b": "x"}, {"__name__": "odd", "a": 'q"\\\n\t\x7f', "z": "ß"}]
+
+
+@pytest.fixture(params=["prometheus", "victoria-metrics"])
+def store(request, tmp_path):
+    """With `write(body)`."""
+    if request.param == "prometheus":
+        server = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
+    else:
+        server = VictoriaMetrics(tmp_path)
+    server.address = ("127.0.0.1", server.port)
+    yield server
+    server.stop()
+
+
+def write(store, body):
+    reply = client.send(store.address, body, recorded.HEADERS)
+    assert reply.status == 204, reply
+
+
+def moved(pb, newest):
+    """The recorded requests, so that their newest sample is of that time."""
+    return recorded.moved_to([pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()], newest)
+
+
+def with_numbers(messages):
+    """The series that are more than NaN: VictoriaMetrics keeps none."""
+    return {tuple(sorted((label.name, label.value) for label in series.labels))
+            for each in messages for series in each.timeseries
+            if any(not math.isnan(sample.value) for sample in series.samples)}
+
+
+def packed(messages):
+    return [wire.pack(each.SerializeToString()) for each in messages]
+
+
+def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(store, start_gate, upstream, pb):
+    now = int(time.time() * 1000)
+    for minutes in (70, 65, 20, 1):  # in the quarter of an hour before the lookback, and in the last hour
+        at = now - minutes * 60_000
+        for body in (*packed(moved(pb, at)), traffic.body(ODD, at)):
+            write(store, body)
+    for start in range(0, 30_000, 5_000):
+        write(store, traffic.body(numbered(5_000, start, name="boom"), now - 50_000))
+    sent = moved(pb, now)
+    old = with_numbers(sent) | {traffic.identity(labels) for labels in ODD}
+
+    maximum = len(old) + 1_000
+    gate = start_gate(f"--upstream.url={upstream.url}",
+                      config=f"maxHourlySeries: {maximum}\nwarmStart: {{url: '{store.url}'}}\n")
+    eventually(lambda: gate.stats["warmStart"]["state"] != "reading", "the warm start ends", 100)
+    warm = gate.stats["warmStart"]
+    assert warm["state"] == "complete", gate.log
+    assert len(old) <= warm["series"] <= recorded.SERIES + len(ODD)
+    assert warm["series"] + warm["youngerSeries"] == gate.current("hourly") == maximum
+
+    for body in (*packed(sent), traffic.body(ODD)):
+        assert gate.send(body, recorded.HEADERS).status == 204
+    assert old <= set(traffic.arrived(upstream.requests))
+    assert gate.current("hourly") <= maximum
+    # The same series in version 2.
+    some = [{name.decode(): value.decode() for name, value in labels} for labels in sorted(old)[::300]]
+    upstream.clear()
+    assert wire_v2.write(gate, wire.pack(wire_v2.request(*some))).status == 204
+    assert set(wire_v2.series_of(upstream.requests[0].raw)) == set(map(traffic.identity, some))
+    assert gate.current("hourly") <= maximum
+    # The explosion has no more than the room that was left.
+    upstream.clear()
+    for start in range(0, 30_000, 5_000):
+        gate.send(traffic.body(numbered(5_000, start, name="boom")))
+    assert len(set(traffic.arrived(upstream.requests))) <= 1_000 + recorded.leaks_allowed(30_000)
