@@ -16,13 +16,14 @@ from faked_clock import FakedClock
 from faked_names import FakedNames
 from gate import Gate, run, sanitized
 from log_lines import parse
+from query_store import OLD, YOUNG, QueryStore
 from secure import Secured
 from shared_stores import SharedStore
 from taking_over import asking, is_given_all
 from traffic import numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually
-from world import SIMULATED, socket, threading
+from world import SIMULATED, socket, threading, time
 
 GOOD = recorded.bodies("metadata-v1")[0]
 LINES = {}  # what they are about: {msg: what provokes it}
@@ -67,7 +68,7 @@ class Scene:
         self.upstream = Upstream()
         self.state = folder / "state"
         self.held = []  # connections that stay open
-        self.stores = []  # of fleets
+        self.stores = []  # of fleets, or asked by warm starts
         self._started = []
 
     def __enter__(self):
@@ -108,8 +109,12 @@ class Scene:
         return self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
                          f"fingerprint: {{secretFile: {secret}}}\nmaxHourlySeries: 5\n{text}")
 
-    def keeping(self, interval="1h"):
-        return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n")
+    def query_store(self):
+        self.stores.append(QueryStore())
+        return self.stores[-1]
+
+    def keeping(self, interval="1h", text=""):
+        return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n{text}")
 
 
 # --- what provokes each
@@ -177,6 +182,70 @@ def a_removed_lock(scene):
     gate = scene.keeping("100ms")
     (scene.state / "lock").unlink()
     return gate, {}
+
+
+def warm_gate(scene, store):
+    return scene.gate(f"maxHourlySeries: 4\nwarmStart: {{url: '{store.root}'}}\n")
+
+
+@line("warm start begins")
+def a_warm_start(scene):
+    store = scene.query_store()
+    return warm_gate(scene, store), {"store": store.host, "lookback_seconds": "3600", "timeout_seconds": "300"}
+
+
+@line("warm start goes on")
+def a_slow_warm_start(scene):
+    store = scene.query_store()
+    store.add(numbered(3), OLD)
+    store.respond_after = 6
+    gate = warm_gate(scene, store)
+    eventually(lambda: "warm start goes on" in gate.log, "a line", 30)
+    return gate, {"metric_names": "1", "metric_names_read": "0"}
+
+
+@line("warm start is complete")
+def a_whole_warm_start(scene):
+    store = scene.query_store()
+    store.add(numbered(5), OLD)
+    store.add(numbered(2, name="young"), YOUNG)
+    gate = warm_gate(scene, store)
+    eventually(lambda: "warm start is complete" in gate.log, "its end")
+    return gate, {"series": "5", "younger": "0", "without_room": "2", "limits_exceeded": "1"}
+
+
+@line("warm start is incomplete: limits apply, and series that were not read are new")
+def a_warm_start_from_no_store(scene):
+    store = scene.query_store()
+    store.scripted.append(Answer(404))
+    gate = warm_gate(scene, store)
+    eventually(lambda: "warm start is incomplete" in gate.log, "its end")
+    return gate, {"err": "listing metric names: it answers 404", "series": "0", "metric_names": "0"}
+
+
+@line("no warm start: the gate knows series from before")
+def a_gate_that_knows_series(scene):
+    first = scene.keeping()
+    offer(first, scene.upstream, numbered(3))
+    first.stop()
+    return scene.keeping(text="warmStart: {url: 'http://127.0.0.1:9'}\n"), {}
+
+
+def five_minutes_after_a_warm_start(scene, sent):
+    store = scene.query_store()
+    store.add(numbered(4), OLD)
+    gate = warm_gate(scene, store)
+    eventually(lambda: "warm start is complete" in gate.log, "its end")
+    offer(gate, scene.upstream, numbered(sent))
+    time.sleep(301)
+    return gate, {"met_ratio": str(sent / 4).removesuffix(".0")}
+
+
+lines({
+    "senders have the series of the warm start": lambda scene: five_minutes_after_a_warm_start(scene, 4),
+    "senders have few of the series of the warm start: are the store's labels others than those that senders send?":
+        lambda scene: five_minutes_after_a_warm_start(scene, 1),
+})
 
 
 about("configuration")

@@ -30,6 +30,7 @@ class QueryStore(Upstream):
     def __init__(self, **how):
         self.series = []
         self.series_max = 1_000_000
+        self.respond_after = 0  # seconds
         self.scripted = []  # answers to the first requests
         self.queries = []  # (names or None, seconds, offset, the tenant's header)
         super().__init__(handler=self._respond, **how)
@@ -39,6 +40,7 @@ class QueryStore(Upstream):
         self.series += [(labels, ages, tenant) for labels in series]
 
     def _respond(self, request):
+        time.sleep(self.respond_after)
         if self.scripted:
             return self.scripted.pop(0)
         url = urlsplit(request.target)
