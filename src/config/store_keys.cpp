@@ -167,15 +167,15 @@ value_type<std::vector<replica_config>> replica_lists() {
 
 std::string assign_query_url(std::string_view text, store_config& target) {
     std::vector<store_backend> backends;
+    if (text.find('?') != std::string_view::npos)
+        return "must not hold a query ('?...'): it is the root of a query API, such as http://127.0.0.1:8428";
     if (!text.empty()) {
         const std::size_t host = text.find("://");
-        const bool has_path =
-            host == std::string_view::npos || text.find_first_of("/?#", host + 3) != std::string::npos;
-        if (auto wrong = parse_store_url(std::string{text} + (has_path ? "" : "/"), backends.emplace_back());
-            !wrong.empty())
+        const bool has_path = host == std::string_view::npos || text.find('/', host + 3) != std::string_view::npos;
+        store_backend& made = backends.emplace_back();
+        if (const auto wrong = parse_store_url(std::string{text} + (has_path ? "" : "/"), made); !wrong.empty())
             return wrong.starts_with("is not ") ? "is not a URL such as http://127.0.0.1:8428" : wrong;
-        if (backends.back().target.reveal().find('?') != std::string::npos)
-            return "must not hold a query ('?...'): it is the root of a query API, such as http://127.0.0.1:8428";
+        made.url = secret_text{std::string{text}};
     }
     target.backends = std::move(backends);
     return "";

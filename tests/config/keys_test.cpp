@@ -222,7 +222,7 @@ TEST_CASE("every key and every flag is described in docs/configuration.md") {
         if (!key.flag.empty()) CHECK(page.find("`--" + name + "=") != std::string::npos);
     }
     for (const std::string flag :
-         {"--config.file", "--takeover", "--check-config", "--health-check", "--version", "--help"}) {
+         {"--config.file", "--takeover", "--warm-from", "--check-config", "--health-check", "--version", "--help"}) {
         CAPTURE(flag);
         CHECK(page.find("`" + flag) != std::string::npos);
     }

@@ -30,6 +30,7 @@ class random_config {
         made.tenant_header = random_.one_in(2) ? "X-Tenant" : "!#$%&'*+-.^_`|~";
         made.state = {.dir = path(), .interval = milliseconds(100, 3'600'000)};
         if (random_.one_in(2)) fill_shared(made);
+        if (random_.one_in(2)) fill_warm_start(made.warm_start, !made.shared.has_store());
         fill(made.server);
         made.log = {.format = random_.one_in(2) ? log::format::json : log::format::logfmt,
                     .level = static_cast<log::level>(below(4))};
@@ -105,6 +106,15 @@ class random_config {
         if (made.basic_auth == basic_auth_config{}) made.bearer_token_file = path();
         for (std::size_t i = below(3); i > 0; --i)
             made.headers.emplace("X-" + std::to_string(i), random_.one_in(5) ? "" : std::string{secret_mark});
+    }
+
+    void fill_warm_start(warm_start_config& made, bool has_url) {
+        if (has_url) REQUIRE(assign_query_url("https://store.test/prometheus", made.store).empty());
+        fill(made.store);
+        if (random_.one_in(2)) made.match.push_back(*parse_selector("{a=~\".+\"}"));
+        made.lookback = std::chrono::seconds{60 + below(86'340)};
+        made.timeout = milliseconds(1'000, 3'600'000);
+        for (std::size_t i = below(3); i > 0; --i) made.tenants.push_back("tenant-" + std::to_string(i));
     }
 
     /// With what a fleet needs, and nothing that it cannot have.

@@ -77,6 +77,12 @@ def build_info(*gates):
     return {f'seriesgate_build_info{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
 
 
+def warm_start(complete, running="0", started=0):
+    return {f"seriesgate_warm_start_complete{{{GATE}}}": f"{complete}x100",
+            f"seriesgate_warm_start_running{{{GATE}}}": f"{running}x100",
+            f"process_start_time_seconds{{{GATE}}}": f"{started}x100"}
+
+
 def shares(*gates):
     return {f'seriesgate_shared_up{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
 
@@ -133,6 +139,7 @@ CASES = {
     "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
                                   "0x4 1x20", "")[0],
                               one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
+    "SeriesgateWarmStartIncomplete": (warm_start(complete=0), warm_start(complete=1)),
     "SeriesgateSharedAway": one("seriesgate_shared_up{", "1x4 0x20", "1x4 0x1 1x20"),
     "SeriesgateSharedUnanswered": one("seriesgate_shared_unanswered_series_total{", "0+1x20", "7x20"),
     "SeriesgateSharedFull": going_on('seriesgate_shared_claim_failures_total{reason="out_of_memory"}'),
@@ -182,6 +189,10 @@ MORE_CASES = [
                                refused_by("global").replace("refused", "would_refuse"): "1x20"}, False),
     ("SeriesgateLimitNear", {REFUSED.replace("refused", "max"): "100x20", REFUSED.replace("refused", "current"): "90x20"},
      False),
+    ("SeriesgateLimitNear", {REFUSED.replace("refused", "max").replace("daily", "active"): "100x20",
+                             REFUSED.replace("refused", "current").replace("daily", "active"): "95x20"}, True),
+    ("SeriesgateWarmStartIncomplete", warm_start(complete=0, running=1), False),
+    ("SeriesgateWarmStartIncomplete", warm_start(complete=0, started=-3600), False),
     *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"}, True)
       for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"

@@ -111,7 +111,7 @@ struct labelled_offering {
     std::vector<verdict> verdicts;
     shown_labels labels;
 
-    labelled_offering(const limit_rules& settings, time_point now, set_kind kind = tested_set())
+    labelled_offering(const limit_rules& settings, time_point now, set_kind kind = set_kind::bloom)
         : limiter{settings, now, hash_key::known_to_all(), limit_scope::gate, kind} {}
 
     /// One request of one tenant.

@@ -29,7 +29,7 @@ TEST_CASE("stored series are counted in every budget, and above its maximum") {
     limit_rules rules{.global = {.hourly = 30, .daily = 40}};
     rules.tenants.fallback = {.hourly = 20, .daily = 20};
     rules.limits.push_back(limit_named("per-name", {"__name__"}, {.hourly = 10, .daily = 10}));
-    labelled_offering gate{rules, at(10)};
+    labelled_offering gate{rules, at(10), tested_set()};
     gate.offer(stored(0, 50), at(10));
     CHECK(refused_in(gate) == 0);
     CHECK(gate.hourly() == tally{.max = 30, .current = 50, .refused = 0, .samples_refused = 0, .over_limit = 0});
@@ -49,7 +49,7 @@ TEST_CASE("stored series are counted in every budget, and above its maximum") {
 }
 
 TEST_CASE("from the next hour on, the limits apply to stored series as to others") {
-    labelled_offering gate{{.global = {.hourly = 30}}, at(10)};
+    labelled_offering gate{{.global = {.hourly = 30}}, at(10), tested_set()};
     gate.offer(stored(0, 50), at(10));
     gate.offer(sent(0, 50), at(11));
     CHECK(refused_in(gate) == 20);
@@ -57,7 +57,7 @@ TEST_CASE("from the next hour on, the limits apply to stored series as to others
 }
 
 TEST_CASE("stored series within the limits leave the rest of the room to others, in this hour and the next") {
-    labelled_offering gate{{.global = {.hourly = 30, .daily = 40}}, at(10)};
+    labelled_offering gate{{.global = {.hourly = 30, .daily = 40}}, at(10), tested_set()};
     gate.offer(stored(0, 25), at(10));
     gate.offer(sent(25, 10), at(10));
     CHECK(refused_in(gate) == 5);
@@ -71,7 +71,7 @@ TEST_CASE("stored exempt series count as exempt, above that limit too") {
     limit_rules rules{.global = {.hourly = 5}};
     rules.exempt = {selecting("m")};
     rules.exempt_series_max = 10;
-    labelled_offering gate{rules, at(10)};
+    labelled_offering gate{rules, at(10), tested_set()};
     gate.offer(stored(0, 20), at(10));
     CHECK(refused_in(gate) == 0);
     CHECK(figures_of(gate.limiter).exempt_hourly == 20);
@@ -81,7 +81,7 @@ TEST_CASE("stored exempt series count as exempt, above that limit too") {
 TEST_CASE("stored series of a histogram that is kept whole begin it") {
     limit_rules rules{.global = {.hourly = 100}};
     rules.whole_histograms = true;
-    labelled_offering gate{rules, at(10)};
+    labelled_offering gate{rules, at(10), tested_set()};
     const auto bucket = [](const char* le) { return label_set{{"__name__", "h_bucket"}, {"le", le}}; };
     gate.offer(stored(0, 100, bucket("1")), at(10));
     gate.offer(sent(0, 1, bucket("+Inf")), at(10));  // completes it

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "http/access_control.hpp"
 #include "http/passwords.hpp"
+#include "ingest/warm_series.hpp"
 #include "limit/limiter.hpp"
 #include "process/serving.hpp"
 #include "support/answers.hpp"
@@ -125,7 +126,8 @@ TEST_CASE("where there is no thread for a worker, those before it end") {
     gate_metrics metrics;
     access_control access{settings.web};
     shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
+    warm_series warm;
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, warm, nullptr};
     const worker_threads workers = make_workers(shared, settings.server);
     REQUIRE(workers.size() == 2);
     const thread_starter one_thread = [](net::io_context& loop, const std::string& name) {
