@@ -56,7 +56,7 @@ TEST_CASE("the store of a warm start is checked like others") {
               .errors.size() == 1);
 }
 
-TEST_CASE("--warm-from is called so in errors") {
+TEST_CASE("errors call the flag of a warm start by its name") {
     overrides flags = discard;
     flags.push_back({.key = "warmStart.url", .value = "a", .flag = "warm-from"});
     const auto loaded = load_config_text("", "c.yaml", flags);

@@ -41,6 +41,9 @@ state: {{dir: {state}, interval: 500ms}}
 OBSERVING = """
 mode: observe
 maxHourlySeries: 10
+seriesSet: exact
+maxActiveSeries: 10
+warmStart: {{url: 'http://127.0.0.1:{nobody}', timeout: 1s}}
 upstream: {{url: '{store}', protocol: v1}}
 server: {{maxConnections: 4, idleTimeout: 1s}}
 admin: {{listen: '127.0.0.1:0'}}
