@@ -1,12 +1,23 @@
 """What a restart does not forget though the gate was killed, and a directory that is not for it alone."""
 
 from gate import run, why_it_cannot_serve
-from kept_state import directory, forgets_nothing, kept  # noqa: F401 (a fixture)
+from kept_state import directory, forgets_nothing, kept, settled  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 
 
 def test_a_crash_forgets_nothing_that_was_saved(limited, upstream, directory):  # noqa: F811
     forgets_nothing(limited, upstream, directory, "crash")
+
+
+def test_a_crash_forgets_no_active_series_that_were_saved(limited, upstream, directory):  # noqa: F811
+    text = kept(directory, "seriesSet: exact\nmaxActiveSeries: 10\n", "100ms")
+    gate = limited(text)
+    assert offer(gate, upstream, numbered(12)) == numbered(10)
+    settled(directory)
+    gate.crash()
+    gate = limited(text)
+    assert gate.current("active") == 10
+    assert offer(gate, upstream, numbered(20)) == numbered(10)
 
 
 def test_a_crash_forgets_what_no_interval_has_saved(limited, upstream, directory):  # noqa: F811
