@@ -23,13 +23,16 @@ struct path {
     std::string_view name;
     protocol version;
     load kind;
+    set_kind set = set_kind::bloom;
 };
 
 constexpr path paths[] = {{"v1-accepted", protocol::v1, load::accepted},
                           {"v1-half-refused", protocol::v1, load::half_refused},
                           {"v1-refused", protocol::v1, load::refused},
                           {"v2-accepted", protocol::v2, load::accepted},
-                          {"v2-half-refused", protocol::v2, load::half_refused}};
+                          {"v2-half-refused", protocol::v2, load::half_refused},
+                          {"exact-accepted", protocol::v1, load::accepted, set_kind::exact},
+                          {"exact-refused", protocol::v1, load::refused, set_kind::exact}};
 
 /// Compressed bytes in, compressed bytes out. @return bytes to send upstream in place of the senders' own.
 std::size_t run(const recorded_requests& requests, protocol version, series_limiter& limiter, planner& plan_request,
@@ -63,7 +66,8 @@ int main(int argc, char** argv) {
     const recorded_requests& requests = chosen->version == protocol::v2 ? recorded_v2() : recorded();
     const bool is_half = chosen->kind == load::half_refused;
     const std::uint64_t series_max = chosen->kind == load::refused ? 1 : 0;
-    series_limiter whole{{.global = {.hourly = series_max}}, noon};
+    series_limiter whole{
+        {.global = {.hourly = series_max}}, noon, hash_key::known_to_all(), limit_scope::gate, chosen->set};
     std::optional<partly_known> half;
     if (is_half) half.emplace(requests, chosen->version);
     series_limiter& limiter = is_half ? half->limiter : whole;

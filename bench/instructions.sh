@@ -12,7 +12,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 baseline=$root/bench/instructions.txt
 program=$root/build/release/instruction_count
 samples=32000
-paths=(v1-accepted v1-half-refused v1-refused v2-accepted v2-half-refused)
+paths=(v1-accepted v1-half-refused v1-refused v2-accepted v2-half-refused exact-accepted exact-refused)
 
 update=no
 case ${1-} in
