@@ -13,8 +13,8 @@ void met_share::add(std::uint64_t fingerprint) {
 /// Drops repeated ones, and then halves until half is free.
 void met_share::make_room() {
     std::ranges::sort(fingerprints_);
-    const auto [first, last] = std::ranges::unique(fingerprints_);
-    fingerprints_.erase(first, last);
+    // std::unique: clang 14 cannot compile libstdc++ 12's std::ranges::unique.
+    fingerprints_.erase(std::unique(fingerprints_.begin(), fingerprints_.end()), fingerprints_.end());
     while (fingerprints_.size() > size_max) {
         mask_ = mask_ << 1 | 1;
         std::erase_if(fingerprints_, [this](std::uint64_t each) { return (each & mask_) != 0; });

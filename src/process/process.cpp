@@ -102,7 +102,8 @@ process::process(const config& settings, const start& how, std::function<load_ou
 
 process::~process() {
     serving_.reset();
-    for (event_loop* const each : {&handshakes_, &passwords_, &pages_, &saving_, &files_, &background_}) each->stop();
+    for (event_loop* const each : {&handshakes_, &passwords_, &pages_, &saving_, &files_, &background_, &warming_})
+        each->stop();
     if (fleet_) fleet_->stop();
 }
 
@@ -113,10 +114,10 @@ void process::prepare_warm_start(bool is_asked_for) {
     const bool knows_any = figures.hourly.series_current != 0 || figures.global.hourly.series_reserved != 0;
     if (knows_any && !is_asked_for) return log::info("no warm start: the gate knows series from before");
     warm_.emplace(
-        background_.context(),
+        warming_.context(),
         warm_start::sources{.settings = settings_, .key = key_, .limiter = limiter_, .progress = warmed_, .now = now_});
     spawn_lasting(
-        background_.context().get_executor(), [this] { return warm_->run(); }, "warm start failed");
+        warming_.context().get_executor(), [this] { return warm_->run(); }, "warm start failed");
 }
 
 page_sources process::page_figures() {
@@ -190,6 +191,7 @@ void process::start_loops() {
     on(passwords_, "checking passwords failed", [this] { return check_passwords(access_); });
 
     background_.start(starter_, "background");
+    if (warm_) warming_.start(starter_, "warming");
     files_.start(starter_, "files");
     pages_.start(starter_, "pages");
     if (installed_.directory || fleet_) saving_.start(starter_, "saving");

@@ -67,6 +67,7 @@ class process {
     persistence kept_;
     const std::unique_ptr<tls_files> certificates_;  // null without TLS
 
+    event_loop warming_;     // the warm start
     event_loop background_;  // maintenance, counting, markers: short steps without disk waits
     event_loop files_;       // configuration, certificates, passwords: small files
     event_loop saving_;      // state: long steps with rests

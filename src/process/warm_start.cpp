@@ -352,11 +352,10 @@ void warm_start::tell_progress() {
 }
 
 std::size_t warm_start::limits_exceeded() const {
-    const auto is_exceeded = [](const budget_figures& each) {
-        return std::ranges::any_of(std::initializer_list{each.hourly, each.daily}, [](const auto& window) {
-            return window.series_max != 0 && window.series_current > window.series_max;
-        });
+    const auto exceeds = [](const budget_window_figures& of) {
+        return of.series_max != 0 && of.series_current > of.series_max;
     };
+    const auto is_exceeded = [&](const budget_figures& each) { return exceeds(each.hourly) || exceeds(each.daily); };
     const limiter_figures figures = figures_of(from_.limiter);
     return static_cast<std::size_t>(is_exceeded(figures.global) + std::ranges::count_if(figures.tenants, is_exceeded) +
                                     std::ranges::count_if(figures.limits, is_exceeded));

@@ -1,4 +1,4 @@
-"""A warm start from a real Prometheus and a real VictoriaMetrics."""
+"""A warm start from a real Prometheus and a real VictoriaMetrics, and while senders write."""
 
 import math
 
@@ -9,12 +9,14 @@ import recorded
 import traffic
 import wire
 import wire_v2
+from busy import Busy
+from query_store import OLD, QueryStore
 from servers import Prometheus, VictoriaMetrics
 from traffic import numbered
 from waiting import eventually
 from world import time
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 
 ODD = [{"__name__": "ünï.cöde", "a.b": "x"}, {"__name__": "odd", "a": 'q"\\\n\t\x7f', "z": "ß"}]
 
@@ -52,6 +54,7 @@ def packed(messages):
     return [wire.pack(each.SerializeToString()) for each in messages]
 
 
+@pytest.mark.slow
 def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(store, start_gate, upstream, pb):
     now = int(time.time() * 1000)
     for minutes in (70, 65, 20, 1):  # in the quarter of an hour before the lookback, and in the last hour
@@ -87,3 +90,26 @@ def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(store, 
     for start in range(0, 30_000, 5_000):
         gate.send(traffic.body(numbered(5_000, start, name="boom")))
     assert len(set(traffic.arrived(upstream.requests))) <= 1_000 + recorded.leaks_allowed(30_000)
+
+
+def test_what_is_sent_while_it_reads_passes_and_counts_nothing(start_gate, upstream):
+    with QueryStore() as store:
+        old = [each for name in range(300) for each in numbered(10, name=f"old{name}")]
+        store.add(old, OLD)
+        store.respond_after = 0.2
+        gate = start_gate(f"--upstream.url={upstream.url}",
+                          config=f"maxHourlySeries: 3000\nwarmStart: {{url: '{store.root}'}}\n")
+        early = []  # (whether it reads still, what was answered)
+
+        def send(client, number):
+            for body in (traffic.body(old[number::40]), traffic.body(numbered(50, name=f"new{number}"))):
+                reply = client.write(body)
+                early.append((gate.stats["warmStart"]["state"] == "reading", reply.status, reply.refused))
+
+        with Busy(gate.address, 4, send):
+            eventually(lambda: gate.stats["warmStart"]["state"] == "complete", "the warm start ends", 60)
+    reading = [(status, refused) for reads, status, refused in early if reads]
+    assert len(reading) > 20 and set(reading) == {(204, None)}
+    assert gate.current() == 3000
+    assert gate.send(traffic.body(old)).refused is None
+    assert gate.send(traffic.body(numbered(50, name="new0"))).refused == (50, 50)
