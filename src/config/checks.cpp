@@ -14,6 +14,7 @@
 #include "config/endpoint.hpp"
 #include "config/keys.hpp"
 #include "config/units.hpp"
+#include "core/path_tenant.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -216,6 +217,13 @@ void check_warm_start(const config& read, config_report& report) {
     const keys url{"warmStart.url"};
     const bool has_mark = has_tenant_mark(warm.store.backends.front());
     if (read.shared.has_store()) report.add_at(url, "is not possible with shared: a fleet starts cold for now");
+    const auto mark = find_tenant_mark(warm.store.backends.front().target.reveal());
+    for (std::size_t i = 0; mark && i < warm.tenants.size(); ++i)
+        if (!fits_path(warm.tenants[i], mark->is_account))
+            report.add_at(keys{key_of_item("warmStart.tenants", i)},
+                          in_quotes(warm.tenants[i]) + " cannot stand in the URL: " +
+                              (mark->is_account ? "expected an account, 7 or 7:1"
+                                                : "expected letters, digits, '-', '.', '_', '~' and ':'"));
     if (has_mark && warm.tenants.empty() && !report.has_errors("warmStart.tenants"))
         report.add_at(url, "needs warmStart.tenants: the names to put in the place of the tenant");
 }

@@ -209,7 +209,7 @@ net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, co
                                                      request_work& work) {
     const std::uint64_t asking = claimer_ ? work.planning.entry_count() * questions::series_bytes_max : 0;
     if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
-    if (shared_.warm.is_reading()) co_return work.planning.pass(shared_.limiter, wall_clock::now());
+    if (shared_.warm.is_reading()) co_return work.planning.pass(shared_.limiter, wall_clock::now(), tenant);
     shared_.warm.meet(work.planning.offered());
     if (!claimer_) {
         const auto decided = work.planning.decide(shared_.limiter, wall_clock::now(), tenant);

@@ -168,14 +168,20 @@ result<plan, wire_error> planner::decide_from(series_limiter& limiter, time_poin
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }
 
-/// The lookup notes that known series are active.
-plan planner::pass(series_limiter& limiter, time_point now) {
+plan planner::pass(series_limiter& limiter, time_point now, std::string_view tenant) {
     assert(is_read_);
     is_read_ = false;
     verdicts_.resize(offered_.size());
     beyond_values_ = {};
     limiter.lookup(offered_, now, verdicts_, scratch_);
     std::ranges::fill(verdicts_, verdict::known);
+    // Incumbents of the hour before keep their place in this one.
+    std::erase_if(scratch_.pending, [&](std::uint32_t i) { return !limiter.knows(offered_[i].fingerprint); });
+    scratch_.recalled = {};
+    const request_origin origin{.tenant = tenant, .labels = this};
+    if (!scratch_.is_empty()) limiter.commit(offered_, now, verdicts_, scratch_, origin);
+    std::ranges::fill(verdicts_, verdict::known);
+    scratch_.newly_refused.clear();
     return collect();
 }
 

@@ -158,8 +158,8 @@ class planner : public label_source {
     /// Instead of decide(): admits all series, because the store has them already. Limits count them, above their
     /// maxima too.
     result<plan, wire_error> enter(series_limiter& limiter, time_point now, std::string_view tenant);
-    /// Instead of decide(): accepts all series, and counts none.
-    plan pass(series_limiter& limiter, time_point now);
+    /// Instead of decide(): accepts all series, and counts only those that were admitted before.
+    plan pass(series_limiter& limiter, time_point now, std::string_view tenant);
 
     /// Memory held, or needed for deciding, in bytes (without selection_bytes_max). About fifty times the body for the
     /// shortest entries, once or twice for usual requests.

@@ -133,7 +133,8 @@ void observed_keeper::save_now_and_then() noexcept {
     save();
 }
 
-persistence::persistence(const sources& from) : in_(from.in), interval_(from.settings.state.interval) {
+persistence::persistence(const sources& from)
+    : in_(from.in), interval_(from.settings.state.interval), is_half_read_(from.is_half_read) {
     if (!in_.directory) return;
     observed_.emplace(*in_.directory, from.key, from.noted, from.now(),
                       [&noted = from.noted, &limiter = from.limiter, now = from.now] {
@@ -198,12 +199,13 @@ void persistence::save_now_and_then(const state_keeper::pause& between) {
     const auto unless_promised = [&] {
         if (is_wanted()) between();
     };
-    if (state_) state_->save_if_changed(unless_promised);  // first: it recreates a missing directory
+    if (state_ && !is_half_read_())
+        state_->save_if_changed(unless_promised);  // first: it recreates a missing directory
     observed_->save_now_and_then();
 }
 
 bool persistence::save_all(const state_keeper::pause& between) {
-    const bool saved = !state_ || state_->save(between);
+    const bool saved = !state_ || is_half_read_() || state_->save(between);
     if (observed_) observed_->save();
     return saved;
 }

@@ -142,12 +142,13 @@ class observed_keeper {
 class persistence {
     const instance_identity& in_;
     const std::chrono::milliseconds interval_;
-    std::optional<state_keeper> state_;        // only without a fleet
-    std::optional<observed_keeper> observed_;  // only with a directory
-    std::mutex saves_;                         // one save at a time; lock it before belongs_
-    std::mutex belongs_;                       // guards the two below, held only briefly
-    bool is_given_up_ = false;                 // another process may hold the directory
-    bool is_wanted_ = true;                    // false: promised to another process
+    const std::function<bool()> is_half_read_;  // then the limiter's state is not saved
+    std::optional<state_keeper> state_;         // only without a fleet
+    std::optional<observed_keeper> observed_;   // only with a directory
+    std::mutex saves_;                          // one save at a time; lock it before belongs_
+    std::mutex belongs_;                        // guards the two below, held only briefly
+    bool is_given_up_ = false;                  // another process may hold the directory
+    bool is_wanted_ = true;                     // false: promised to another process
 
   public:
     struct sources {
@@ -159,6 +160,7 @@ class persistence {
         state_metrics& metrics;
         bool is_in_fleet;
         std::function<time_point()> now;
+        std::function<bool()> is_half_read;  ///< a warm start goes on: the next process has to begin it anew
     };
 
     /// Loads both files. What `from` refers to outlives this.

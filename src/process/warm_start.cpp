@@ -25,7 +25,11 @@ constexpr std::chrono::seconds before_lookback = 15min;
 /// One query asks for so many names; their text keeps below the stores' limits on queries (16 KiB).
 constexpr std::size_t names_per_part = 100;
 constexpr std::size_t names_bytes_per_part = 8 * 1024;
-constexpr std::size_t names_max = 1'000'000;
+constexpr std::size_t names_bytes_max = 32 << 20;
+/// Of those in one part, at least: 160 MiB of fingerprints.
+constexpr std::size_t old_series_max = 20'000'000;
+/// As often as that, a store may fail at a query before it is asked for less.
+constexpr int busy_max = 3;
 /// Shorter times are not asked for.
 constexpr std::chrono::seconds stretch_min = 1min;
 /// A store that refuses so many names, one after the other and even for a minute, refuses all.
@@ -98,6 +102,7 @@ warm_start::warm_start(net::io_context& io, const sources& from)
 
 net::awaitable<void> warm_start::run() {
     if (!from_.progress.is_reading()) co_return;  // after an exception: limits apply already
+    clear();
     start_ = std::chrono::floor<seconds>(from_.now());
     next_progress_ = began_ + progress_interval;
     log::info("warm start begins", {{"store", settings_.store.backends.front().authority},
@@ -106,17 +111,26 @@ net::awaitable<void> warm_start::run() {
     std::optional<abandoned> early;
     try {
         early = co_await read_all();
-    } catch (const std::bad_alloc&) {
-        early = abandoned{warm_state::incomplete, "out of memory"};
+    } catch (const std::exception& error) {  // usually no memory
+        early = abandoned{warm_state::incomplete, error.what()};
     }
-    body_.clear();
-    planning_.shrink();
-    old_ = {};
-    younger_ = {};
+    clear();
+    const warm_series& progress = from_.progress;
+    if (!early && progress.admitted.value() + progress.younger.value() + progress.without_room.value() == 0)
+        note_unread({}, "the store has none of these series: is it asked for the right tenant?");
     const bool is_whole = !early && first_unread_.empty();
     from_.progress.end(early ? early->as : is_whole ? warm_state::complete : warm_state::incomplete);
     tell_end(early);
     co_await watch_senders();
+}
+
+void warm_start::clear() {
+    body_.clear();
+    series_in_body_ = 0;
+    planning_.shrink();
+    old_ = {};
+    old_ordered_ = 0;
+    younger_ = {};
 }
 
 net::awaitable<std::optional<warm_start::abandoned>> warm_start::read_all() {
@@ -177,16 +191,19 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::list_names(std:
     const store_query asked = names_query(tenant);
     for (seconds pause = pause_min;;) {
         found.clear();
-        query_answer answer{{}, [&found](std::string_view name) {
-                                if (found.size() < names_max && !name.empty()) found.emplace_back(name);
+        std::size_t bytes = 0;
+        query_answer answer{{}, [&](std::string_view name) {
+                                bytes += name.size() + sizeof(std::string);
+                                if (bytes <= names_bytes_max && !name.empty()) found.emplace_back(name);
                             }};
         const query_outcome got = co_await store_.ask(asked, answer, limit_);
         if (got.how == query_end::answered) {
-            if (!answer.warning().empty()) note_unread({}, "the list of metric names: " + answer.warning());
+            if (!got.warning.empty()) note_unread({}, "the list of metric names: " + got.warning);
+            if (bytes > names_bytes_max) note_unread({}, "there are too many metric names");
             co_return std::nullopt;
         }
         const std::string why = "listing metric names: " + got.why;
-        if (got.how != query_end::busy) co_return abandoned{warm_state::failed, why};
+        if (got.how != query_end::busy && got.how != query_end::away) co_return abandoned{warm_state::failed, why};
         if (auto early = co_await wait_for_store(why, pause)) co_return early;
     }
 }
@@ -194,10 +211,11 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::list_names(std:
 /// First finds which series are old, then admits those of them that are still there.
 net::awaitable<std::optional<warm_start::abandoned>> warm_start::read_old(part of) {
     old_.clear();
+    old_ordered_ = 0;
     has_younger_ = false;
     const stretch before{.length = before_lookback, .ago = settings_.lookback};
     if (auto early = co_await read(of, before, use::note_old)) co_return early;
-    std::ranges::sort(old_);
+    order_old();
     if (auto early = co_await read(of, {settings_.lookback}, use::admit_old)) co_return early;
     from_.progress.names_read.add(of.of.size());
     if (has_younger_) younger_.push_back(std::move(of));
@@ -209,6 +227,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
     struct piece {
         part of;
         stretch when;
+        int busy = 0;
     };
     std::vector<piece> left{{of, when}};
     seconds pause = pause_min;
@@ -217,12 +236,14 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
         left.pop_back();
         const query_outcome got = co_await ask(now.of, now.when, what);
         tell_progress();
+        const bool is_divisible = now.of.of.size() > 1 || now.when.length > stretch_min;
         if (got.how == query_end::answered) {
             unread_in_a_row_ = 0;
             pause = pause_min;
         } else if (got.how == query_end::rejected) {
             co_return abandoned{warm_state::failed, got.why};
-        } else if (got.how == query_end::busy) {
+        } else if (got.how == query_end::away ||
+                   (got.how == query_end::busy && (++now.busy < busy_max || !is_divisible))) {
             left.push_back(std::move(now));
             if (auto early = co_await wait_for_store(got.why, pause)) co_return early;
         } else if (now.of.of.size() > 1) {
@@ -230,9 +251,10 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
             const auto middle = static_cast<std::ptrdiff_t>(now.of.of.size() / 2);
             other.of.of.erase(other.of.of.begin(), other.of.of.begin() + middle);
             now.of.of.erase(now.of.of.begin() + middle, now.of.of.end());
+            now.busy = other.busy = 0;
             left.push_back(std::move(other));
             left.push_back(std::move(now));
-        } else if (now.when.length > stretch_min) {
+        } else if (is_divisible) {
             const seconds half = std::max<seconds>(stretch_min, now.when.length / 2);
             left.push_back({now.of, {.length = now.when.length - half, .ago = now.when.ago + half}});
             left.push_back({now.of, {.length = half, .ago = now.when.ago}});
@@ -269,7 +291,7 @@ net::awaitable<query_outcome> warm_start::ask(const part& of, const stretch& whe
     query_answer answer{[&](std::span<const label_view> labels) { take(labels, to); }};
     query_outcome got = co_await store_.ask(asked, answer, limit_);
     flush(to);
-    if (got.how == query_end::answered && !answer.warning().empty()) note_unread(of, answer.warning());
+    if (got.how == query_end::answered && !got.warning.empty()) note_unread(of, got.warning);
     co_return got;
 }
 
@@ -303,10 +325,7 @@ void warm_start::flush(const reading& to) {
 }
 
 void warm_start::use_series(const reading& to) {
-    if (to.what == use::note_old) {
-        for (const offered_series& each : planning_.offered()) old_.push_back(each.fingerprint);
-        return;
-    }
+    if (to.what == use::note_old) return note_old();
     warm_series& progress = from_.progress;
     const bool admits_old = to.what == use::admit_old;
     const std::size_t all = planning_.entry_count();
@@ -318,11 +337,32 @@ void warm_start::use_series(const reading& to) {
         note_unread({}, "the limits' selectors take too long");
         return;
     }
-    const std::size_t admitted = made->newly_admitted.size() + made->returned.size();
-    (admits_old ? progress.admitted : progress.younger).add(admitted);
+    if (admits_old)
+        progress.admitted.add(made->returned.size());
+    else
+        progress.younger.add(made->newly_admitted.size());
     progress.without_room.add(made->newly_refused.size());
     for (std::size_t i = 0; i < planning_.entry_count(); ++i)
         if (is_accepted(planning_.verdict_of(i))) progress.note(planning_.fingerprint_at(i));
+}
+
+/// The same series come in several times, and after a store broke off.
+void warm_start::note_old() {
+    for (const offered_series& each : planning_.offered()) old_.push_back(each.fingerprint);
+    constexpr std::size_t unordered_min = 1'000'000;
+    if (old_.size() - old_ordered_ >= std::max(unordered_min, old_ordered_)) order_old();
+    if (old_.size() <= old_series_max + unordered_min) return;
+    order_old();
+    if (old_.size() <= old_series_max) return;
+    old_.resize(old_series_max);
+    old_ordered_ = old_.size();
+    note_unread({}, "so many series are old that the others of their metric names count as younger");
+}
+
+void warm_start::order_old() {
+    std::ranges::sort(old_);
+    old_.erase(std::unique(old_.begin(), old_.end()), old_.end());
+    old_ordered_ = old_.size();
 }
 
 bool warm_start::is_old(std::uint64_t fingerprint) const noexcept {
@@ -333,9 +373,10 @@ bool warm_start::is_old(std::uint64_t fingerprint) const noexcept {
 
 /// @return whether it is the first time for this name.
 bool warm_start::note_unread(const part& of, const std::string& why) {
-    if (first_unread_.empty()) first_unread_ = of.of.empty() ? why : quoted(of.of.front()) + ": " + why;
-    if (of.of.empty() || of.of.front() == last_unread_) return false;
-    last_unread_ = of.of.front();
+    constexpr std::size_t shown_max = 100;
+    if (first_unread_.empty())
+        first_unread_ = of.of.empty() ? why : quoted(of.of.front().substr(0, shown_max)) + ": " + why;
+    if (of.of.empty() || !in_part_.insert(of.tenant + '\n' + of.of.front()).second) return false;
     from_.progress.names_in_part.add(of.of.size());
     return true;
 }
@@ -355,7 +396,9 @@ std::size_t warm_start::limits_exceeded() const {
     const auto exceeds = [](const budget_window_figures& of) {
         return of.series_max != 0 && of.series_current > of.series_max;
     };
-    const auto is_exceeded = [&](const budget_figures& each) { return exceeds(each.hourly) || exceeds(each.daily); };
+    const auto is_exceeded = [&](const budget_figures& each) {
+        return exceeds(each.hourly) || exceeds(each.daily) || (each.active && exceeds(*each.active));
+    };
     const limiter_figures figures = figures_of(from_.limiter);
     return static_cast<std::size_t>(is_exceeded(figures.global) + std::ranges::count_if(figures.tenants, is_exceeded) +
                                     std::ranges::count_if(figures.limits, is_exceeded));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,8 +94,11 @@ class warm_start {
     void take(std::span<const label_view> labels, const reading& to);
     void flush(const reading& to);
     void use_series(const reading& to);
+    void note_old();
+    void order_old();
     [[nodiscard]] bool is_old(std::uint64_t fingerprint) const noexcept;
     bool note_unread(const part& of, const std::string& why);
+    void clear();
     void tell_progress();
     void tell_end(const std::optional<abandoned>& early);
     [[nodiscard]] std::size_t limits_exceeded() const;
@@ -109,11 +113,12 @@ class warm_start {
     std::chrono::sys_seconds start_{};  // of the store's times
     std::string body_;                  // a remote-write request of what was read last
     std::size_t series_in_body_ = 0;
-    std::deque<std::uint64_t> old_;  // sorted once read; a deque, because it grows without a copy
+    std::deque<std::uint64_t> old_;  // grows without a copy; sorted up to old_ordered_, see order_old()
+    std::size_t old_ordered_ = 0;
     bool has_younger_ = false;
-    std::vector<part> younger_;  // parts with younger series
-    std::string first_unread_;   // why a part was not read
-    std::string last_unread_;
+    std::vector<part> younger_;        // parts with younger series
+    std::string first_unread_;         // why a part was not read
+    std::set<std::string> in_part_;    // tenants and first names of parts that were not read completely
     std::size_t unread_in_a_row_ = 0;  // metric names
     time_limit next_progress_{};
 };

@@ -11,7 +11,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t message_bytes_max = 1'000;
+constexpr std::size_t message_bytes_max = 4'096;
+/// Stores have a few dozens.
+constexpr std::size_t labels_max = 4'096;
 
 /// The events of Boost.JSON's parser. Only a few places of the document matter: /status, /error, /warnings/*,
 /// /isPartial, /data/* and /data/result/*/metric.
@@ -125,6 +127,7 @@ class handler {
     void take_string() {
         if (is_label()) {
             labels_.push_back({.name = label_name_, .value = keep(collected_)});
+            is_too_long = is_too_long || labels_.size() > labels_max;
         } else if (depth_ == 1) {
             if (keys_[0] == "status") is_success = collected_ == "success";
             if (keys_[0] == "error" || (keys_[0] == "errorType" && error.empty())) error = message();
@@ -134,7 +137,7 @@ class handler {
         }
     }
 
-    [[nodiscard]] std::string message() const { return readable(collected_.substr(0, message_bytes_max)); }
+    [[nodiscard]] std::string message() const { return collected_.substr(0, message_bytes_max); }
 
     /// An empty value is no label. Two labels of one name do not occur in a store; such a series is left out.
     void give_series() {
@@ -191,7 +194,7 @@ std::string query_answer::fault() {
     if (!state_->fault.empty()) return state_->fault;
     if (!state_->parser.done()) return "the answer ends too early";
     const handler& read = state_->parser.handler();
-    if (!read.error.empty()) return read.error;
+    if (!read.error.empty()) return readable(read.error);
     return read.is_success ? "" : "the answer is not that of a query API: no \"status\"";
 }
 

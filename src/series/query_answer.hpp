@@ -35,9 +35,9 @@ class query_answer {
     /// After the last byte. @return why the answer is of no use, one line; empty if it is complete.
     [[nodiscard]] std::string fault();
 
-    /// The store's error, or its type; one line, empty if it reports none.
+    /// The store's error, or its type, as it came and cut; empty if it reports none.
     [[nodiscard]] const std::string& error() const noexcept;
-    /// Why the store's answer may lack series: its first warning. Empty: it lacks none.
+    /// Why the store's answer may lack series: its first warning, as it came and cut. Empty: it lacks none.
     [[nodiscard]] const std::string& warning() const noexcept;
 
   private:

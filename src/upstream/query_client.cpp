@@ -1,5 +1,6 @@
 #include "upstream/query_client.hpp"
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
@@ -17,11 +18,19 @@
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 #include "net/tls_session.hpp"
+#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {
 
 using message = http::request<http::string_body>;
+
+using namespace std::chrono_literals;
+
+constexpr auto connect_time = 10s;
+/// Stores end queries after one or two minutes by themselves.
+constexpr auto query_time = 150s;
+constexpr std::size_t shown_max = 1'000;
 
 /// Why there is no answer.
 std::string broken_text(error_code error) {
@@ -50,6 +59,7 @@ std::string root_of(const store_backend& backend, std::string_view tenant) {
 /// Thanos 422. A store that starts answers 503 without one.
 query_end end_of(unsigned status, bool says_why) {
     switch (status) {
+        case 400:  // also for a query whose text is too long
         case 413:
         case 422:
         case 504:
@@ -110,6 +120,13 @@ net::awaitable<std::string> query_client::connect(time_limit limit) {
     co_return fault;
 }
 
+/// A text of the store as a line, without our secrets.
+std::string query_client::shown(const std::string& text) const {
+    std::string line = readable(access_.without_secrets(text));
+    if (line.size() > shown_max) line.resize(shown_max);
+    return line;
+}
+
 query_client::attempt query_client::broken(const std::string& why, bool unheard) {
     stream_.reset();
     return {.got = {.how = query_end::busy, .why = why}, .unheard = unheard};
@@ -147,30 +164,34 @@ net::awaitable<query_client::attempt> query_client::exchange(const store_query& 
         room.data = piece.data();
         room.size = piece.size();
         const error_code error = co_await read_body_some(*stream_, buffer, parser);
-        into.write({piece.data(), piece.size() - room.size});
+        if (!into.write({piece.data(), piece.size() - room.size})) break;
         if (error && error != http::error::need_buffer) co_return broken(broken_text(error), false);
         co_await net::post(io_, net::use_awaitable);
     }
-    if (!keeps_alive || buffer.size() != 0) stream_.reset();
+    if (!parser.is_done() || !keeps_alive || buffer.size() != 0) stream_.reset();
 
     attempt made;
-    std::string fault = into.fault();
+    const std::string fault = into.fault();
+    made.got.warning = shown(into.warning());
     if (is_success(status) && fault.empty()) co_return made;
-    made.got.how = is_success(status) ? query_end::rejected : end_of(status, !into.error().empty());
-    made.got.why = is_success(status)     ? std::move(fault)
-                   : into.error().empty() ? "it answers " + std::to_string(status)
-                                          : std::to_string(status) + ": " + into.error();
-    made.got.why = access_.without_secrets(made.got.why);
+    const std::string& error = into.error();
+    made.got.how = is_success(status) ? query_end::rejected : end_of(status, !error.empty());
+    const std::string said = shown(error.empty() ? fault : error);
+    if (is_success(status))
+        made.got.why = said;
+    else
+        made.got.why = error.empty() ? "it answers " + std::to_string(status) : std::to_string(status) + ": " + said;
     co_return made;
 }
 
 net::awaitable<query_outcome> query_client::ask(const store_query& asked, query_answer& into, time_limit limit) {
+    limit = std::min(limit, monotonic_clock::now() + query_time);
     for (;;) {
         const bool is_kept = stream_.has_value() && stream_->is_quiet();
         if (!is_kept) {
             stream_.reset();
-            std::string fault = co_await connect(limit);
-            if (!fault.empty()) co_return query_outcome{.how = query_end::busy, .why = std::move(fault)};
+            std::string fault = co_await connect(std::min(limit, monotonic_clock::now() + connect_time));
+            if (!fault.empty()) co_return query_outcome{.how = query_end::away, .why = std::move(fault)};
         }
         attempt made = co_await exchange(asked, into, limit);
         if (!is_kept || !made.unheard) co_return std::move(made.got);

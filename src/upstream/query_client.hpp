@@ -30,13 +30,15 @@ struct store_query {
 enum class query_end : std::uint8_t {
     answered,
     too_much,  ///< the store refuses, or gives up, because of the amount: ask for less
-    busy,      ///< ask again later
+    busy,      ///< it failed, or broke off: ask again later, or for less
+    away,      ///< it cannot be reached: ask again later
     rejected,  ///< asking again is of no use
 };
 
 struct query_outcome {
     query_end how = query_end::answered;
-    std::string why{};  ///< one line without our secrets; empty if answered
+    std::string why{};      ///< one line without our secrets; empty if answered
+    std::string warning{};  ///< the same: why the answer may lack series; empty if it lacks none
 };
 
 /// One connection, kept between queries and replaced when it breaks. Threads: that of its io_context.
@@ -50,8 +52,8 @@ class query_client {
     query_client(net::io_context& io, const store_config& store, const std::string& key,
                  std::string_view tenant_header);
 
-    /// Sends the query; `into` gets the answer's body while it arrives. The event loop gets its turn between the
-    /// pieces.
+    /// Sends the query, which gets some minutes at most; `into` gets the answer's body while it arrives. The event loop
+    /// gets its turn between the pieces.
     net::awaitable<query_outcome> ask(const store_query& asked, query_answer& into, time_limit limit);
 
   private:
@@ -64,6 +66,7 @@ class query_client {
     net::awaitable<std::string> connect(time_limit limit);
     net::awaitable<attempt> exchange(const store_query& asked, query_answer& into, time_limit limit);
     [[nodiscard]] attempt broken(const std::string& why, bool unheard);
+    [[nodiscard]] std::string shown(const std::string& text) const;
 
     net::io_context& io_;
     const store_backend& backend_;

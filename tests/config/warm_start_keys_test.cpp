@@ -36,6 +36,11 @@ TEST_CASE("a place for the tenant in warmStart.url needs tenants") {
     CHECK(told("url: 'http://a/select/{tenant}/prometheus', tenants: ['1']").empty());
     CHECK(told("url: 'http://a/select/{tenant}/prometheus'") ==
           lines{"c.yaml:1: warmStart.url: needs warmStart.tenants: the names to put in the place of the tenant"});
+    CHECK(told("url: 'http://a/select/{tenant}/prometheus', tenants: ['a b']") ==
+          lines{"c.yaml:1: warmStart.tenants[0]: 'a b' cannot stand in the URL: expected letters, digits, '-', '.', "
+                "'_', '~' and ':'"});
+    CHECK(told("url: 'http://a/select/{account}/prometheus', tenants: ['7', '7:1', a]") ==
+          lines{"c.yaml:1: warmStart.tenants[2]: 'a' cannot stand in the URL: expected an account, 7 or 7:1"});
     CHECK(told("url: 'http://a', tenants: ['']") ==
           lines{"c.yaml:1: warmStart.tenants[0]: is empty, expected the name of a tenant"});
 }

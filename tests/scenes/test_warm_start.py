@@ -4,6 +4,7 @@ import pytest
 
 import wire
 import wire_v2
+from faked_clock import FakedClock
 from kept_state import directory, kept  # noqa: F401 (a fixture)
 from query_store import ENDED, OLD, YOUNG, QueryStore, json_answer, refusal
 from traffic import numbered, offer
@@ -272,3 +273,86 @@ def test_many_series_and_long_names_go_through_in_pieces(warm, store, upstream):
     assert counts(gate) == [3000, 0, 0, 0]
     assert len(store.queries) < 20
     assert max(len(matchers) for matchers, *_ in store.queries) < 9000
+
+
+def test_a_gate_that_ends_while_it_reads_begins_anew(warm, store, upstream, directory):
+    store.add(numbered(8, name="a"), OLD)
+    store.add(numbered(8, name="b"), OLD)
+    text = kept(directory, TEN, "100ms")
+    for end in ("stop", "crash"):
+        store.respond_after = 10
+        gate = warm(text, match='["{__name__=\\"a\\"}", "{__name__=\\"b\\"}"]')
+        eventually(lambda: progress(gate)["series"] == 8, "half of it", 60)
+        assert progress(gate)["state"] == "reading"
+        time.sleep(1)
+        getattr(gate, end)()
+        store.respond_after = 0
+    gate = warm(text)
+    ended(gate)
+    assert counts(gate)[0] == 16
+    assert len(offer(gate, upstream, numbered(8, name="b"))) == 8
+
+
+def test_an_hour_that_ends_meanwhile_takes_no_old_series_its_room(limited, store, upstream, tmp_path):
+    clock = FakedClock(tmp_path, "2026-03-10 12:59:50")
+    store.add(numbered(8, name="a"), OLD)
+    store.respond_after = 30
+    gate = limited(f"{TEN}incumbentGrace: 0s\nwarmStart: {{url: '{store.root}', match: [a, b]}}\n",
+                   environment=clock.environment)
+    eventually(lambda: progress(gate)["series"] == 8, "half of it", 100)
+    clock.set("2026-03-10 13:00:10")
+    time.sleep(1)
+    assert len(offer(gate, upstream, numbered(8, name="a") + numbered(9, name="new"))) == 17
+    assert gate.stats["windows"]["hourly"]["start"] == "2026-03-10T13:00:00Z"
+    assert current(gate) == 8
+    ended(gate)
+    assert len(offer(gate, upstream, numbered(9, name="new"))) == 2
+    assert len(offer(gate, upstream, numbered(8, name="a"))) == 8
+
+
+def test_a_stale_marker_meanwhile_frees_the_slot_of_a_warm_series(warm, store, upstream):
+    store.add(numbered(10, name="a"), OLD)
+    store.respond_after = 20
+    gate = warm("seriesSet: exact\nmaxActiveSeries: 10\n", match="[a, b]")
+    eventually(lambda: progress(gate)["series"] == 10, "half of it", 100)
+    gate.send(wire.pack(b"".join(
+        wire.series(labels, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1_700_000_000_000)))
+        for labels in numbered(3, name="a"))))
+    assert gate.stats["windows"]["active"]["currentSeries"] == 7
+
+
+def test_a_store_that_fails_at_a_question_is_asked_for_less(warm, store, upstream):
+    for name in "abcd":
+        store.add(numbered(2, name=name), OLD)
+    store.breaks_above = 2
+    gate = warm(TEN)
+    ended(gate)
+    assert counts(gate) == [8, 0, 0, 0]
+
+
+def test_a_store_without_series_is_told_of(warm, store, upstream):
+    gate = warm(TEN)
+    ended(gate, "incomplete")
+    line, = gate.said("warm start is incomplete: limits apply, and series that were not read are new")
+    assert line["err"] == "the store has none of these series: is it asked for the right tenant?"
+
+
+@pytest.mark.parametrize("answer", [
+    lambda secret: json_answer({"status": "success", "data": [], "warnings": [f"no {secret}\n"]}),
+    lambda secret: refusal(f"no {secret}\n", 401),
+    lambda secret: refusal("x" * 990 + secret, 401)])
+def test_the_log_has_no_secret_of_the_gate(warm, store, upstream, answer):
+    secret = "s3cret-of-the-gate-in-a-header"
+    store.scripted.append(answer(secret))
+    gate = warm(TEN, headers=f"{{X-Token: {secret}}}")
+    eventually(lambda: progress(gate)["state"] != "reading", "the warm start ends", 100)
+    assert store.requests[0].get("X-Token") == secret
+    assert "s3cret" not in gate.log
+
+
+@pytest.mark.parametrize("body", [b"x" * 5_000_000, b'{"data":{"result":[{"metric":{' + b'"":"",' * 1_000_000])
+def test_a_body_that_is_no_answer_is_not_read_to_its_end(warm, store, upstream, body):
+    store.scripted.append(Answer(200, body=body))
+    gate = warm(TEN)
+    ended(gate, "failed")
+    assert len(offer(gate, upstream, numbered(20))) == 10
