@@ -160,7 +160,8 @@ class persistence {
         state_metrics& metrics;
         bool is_in_fleet;
         std::function<time_point()> now;
-        std::function<bool()> is_half_read;  ///< a warm start goes on: the next process has to begin it anew
+        /// A warm start goes on: the next process has to begin it anew.
+        std::function<bool()> is_half_read = [] { return false; };
     };
 
     /// Loads both files. What `from` refers to outlives this.
