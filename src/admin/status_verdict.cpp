@@ -97,8 +97,19 @@ std::string reasons_html(const status_facts& of) {
     return out.empty() || !is_withholding(of) ? "" : fmt::format("<p>Why: {}.</p>\n", out);
 }
 
+bool is_warming(const status_facts& of) noexcept {
+    return of.counts.warm && of.counts.warm->state == "reading";
+}
+
 std::vector<std::string> warnings_of(const status_facts& of) {
     std::vector<std::string> made;
+    if (is_warming(of))
+        made.push_back(
+            fmt::format("A warm start reads the store, {} of {} metric names so far. Until its end nothing is refused.",
+                        of.counts.warm->names_read, of.counts.warm->names));
+    else if (of.counts.warm && (of.counts.warm->state == "incomplete" || of.counts.warm->state == "failed"))
+        made.emplace_back(
+            "The warm start has not read all series of the store; the others are new to the gate. The log has more.");
     if (of.figures.clock_in_doubt) made.emplace_back("The clock has leapt by over an hour and is not believed yet.");
     for (const store_counts& store : of.counts.stores)
         for (const backend_counts& backend : store.backends)
@@ -264,7 +275,7 @@ std::string bars_svg(const hour_counts& hour, std::size_t place, std::uint64_t m
 }  // namespace
 
 bool is_withholding(const status_facts& of) noexcept {
-    return of.figures.mode == limit_mode::enforce && refused_now(of).series > 0;
+    return of.figures.mode == limit_mode::enforce && !is_warming(of) && refused_now(of).series > 0;
 }
 
 std::string verdict_text(const status_facts& of) {

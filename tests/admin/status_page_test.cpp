@@ -167,16 +167,33 @@ TEST_CASE("what needs somebody is said, whether data is withheld or not") {
     status_facts facts = some_facts();
     CHECK_FALSE(has(now_section(facts), "warnings"));
     facts.figures.clock_in_doubt = true;
+    facts.counts.warm = warm_counts{.state = "failed"};
     facts.upkeep.reload_successful = false;
     facts.upkeep.web_config_successful = false;
     facts.counts.stores = {{.name = "a", .backends = {{.name = "a:1"}, {.name = "<b>:2", .is_up = false}}}};
     facts.counts.shared = shared_counts{.state = "away", .name_space = "ns"};
     const std::string html = now_section(facts);
-    CHECK(count_of(html, "<li>") == 5);
+    CHECK(count_of(html, "<li>") == 6);
     CHECK(has(html, "<li>The clock has leapt by over an hour and is not believed yet.</li>"));
+    CHECK(has(html,
+              "<li>The warm start has not read all series of the store; the others are new to the gate. The log has "
+              "more.</li>"));
     CHECK(has(html, "<li>The store &lt;b&gt;:2 does not answer.</li>"));
     CHECK(has(html, "<li>The store that the fleet counts in: away.</li>"));
     CHECK(has(html, "<li>The last reload found a mistake"));
+}
+
+TEST_CASE("during a warm start no data is withheld, whatever has found no room") {
+    status_facts facts = some_facts();
+    facts.figures.hourly.series_refused = 5;
+    CHECK(is_withholding(facts));
+    facts.counts.warm = warm_counts{.state = "reading", .names = 7, .names_read = 3};
+    CHECK_FALSE(is_withholding(facts));
+    CHECK(has(now_section(facts),
+              "A warm start reads the store, 3 of 7 metric names so far. Until its end nothing is "
+              "refused."));
+    facts.counts.warm->state = "complete";
+    CHECK(is_withholding(facts));
 }
 
 TEST_CASE("windows have their counts, what is reserved and when they end") {

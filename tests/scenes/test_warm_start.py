@@ -84,6 +84,7 @@ def test_until_it_ends_everything_passes_and_nothing_is_counted(warm, store, ups
         time.sleep(20)
     ready = gate.get("/-/ready")
     assert (ready.status, ready.body.decode().startswith("OK; warm start: 0 series, 0 of 0 metric names")) == (200, True)
+    assert b"A warm start reads the store, 0 of 0 metric names so far." in gate.get("/").body
     assert current(gate) == 0
     assert progress(gate)["state"] == "reading"
     held.set()  # an empty answer: it asks again
