@@ -31,10 +31,9 @@ class series_limiter;
 /// admitted, above limits too, for they have passed already. Younger ones may be an explosion: they come last, and only
 /// while there is room.
 ///
-/// It asks with last_over_time() for some metric names at a time, because stores differ in what /api/v1/series makes of
-/// `start` (VictoriaMetrics takes the whole day, Prometheus all of its newest block). If a store refuses the amount, it
-/// asks for fewer names, and then for shorter times. Memory: the fingerprints of the series of some names.
-/// Threads: those of its event loop, one.
+/// It asks with last_over_time() for some metric names at a time, because /api/v1/series of VictoriaMetrics answers for
+/// whole days, whatever `start` says. If a store refuses the amount, it asks for fewer names, and then for shorter
+/// times. Memory: the fingerprints of the series of some names. Threads: those of its event loop, one.
 class warm_start {
   public:
     struct sources {
