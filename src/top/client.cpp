@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <boost/asio/ip/address.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -18,6 +17,7 @@
 #include "base/clock.hpp"
 #include "config/version.hpp"
 #include "core/bytes.hpp"
+#include "net/host_connection.hpp"
 #include "net/http_fields.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
@@ -91,51 +91,20 @@ void keep_to(std::size_t lines_max, figures& of) {
 gate_client::gate_client(net::io_context& io, const options& asked)
     : io_(io), asked_(asked), authorization_(authorization_of(asked)), tls_(tls_of(asked)) {}
 
-net::awaitable<result<std::vector<stream_endpoint>, std::string>> gate_client::addresses(time_limit limit) {
-    using found_or_not = result<std::vector<stream_endpoint>, std::string>;
-    const gate_address& at = asked_.at;
-    std::vector<stream_endpoint> one;
-    if (!at.unix_path.empty()) {
-        one.push_back(unix_endpoint(at.unix_path));
-        co_return found_or_not{std::move(one)};
-    }
-    error_code no_address;
-    const auto address = net::ip::make_address(at.host, no_address);
-    if (!no_address) {
-        one.push_back(tcp_endpoint(address, at.port));
-        co_return found_or_not{std::move(one)};
-    }
-    awaited<result<std::vector<stream_endpoint>, error_code>> looked_up{io_};
-    resolver_.emplace(io_);
-    resolver_->look_up(at.host, at.port, [give = looked_up.to_give()](error_code error, auto found) {
-        if (error) return give(error);
-        give(std::move(found));
-    });
-    auto got = co_await looked_up.wait(limit - monotonic_clock::now());
-    const std::string fault = at.host + " does not resolve: ";
-    if (!got) co_return found_or_not{fault + "no answer in time"};
-    if (!*got) co_return found_or_not{fault + got->error().message()};
-    co_return found_or_not{std::move(**got)};
-}
-
 net::awaitable<std::string> gate_client::connect(time_limit limit) {
-    const auto found = co_await addresses(limit);
-    if (!found) co_return found.error();
-    std::string fault = asked_.at.host + " has no address";
-    auto left = static_cast<std::ptrdiff_t>(found->size());
-    for (const stream_endpoint& each : *found) {
-        const auto now = monotonic_clock::now();
-        stream_.emplace(stream_socket{io_});
-        stream_->expires_at(now + (limit - now) / left--);
-        const session_maker make_session = [this] {
-            return tls_ ? std::make_unique<tls_session>(tls_, asked_.at.host) : nullptr;
-        };
-        auto failed = co_await open_stream(*stream_, each, make_session);
-        if (!failed) co_return std::string{};
-        fault = std::move(failed->text);
+    const gate_address& at = asked_.at;
+    std::vector<stream_endpoint> endpoints;
+    if (!at.unix_path.empty()) {
+        endpoints.push_back(unix_endpoint(at.unix_path));
+    } else {
+        auto found = co_await endpoints_of(io_, at.host, at.port, limit);
+        if (!found) co_return found.error();
+        endpoints = *std::move(found);
     }
-    stream_.reset();
-    co_return fault;
+    const session_maker make_session = [this] {
+        return tls_ ? std::make_unique<tls_session>(tls_, asked_.at.host) : nullptr;
+    };
+    co_return co_await open_first(io_, std::move(endpoints), make_session, limit, stream_);
 }
 
 net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& target, time_limit limit) {

@@ -55,11 +55,9 @@ class gate_client {
     const options& asked_;
     std::string authorization_;
     std::shared_ptr<const tls_context> tls_;
-    std::optional<name_resolver> resolver_;
     std::optional<timed_stream> stream_;
 
     net::awaitable<std::string> connect(time_limit limit);
-    net::awaitable<result<std::vector<stream_endpoint>, std::string>> addresses(time_limit limit);
     net::awaitable<attempt> exchange(const std::string& target, time_limit limit);
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/buffer_body.hpp>
@@ -15,6 +14,7 @@
 #include "config/endpoint.hpp"
 #include "config/version.hpp"
 #include "core/path_tenant.hpp"
+#include "net/host_connection.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 #include "net/tls_session.hpp"
@@ -81,43 +81,14 @@ query_client::query_client(net::io_context& io, const store_config& store, const
                            std::string_view tenant_header)
     : io_(io), backend_(store.backends.front()), tenant_header_(tenant_header), access_(store, key) {}
 
-net::awaitable<result<std::vector<stream_endpoint>, std::string>> query_client::addresses(time_limit limit) {
-    using found_or_not = result<std::vector<stream_endpoint>, std::string>;
-    error_code no_address;
-    const auto address = net::ip::make_address(backend_.host, no_address);
-    if (!no_address) co_return found_or_not{std::vector{tcp_endpoint(address, backend_.port)}};
-    awaited<result<std::vector<stream_endpoint>, error_code>> looked_up{io_};
-    resolver_.emplace(io_);
-    resolver_->look_up(backend_.host, backend_.port, [give = looked_up.to_give()](error_code error, auto found) {
-        if (error) return give(error);
-        give(std::move(found));
-    });
-    auto got = co_await looked_up.wait(limit - monotonic_clock::now());
-    const std::string fault = backend_.host + " does not resolve: ";
-    if (!got) co_return found_or_not{fault + "no answer in time"};
-    if (!*got) co_return found_or_not{fault + got->error().message()};
-    co_return found_or_not{std::move(**got)};
-}
-
 /// @return the error; empty if connected.
 net::awaitable<std::string> query_client::connect(time_limit limit) {
-    const auto found = co_await addresses(limit);
+    auto found = co_await endpoints_of(io_, backend_.host, backend_.port, limit);
     if (!found) co_return found.error();
-    std::string fault = backend_.host + " has no address";
     const session_maker make_session = [this] {
         return backend_.tls ? access_.make_session(access_.tls(), backend_) : nullptr;
     };
-    auto left = static_cast<std::ptrdiff_t>(found->size());
-    for (const stream_endpoint& each : *found) {
-        const auto now = monotonic_clock::now();
-        stream_.emplace(stream_socket{io_});
-        stream_->expires_at(now + (limit - now) / left--);
-        auto failed = co_await open_stream(*stream_, each, make_session);
-        if (!failed) co_return std::string{};
-        fault = std::move(failed->text);
-    }
-    stream_.reset();
-    co_return fault;
+    co_return co_await open_first(io_, *std::move(found), make_session, limit, stream_);
 }
 
 /// A text of the store as a line, without our secrets.

@@ -10,9 +10,7 @@
 #include <vector>
 
 #include "config/config.hpp"
-#include "core/result.hpp"
 #include "net/async.hpp"
-#include "net/socket.hpp"
 #include "net/timed_stream.hpp"
 #include "series/query_answer.hpp"
 #include "upstream/shared_store.hpp"
@@ -62,7 +60,6 @@ class query_client {
         bool unheard = false;  ///< no answer arrived: a kept connection may have been too old
     };
 
-    net::awaitable<result<std::vector<stream_endpoint>, std::string>> addresses(time_limit limit);
     net::awaitable<std::string> connect(time_limit limit);
     net::awaitable<attempt> exchange(const store_query& asked, query_answer& into, time_limit limit);
     [[nodiscard]] attempt broken(const std::string& why, bool unheard);
@@ -72,7 +69,6 @@ class query_client {
     const store_backend& backend_;
     const std::string_view tenant_header_;
     const store_access access_;
-    std::optional<name_resolver> resolver_;
     std::optional<timed_stream> stream_;
 };
 
