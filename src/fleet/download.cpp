@@ -51,7 +51,7 @@ std::int64_t number_of(const window_span& hour) {
 }  // namespace
 
 download::download(net::io_context& io, fleet_shared& shared)
-    : io_(io), shared_(shared), client_(io, shared.settings.store, shared.store), wakes_(io) {}
+    : shared_(shared), client_(io, shared.settings.store, shared.store), wakes_(io) {}
 
 net::awaitable<bool> download::once_more() {
     const std::uint64_t wanted = ++asked_;

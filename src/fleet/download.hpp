@@ -25,7 +25,6 @@ class series_limiter;
 class download {
     using clock = monotonic_clock;
 
-    net::io_context& io_;
     fleet_shared& shared_;
     redis_client client_;
     async_timer wakes_;

@@ -1,5 +1,7 @@
 """One request, as hostile as it can be made, takes memory and work within its bounds and gives them back."""
 
+import statistics
+
 import giants
 import recorded
 import wire
@@ -121,15 +123,13 @@ def test_nobody_waits_for_giants(limited):
         assert client.request("POST", WRITE, body, headers).status == 204
         return time.monotonic() - began
 
-    with gate.client() as client:
-        alone = min(seconds(client, giant, HEADERS) for _ in range(3))
-    others = []
-    with Busy(gate.address, 8, lambda client, _: seconds(client, giant, HEADERS)):
+    giants_take, others_take = [], []  # in the same seconds, on the same busy machine
+    with Busy(gate.address, 8, lambda client, _: giants_take.append(seconds(client, giant, HEADERS))):
         time.sleep(1)
-        with Busy(gate.address, 4, lambda client, _: others.append(seconds(client, small))):
+        with Busy(gate.address, 4, lambda client, _: others_take.append(seconds(client, small))):
             time.sleep(3)
-    assert len(others) > 40
-    assert sorted(others)[len(others) * 9 // 10] < alone / 3
+    assert len(others_take) > 40
+    assert sorted(others_take)[len(others_take) * 9 // 10] < statistics.median(giants_take) / 4
 
 
 def test_a_bomb_of_zstd_is_given_back_while_the_store_takes_its_time(limited, upstream):

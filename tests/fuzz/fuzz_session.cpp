@@ -9,6 +9,7 @@
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "http/session.hpp"
+#include "ingest/warm_series.hpp"
 #include "limit/limiter.hpp"
 #include "process/gate_metrics.hpp"
 #include "process/persistence.hpp"
@@ -45,7 +46,8 @@ struct gate {
     connection_registry connections{{.total = 4}, metrics.http};
     access_control access{settings.web};
     shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, nullptr};
+    warm_series warm;
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, warm, nullptr};
     serving_thread thread{shared, serving_thread::role::worker};
     const hash_key key = hash_key::known_to_all();
     const page_sources figures{.limiter = limiter,

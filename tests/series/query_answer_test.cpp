@@ -49,7 +49,7 @@ constexpr std::string_view victoria_vector =
 }  // namespace
 
 TEST_CASE("the series of a vector are read, in whatever pieces it arrives") {
-    for (const std::size_t piece : {1, 2, 3, 7, 64, 1 << 20}) {
+    for (const std::size_t piece : {1UL, 2UL, 3UL, 7UL, 64UL, 1UL << 20}) {
         CAPTURE(piece);
         const reading first = read(prometheus_vector, piece);
         CHECK(first.fault.empty());
