@@ -167,6 +167,7 @@ json::object to_json(const suggestion& of, const limit_rules& rules) {
     made["mode"] = to_text(of.mode);
     made["hourly"] = to_json(of.hourly);
     made["daily"] = to_json(of.daily);
+    if (of.active) made["active"] = to_json(*of.active);
     made["yaml"] = or_null(suggested_yaml(rules, of.scope, of.name, of.to_write));
     return made;
 }

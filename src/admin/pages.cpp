@@ -143,6 +143,7 @@ std::vector<too_small> too_small_limits(const status_facts& of, const page_sourc
         made.push_back({.whose = owner.empty() ? "the global limit" : owner,
                         .hourly = found->hourly,
                         .daily = found->daily,
+                        .active = found->active.value_or(window_suggestion{}),
                         .yaml = std::move(*yaml)});
     }
     return made;

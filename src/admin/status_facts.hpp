@@ -54,7 +54,7 @@ struct top_table {
 /// A limit that refuses without an explosion, and a limit that would do.
 struct too_small {
     std::string whose{};  ///< for example `the global limit`
-    window_suggestion hourly{}, daily{};
+    window_suggestion hourly{}, daily{}, active{};
     std::string yaml{};
 };
 

@@ -193,8 +193,8 @@ std::string findings_html(const std::vector<finding>& all, const sampled& sample
 /// For example `maxHourlySeries from 1,000 to 1,800`, for windows whose limit is too small.
 std::string raised_text(const too_small& of) {
     std::string text;
-    for (const auto& [key, window] :
-         {std::pair{"maxHourlySeries", &of.hourly}, std::pair{"maxDailySeries", &of.daily}}) {
+    for (const auto& [key, window] : {std::pair{"maxHourlySeries", &of.hourly}, std::pair{"maxDailySeries", &of.daily},
+                                      std::pair{"maxActiveSeries", &of.active}}) {
         const std::uint64_t wanted = window->suggested.value_or(0);
         if (window->series_max == 0 || wanted <= window->series_max) continue;
         text += fmt::format("{}{} from {} to {}", text.empty() ? "" : ", ", key, grouped(window->series_max),
@@ -212,7 +212,7 @@ std::string too_small_html(const status_facts& of) {
         out += paste_html(fmt::format("raise-{}", i + 1),
                           escaped(fmt::format("Raise {}: {}", cut(each.whose, 200), raised)),
                           "in the gate&#39;s configuration, if the store has room: one and a half times the highest "
-                          "demand of an hour that is known, one and a quarter times that of a day",
+                          "demand of an hour that is known, one and a quarter times that of a day, or of active series",
                           each.yaml);
     }
     return out.empty() ? out : "<h3>Where a limit is too small</h3>\n<div class=\"remedies\">\n" + out + "</div>\n";

@@ -16,7 +16,7 @@ char letter_of(demand_scope scope) {
     return static_cast<char>(first_letter + static_cast<char>(scope));
 }
 
-constexpr std::uint8_t format_version = 1;
+constexpr std::uint8_t without_active = 1, with_active = 2;  // versions of the format
 /// Bound for damaged files: the year 2200.
 constexpr std::int64_t hour_max = 2'016'000;
 
@@ -78,23 +78,33 @@ bool is_demand_key(std::string_view key) {
 }
 
 std::uint64_t demand_history::kept::peak() const noexcept {
-    return std::max(std::ranges::max(hours), std::ranges::max(days));
+    return std::max({std::ranges::max(hours), std::ranges::max(days), std::ranges::max(active)});
 }
 
 /// Slot of a window in a ring. A newer window drops the oldest. So does one older than all kept ones: the clock was
 /// wrong then.
 template <class Ring>
-std::size_t demand_history::slot_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring) {
+std::size_t demand_history::slot_of(std::int64_t window, std::int64_t& newest,
+                                    std::initializer_list<Ring kept::*> rings) {
     constexpr auto count = static_cast<std::int64_t>(std::tuple_size_v<Ring>);
     assert(window >= 0);
     const bool is_older = window <= newest - count;
     const std::int64_t passed = is_older ? count : std::clamp<std::int64_t>(window - newest, 0, count);
     for (std::int64_t i = 0; i < passed; ++i) {
         const auto slot = static_cast<std::size_t>((window - i) % count + count) % static_cast<std::size_t>(count);
-        for (auto& [key, budget] : budgets_) (budget.*ring)[slot] = 0;
+        for (auto& [key, budget] : budgets_)
+            for (Ring kept::*const ring : rings) (budget.*ring)[slot] = 0;
     }
     if (passed > 0) newest = window;
     return static_cast<std::size_t>(window % count);
+}
+
+std::size_t demand_history::slot_of_hour(std::int64_t hour) {
+    return slot_of<hours_ring>(hour, newest_hour_, {&kept::hours, &kept::active});
+}
+
+bool demand_history::has_active() const noexcept {
+    return std::ranges::any_of(budgets_, [](const auto& of) { return std::ranges::max(of.second.active) != 0; });
 }
 
 void demand_history::add(std::span<const ended_budget> ended) {
@@ -106,11 +116,12 @@ void demand_history::add(std::span<const ended_budget> ended) {
             ring[slot] = std::max(ring[slot], series);
         };
         if (each.hour) {
-            const std::size_t slot = slot_of(hour_number(each.hour->start), newest_hour_, &kept::hours);
+            const std::size_t slot = slot_of_hour(hour_number(each.hour->start));
             raise(at->second.hours, slot, each.hour->series);
+            raise(at->second.active, slot, each.active);
         }
         if (each.day) {
-            const std::size_t slot = slot_of(day_number(each.day->start), newest_day_, &kept::days);
+            const std::size_t slot = slot_of<days_ring>(day_number(each.day->start), newest_day_, {&kept::days});
             raise(at->second.days, slot, each.day->series);
         }
     }
@@ -119,8 +130,8 @@ void demand_history::add(std::span<const ended_budget> ended) {
 }
 
 void demand_history::advance(std::chrono::sys_seconds hour, std::chrono::sys_seconds day) {
-    slot_of(std::max<std::int64_t>(hour_number(hour) - 1, 0), newest_hour_, &kept::hours);
-    slot_of(std::max<std::int64_t>(day_number(day) - 1, 0), newest_day_, &kept::days);
+    slot_of_hour(std::max<std::int64_t>(hour_number(hour) - 1, 0));
+    slot_of<days_ring>(std::max<std::int64_t>(day_number(day) - 1, 0), newest_day_, {&kept::days});
 }
 
 /// Drops budgets without demand, then those with the lowest peaks beyond count_max.
@@ -141,11 +152,13 @@ void demand_history::trim(bool parts, std::size_t count_max) {
 demand_history::pasts demand_history::find(std::string_view key) const {
     const auto found = budgets_.find(key);
     if (found == budgets_.end()) return {};
-    return {.hourly = past_of(found->second.hours), .daily = past_of(found->second.days)};
+    const kept& of = found->second;
+    return {.hourly = past_of(of.hours), .daily = past_of(of.days), .active = past_of(of.active)};
 }
 
 void demand_history::save(state_encoder& out) const {
-    out.number(format_version);
+    const bool is_active = has_active();
+    out.number(is_active ? with_active : without_active);
     out.number(newest_hour_);
     out.number(newest_day_);
     out.number(static_cast<std::uint64_t>(budgets_.size()));
@@ -153,11 +166,14 @@ void demand_history::save(state_encoder& out) const {
         out.text(key);
         for (const std::uint64_t each : budget.hours) out.number(each);
         for (const std::uint64_t each : budget.days) out.number(each);
+        if (!is_active) continue;
+        for (const std::uint64_t each : budget.active) out.number(each);
     }
 }
 
 bool demand_history::load(state_decoder& in) {
-    if (in.number<std::uint8_t>() != format_version) in.fail();
+    const auto version = in.number<std::uint8_t>();
+    if (version != without_active && version != with_active) in.fail();
     demand_history loaded;
     loaded.newest_hour_ = in.number<std::int64_t>();
     loaded.newest_day_ = in.number<std::int64_t>();
@@ -170,6 +186,8 @@ bool demand_history::load(state_decoder& in) {
         kept budget;
         for (std::uint64_t& each : budget.hours) each = in.number<std::uint64_t>();
         for (std::uint64_t& each : budget.days) each = in.number<std::uint64_t>();
+        if (version == with_active)
+            for (std::uint64_t& each : budget.active) each = in.number<std::uint64_t>();
         if (!in.good()) return false;
         parts += is_part(key) ? 1 : 0;
         if (!loaded.budgets_.emplace(std::move(key), budget).second) in.fail();

@@ -57,6 +57,7 @@ class demand_history {
     struct pasts {
         past hourly;
         past daily;
+        past active;  ///< by hours
 
         friend bool operator==(const pasts&, const pasts&) = default;
     };
@@ -70,7 +71,8 @@ class demand_history {
     [[nodiscard]] std::size_t size() const noexcept { return budgets_.size(); }
 
     /// Writes: a version, the numbers of the last hour and day (since 1970), the number of budgets. Then each budget's
-    /// key, hours and days, ordered by window number modulo the ring's size.
+    /// key, hours and days, ordered by window number modulo the ring's size; in version 2 also the hours of active
+    /// series. Without active series it writes version 1, which older gates read.
     void save(state_encoder& out) const;
     /// Replaces the content. @return false if the bytes are damaged; then nothing has changed.
     bool load(state_decoder& in);
@@ -81,12 +83,15 @@ class demand_history {
     struct kept {
         hours_ring hours{};
         days_ring days{};
+        hours_ring active{};
 
         [[nodiscard]] std::uint64_t peak() const noexcept;
     };
 
     template <class Ring>
-    std::size_t slot_of(std::int64_t window, std::int64_t& newest, Ring kept::*ring);
+    std::size_t slot_of(std::int64_t window, std::int64_t& newest, std::initializer_list<Ring kept::*> rings);
+    std::size_t slot_of_hour(std::int64_t hour);
+    [[nodiscard]] bool has_active() const noexcept;
     void trim(bool parts, std::size_t count_max);
 
     std::map<std::string, kept, std::less<>> budgets_;

@@ -27,6 +27,11 @@ std::uint64_t demand_of(const budget_window_figures& of) {
     return of.series_current + of.series_refused;
 }
 
+/// The most at one time in this hour, and those refused. 0 if active series are not counted.
+std::uint64_t active_demand_of(const budget_figures& of) {
+    return of.active ? of.active_peak + of.active->series_refused : 0;
+}
+
 using parts_of_whole = std::vector<const budget_figures*>;
 
 class adviser {
@@ -49,12 +54,17 @@ class adviser {
         made.daily = advise_window(key, demand_window::daily, budget.daily, past.daily);
         // Series refused by the hour were not offered to the day, so the day needs at least as much.
         if (made.hourly.suggested) made.daily.suggested = std::max(made.daily.suggested, made.hourly.suggested);
-        const std::uint64_t active = budget.active ? budget.active->series_max : 0;
-        const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0 || active != 0;
+        if (budget.active)
+            made.active =
+                weighed(refusing_window::active, budget.active->series_max, active_demand_of(budget), past.active);
+        const std::uint64_t active_max = budget.active ? budget.active->series_max : 0;
+        const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0 || active_max != 0;
         const auto to_write = [is_limited](const window_suggestion& of) {
             return is_limited && of.series_max == 0 ? 0 : of.suggested.value_or(of.series_max);
         };
-        made.to_write = {.hourly = to_write(made.hourly), .daily = to_write(made.daily), .active = active};
+        made.to_write = {.hourly = to_write(made.hourly),
+                         .daily = to_write(made.daily),
+                         .active = active_max == 0 ? 0 : to_write(*made.active)};
         return made;
     }
 
@@ -65,10 +75,15 @@ class adviser {
         for (const budget_figures* each : parts) {
             if (demand_of(each->hourly) > demand_of(largest.hourly)) largest.hourly = each->hourly;
             if (demand_of(each->daily) > demand_of(largest.daily)) largest.daily = each->daily;
+            if (active_demand_of(*each) > active_demand_of(largest)) {
+                largest.active = each->active;
+                largest.active_peak = each->active_peak;
+            }
         }
+        if (figures_.active && !largest.active) largest.active.emplace();
+        if (largest.active) largest.active->series_max = maxima.active;
         largest.hourly.series_max = maxima.hourly;
         largest.daily.series_max = maxima.daily;
-        if (maxima.active != 0) largest.active = {.series_max = maxima.active};
         suggestion made = advise(scope, largest);
         made.hourly.exhausted_in = soonest(demand_window::hourly, parts);
         made.daily.exhausted_in = soonest(demand_window::daily, parts);
@@ -79,14 +94,21 @@ class adviser {
     [[nodiscard]] window_suggestion advise_window(std::string_view key, demand_window window,
                                                   const budget_window_figures& running,
                                                   const demand_history::past& past) const {
-        window_suggestion made{.series_max = running.series_max, .demand = demand_of(running)};
+        const auto limited_by = window == demand_window::hourly ? refusing_window::hourly : refusing_window::daily;
+        window_suggestion made = weighed(limited_by, running.series_max, demand_of(running), past);
+        made.exhausted_in = exhausted_in(key, window, running);
+        return made;
+    }
+
+    [[nodiscard]] static window_suggestion weighed(refusing_window window, std::uint64_t series_max,
+                                                   std::uint64_t demand, const demand_history::past& past) {
+        window_suggestion made{.series_max = series_max, .demand = demand};
         made.peak = std::max(past.peak, made.demand);
         made.windows = past.windows;
         if (past.windows != 0) made.typical = past.typical;
         if (made.peak != 0) made.suggested = suggested_maximum(window, made.peak);
         if (made.series_max != 0)
             made.headroom = static_cast<std::int64_t>(made.series_max) - static_cast<std::int64_t>(made.peak);
-        made.exhausted_in = exhausted_in(key, window, running);
         return made;
     }
 
@@ -158,7 +180,8 @@ std::vector<candidate> candidates_of(const limiter_figures& figures, const deman
             found.push_back(
                 {.scope = scope,
                  .budget = &each,
-                 .peak = std::max({past.hourly.peak, past.daily.peak, demand_of(each.hourly), demand_of(each.daily)})});
+                 .peak = std::max({past.hourly.peak, past.daily.peak, past.active.peak, demand_of(each.hourly),
+                                   demand_of(each.daily), active_demand_of(each)})});
         }
     };
     add(figures.tenants, demand_scope::tenant);
@@ -169,9 +192,9 @@ std::vector<candidate> candidates_of(const limiter_figures& figures, const deman
 
 }  // namespace
 
-std::uint64_t suggested_maximum(demand_window window, std::uint64_t peak) {
+std::uint64_t suggested_maximum(refusing_window window, std::uint64_t peak) {
     const std::uint64_t from = std::min(peak, peak_max);
-    return rounded_up(from + (window == demand_window::hourly ? from / 2 + from % 2 : from / 4 + (from % 4 + 3) / 4));
+    return rounded_up(from + (window == refusing_window::hourly ? from / 2 + from % 2 : from / 4 + (from % 4 + 3) / 4));
 }
 
 suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,

@@ -18,6 +18,7 @@
 
 namespace seriesgate {
 
+/// For active series a window is an hour, and its demand the most at one time and those refused.
 struct window_suggestion {
     std::uint64_t series_max = 0;                        ///< in force; 0: not limited
     std::uint64_t demand = 0;                            ///< so far in the running window
@@ -36,7 +37,8 @@ struct suggestion {
     limit_mode mode = limit_mode::enforce;
     window_suggestion hourly;
     window_suggestion daily;
-    /// The maxima to configure: the suggestion where a limit exists, or in both windows if there is none.
+    std::optional<window_suggestion> active{};  ///< nothing: active series are not counted
+    /// The maxima to configure: the suggestion where a limit exists, or in hour and day if there is none.
     series_maxima to_write;
 };
 
@@ -57,9 +59,9 @@ struct suggestion_list {
     std::size_t total = 0;  ///< before cutting to shown_max
 };
 
-/// For an hour 1.5 times its peak, because a rollout has the old and the new series; for a day 1.25 times. Rounded up
-/// to two digits, at least 10.
-std::uint64_t suggested_maximum(demand_window window, std::uint64_t peak);
+/// For an hour 1.5 times its peak, because a rollout has the old and the new series; for a day, and for active series,
+/// 1.25 times. Rounded up to two digits, at least 10.
+std::uint64_t suggested_maximum(refusing_window window, std::uint64_t peak);
 
 /// The gate first, then the tenants' shared maxima, then each limit in order; then existing tenants and groups, highest
 /// peaks first. The daily number is at least the hourly one.

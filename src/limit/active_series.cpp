@@ -17,7 +17,7 @@ active_series::budget_number active_series::open_budget() {
     }
     const budget_number opened = free_budgets_.back();
     free_budgets_.pop_back();
-    budgets_[opened - 1] = {.series = 0, .users = 1};
+    budgets_[opened - 1] = {.series = 0, .peak = 0, .users = 1};
     return opened;
 }
 
@@ -52,7 +52,10 @@ combination_number active_series::join(budget_list budgets) {
     combination_number joined = find(budgets, hash);
     if (joined == 0) joined = make(budgets, hash);
     ++at(joined).series;
-    for (const budget_number each : budgets) ++budgets_[each - 1].series;
+    for (const budget_number each : budgets) {
+        budget_entry& counted = budgets_[each - 1];
+        counted.peak = std::max(counted.peak, ++counted.series);
+    }
     return joined;
 }
 

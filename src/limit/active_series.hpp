@@ -39,6 +39,13 @@ class active_series {
     [[nodiscard]] std::uint64_t count_in(budget_number budget) const noexcept {
         return budget == 0 ? 0 : budgets_[budget - 1].series;
     }
+    /// The highest count since begin_hour(). It is not saved: after a start, since then.
+    [[nodiscard]] std::uint64_t peak_in(budget_number budget) const noexcept {
+        return budget == 0 ? 0 : budgets_[budget - 1].peak;
+    }
+    void begin_hour(budget_number budget) noexcept {
+        if (budget != 0) budgets_[budget - 1].peak = budgets_[budget - 1].series;
+    }
 
     /// Counts one more series in these budgets. @return their combination, never 0.
     [[nodiscard]] combination_number join(budget_list budgets);
@@ -66,6 +73,7 @@ class active_series {
   private:
     struct budget_entry {
         std::uint64_t series = 0;
+        std::uint64_t peak = 0;
         std::uint32_t users = 0;  ///< combinations, and the budget itself
     };
     struct combination_entry {

@@ -161,7 +161,7 @@ void raise(std::optional<window_demand>& window, const std::optional<window_dema
 }  // namespace
 
 std::uint64_t ended_budgets::entry::rank() const noexcept {
-    return std::max(series_in(hour), series_in(day));
+    return std::max({series_in(hour), series_in(day), active});
 }
 
 void ended_budgets::note(beginnings& all, const beginning& one) noexcept {
@@ -184,10 +184,17 @@ void ended_budgets::day_ends(std::uint64_t number, std::chrono::sys_seconds star
 }
 
 void ended_budgets::add(const std::shared_ptr<const compiled_rules>& rules, const budget_role& role,
-                        std::string_view key, const numbered& hour, const std::optional<numbered>& day) noexcept {
+                        std::string_view key, const numbered& hour, const std::optional<numbered>& day,
+                        std::uint64_t active) noexcept {
     try {
         const demand_scope scope = scope_of(*rules, role);
-        entry made{.rules = rules, .scope = scope, .role = role, .key = {}, .hour = demand_in(hours_, hour), .day = {}};
+        entry made{.rules = rules,
+                   .scope = scope,
+                   .role = role,
+                   .key = {},
+                   .hour = demand_in(hours_, hour),
+                   .day = {},
+                   .active = active};
         if (day) made.day = demand_in(days_, *day);
         if (made.rank() == 0) return;
         const auto whole = whole_of(scope);
@@ -223,6 +230,7 @@ void ended_budgets::add_largest(entry&& made) {
         if (is_same) {
             raise(last.hour, made.hour);
             raise(last.day, made.day);
+            last.active = std::max(last.active, made.active);
             return;
         }
     }

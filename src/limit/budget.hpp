@@ -253,6 +253,7 @@ class ended_budgets {
         std::string key;
         std::optional<window_demand> hour;
         std::optional<window_demand> day;
+        std::uint64_t active = 0;  ///< most active series at one time in the hour, and those refused
 
         [[nodiscard]] std::uint64_t rank() const noexcept;
     };
@@ -271,8 +272,9 @@ class ended_budgets {
     /// failure.
     /// @param rules in force; `role` refers to them.
     /// @param day set if the day has ended too.
+    /// @param active see entry.
     void add(const std::shared_ptr<const compiled_rules>& rules, const budget_role& role, std::string_view key,
-             const numbered& hour, const std::optional<numbered>& day) noexcept;
+             const numbered& hour, const std::optional<numbered>& day, std::uint64_t active) noexcept;
 
     [[nodiscard]] std::vector<entry> take() noexcept;
 

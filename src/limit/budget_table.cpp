@@ -315,7 +315,10 @@ void budget_table::catch_up(std::size_t count) {
                                  active_.count_in(pair.active.number) != 0 ||
                                  pair.active.newly_active(hour_minute_) != 0;
             if (told_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.limit_budgets - 2);
-            if (hour_ended) note_ended(pair);
+            if (hour_ended) {
+                note_ended(pair);
+                active_.begin_hour(pair.active.number);
+            }
             if (hour_ended && !is_used && told_.limit_budgets != 0) {
                 drop(of, told_.place);
                 continue;
@@ -334,7 +337,8 @@ void budget_table::note_ended(const budget_pair& pair) noexcept {
     const auto demand_of = [](const budget& of) { return of.current() + of.refused_series(); };
     std::optional<ended_budgets::numbered> day;
     if (pair.day != day_) day = ended_budgets::numbered{.number = pair.day, .series = demand_of(pair.daily)};
-    ended_.add(rules_, pair.role, pair.key, {.number = pair.hour, .series = demand_of(pair.hourly)}, day);
+    const std::uint64_t active = active_.peak_in(pair.active.number) + pair.active.refused().estimate();
+    ended_.add(rules_, pair.role, pair.key, {.number = pair.hour, .series = demand_of(pair.hourly)}, day, active);
 }
 
 void budget_table::drop(limit_budgets& of, std::size_t place) {

@@ -34,6 +34,7 @@ budget_figures figures_of(const budget_pair& pair, const active_series& active) 
                        .series_reserved = 0,
                        .series_refused = pair.active.refused().estimate(),
                        .refused_is_exact = pair.active.refused().is_exact()};
+    made.active_peak = active.peak_in(pair.active.number);
     return made;
 }
 
@@ -172,7 +173,7 @@ std::vector<ended_budget> take_ended(series_limiter& limiter) {
     std::vector<ended_budget> named;
     named.reserve(entries.size());
     for (const ended_budgets::entry& each : entries) {
-        ended_budget made{.scope = each.scope, .name = {}, .hour = each.hour, .day = each.day};
+        ended_budget made{.scope = each.scope, .name = {}, .hour = each.hour, .day = each.day, .active = each.active};
         const bool is_part = each.scope == demand_scope::tenant || each.scope == demand_scope::group;
         if (is_part) made.name = name_of(*each.rules, each.role, each.key);
         if (each.scope == demand_scope::limit) made.name.limit = each.rules->limits[each.role.limit].name;

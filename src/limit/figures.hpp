@@ -32,6 +32,7 @@ struct budget_figures {
     budget_window_figures hourly;
     budget_window_figures daily;
     std::optional<budget_window_figures> active{};  ///< nothing: active series are not counted
+    std::uint64_t active_peak = 0;                  ///< most active series at one time in the hour
 };
 
 class active_series;
@@ -90,6 +91,7 @@ struct ended_budget {
     budget_name name;
     std::optional<window_demand> hour;
     std::optional<window_demand> day;
+    std::uint64_t active = 0;  ///< most active series at one time in the hour, and those refused
 };
 
 /// Returns the windows that ended since the last call. Threads: any.

@@ -143,6 +143,28 @@ TEST_CASE("a history is the same after it was saved and loaded") {
     CHECK(after.find(key_of("a")).hourly == past{.peak = 500, .typical = 118, .windows = 24});
 }
 
+TEST_CASE("active series of the last 24 hours are kept, and saved where there are any") {
+    demand_history before = example();
+    const std::string without = saved_text(before);
+    for (std::uint64_t n = 10; n < 40; ++n) {
+        ended_budget ended = hour_of_group("a", midnight + n * 1h, 100 + n);
+        ended.active = n == 10 ? 1'000 : 50 + n;
+        add(before, ended);
+    }
+    CHECK(before.find(key_of("a")).active == past{.peak = 89, .typical = 77, .windows = 24});
+    CHECK(before.find(key_of("b")).active == past{});
+    const std::string bytes = saved_text(before);
+    CHECK(bytes.front() == 2);
+    CHECK(without.front() == 1);
+    demand_history after;
+    REQUIRE(loads_text(after, bytes));
+    CHECK(saved_text(after) == bytes);
+    REQUIRE(loads_text(after, without));
+    CHECK(after.find(key_of("a")) == example().find(key_of("a")));
+    for (std::size_t size = 0; size < bytes.size(); size += 7)
+        REQUIRE_FALSE(loads_text(after, std::string_view{bytes}.substr(0, size)));
+}
+
 TEST_CASE("every cut of a history is refused, and changes nothing") {
     const std::string bytes = saved_text(example());
     demand_history history;
@@ -172,7 +194,8 @@ TEST_CASE("what no history has written is refused") {
         return !loads_text(history, bytes);
     };
     CHECK_FALSE(refused(1, 1, 1, {"e-x"}));
-    CHECK(refused(1, 1, 1, {"e-x"}, 2));
+    CHECK(refused(1, 1, 1, {"e-x"}, 2));  // without the hours of active series
+    CHECK(refused(1, 1, 1, {"e-x"}, 3));
     CHECK(refused(-1, 1, 1, {"e-x"}));
     CHECK(refused(1, -1, 1, {"e-x"}));
     CHECK(refused(3'000'000, 1, 1, {"e-x"}));

@@ -51,8 +51,8 @@ struct scene {
 };
 
 TEST_CASE("a suggestion is the peak and some more, rounded up to two digits") {
-    const auto hourly = [](std::uint64_t peak) { return suggested_maximum(demand_window::hourly, peak); };
-    const auto daily = [](std::uint64_t peak) { return suggested_maximum(demand_window::daily, peak); };
+    const auto hourly = [](std::uint64_t peak) { return suggested_maximum(refusing_window::hourly, peak); };
+    const auto daily = [](std::uint64_t peak) { return suggested_maximum(refusing_window::daily, peak); };
     CHECK(hourly(1) == 10);
     CHECK(hourly(8) == 12);
     CHECK(hourly(9) == 14);
@@ -65,6 +65,7 @@ TEST_CASE("a suggestion is the peak and some more, rounded up to two digits") {
     CHECK(daily(80) == 100);
     CHECK(daily(81) == 110);
     CHECK(daily(1'000'001) == 1'300'000);
+    CHECK(suggested_maximum(refusing_window::active, 81) == 110);
     CHECK(hourly(~std::uint64_t{0}) >= std::uint64_t{1} << 62);
 }
 
@@ -90,6 +91,37 @@ TEST_CASE("peak and median are of the windows that are kept, and of the running 
     CHECK_FALSE(made.daily.headroom.has_value());
     // Only the hour has a limit: the suggestion does not bring one for the day.
     CHECK(made.to_write == series_maxima{.hourly = 90, .daily = 0});
+}
+
+TEST_CASE("for active series the most at one time count, and those that were refused") {
+    scene of;
+    of.figures.active.emplace();
+    of.figures.limits = {group_with("a", 40, 40, {}), group_with("b", 40, 40, {})};
+    for (budget_figures& each : of.figures.limits) {
+        each.active = {.series_max = 50, .series_current = 20, .series_refused = 6};
+        each.active_peak = each.name.group[0].second == "a" ? 44 : 30;
+    }
+    const ended_budget ended{.scope = demand_scope::group,
+                             .name = of.figures.limits[1].name,
+                             .hour = window_demand{ten - 1h, 60},
+                             .day = {},
+                             .active = 80};
+    of.history.add({&ended, 1});
+    of.rules.limits[0].maxima = {.hourly = 0, .daily = 0, .active = 50};
+    const auto a = of.find(demand_scope::group, "a"), b = of.find(demand_scope::group, "b");
+    REQUIRE(a.active.has_value());
+    CHECK(a.active->demand == 50);
+    CHECK(a.active->suggested == 63u);
+    CHECK(a.active->headroom == 0);
+    CHECK(a.to_write == series_maxima{.hourly = 0, .daily = 0, .active = 63});
+    CHECK(b.active->demand == 36);
+    CHECK(b.active->peak == 80);
+    CHECK(b.active->typical == 80u);
+    CHECK(b.active->suggested == 100u);
+    const auto whole = of.find(demand_scope::limit);
+    CHECK(whole.active->demand == 50);
+    CHECK(whole.active->series_max == 50);
+    CHECK_FALSE(of.find(demand_scope::global).active.has_value());
 }
 
 TEST_CASE("where nothing is limited both numbers are to be written, and the day's is at least the hour's") {

@@ -151,7 +151,8 @@ TEST_CASE("an hour that ends before all budgets know of the last one keeps its o
     (void)gate.limiter.time().in_force(at(11));
     gate.limiter.maintain(at(12));
     const auto ended = take_ended(gate.limiter);
-    CHECK(one_of(ended, demand_scope::global).hour == demand(at(10), 3));
+    REQUIRE(!ended.empty());  // with a table the next hour has active series at its begin
+    CHECK(ended.front().hour == demand(at(10), 3));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import culprits
 import wire
 from faked_clock import FakedClock
 from kept_state import directory, kept  # noqa: F401 (a fixture)
@@ -165,3 +166,21 @@ def test_filters_count_no_active_series(limited):
     gate = limited("maxHourlySeries: 10\n")
     assert "active" not in gate.stats["windows"]
     assert 'window="active"' not in gate.get("/metrics").body.decode()
+
+
+def test_a_suggestion_goes_by_the_most_active_series_at_one_time(timed, clock, upstream):
+    """Three times ten series one after the other: the hour has thirty, and no more than ten at one time."""
+    gate = timed("seriesSet: exact\nmaxHourlySeries: 100\nmaxActiveSeries: 12\nactiveWindow: 1m\n")
+    for at in (0, 3, 6):
+        minute(gate, clock, f"12:0{at}:05")
+        assert len(offer(gate, upstream, numbered(10, start=at * 10))) == 10
+    offer(gate, upstream, numbered(5, start=1000))
+    found = culprits.ask(gate, "suggestions")[0]
+    assert found["hourly"]["demand"] == 32
+    assert found["active"] == {"maxSeries": 12, "demand": 15, "peak": 15, "typical": None, "windows": 0,
+                               "suggested": 19, "headroom": -3, "exhaustedInSeconds": None}
+    assert "maxActiveSeries: 19" in found["yaml"]
+    minute(gate, clock, "13:00:30")
+    eventually(lambda: culprits.ask(gate, "suggestions")[0]["active"]["windows"] == 1, "the hour is kept")
+    found = culprits.ask(gate, "suggestions")[0]["active"]
+    assert (found["peak"], found["typical"]) == (15, 15)
