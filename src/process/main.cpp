@@ -11,6 +11,8 @@
 #include "base/log.hpp"
 #include "config/command_line.hpp"
 #include "core/bytes.hpp"
+#include "core/text.hpp"
+#include "limit/memory_estimate.hpp"
 #include "process/health_check.hpp"
 #include "process/process.hpp"
 #include "process/startup_steps.hpp"
@@ -88,6 +90,19 @@ int check_health(const std::string& url) {
     return fault.empty() ? 0 : fail("--health-check: " + fault);
 }
 
+/// For example `memory for known series: at most 54 MB (1,000,000 in an hour, 2,000,000 in a day)`.
+std::string memory_text(const seriesgate::config& settings) {
+    using namespace seriesgate;
+    const memory_estimate of = estimate_memory(settings.rules, settings.series_set);
+    if (!of.at_most)
+        return fmt::format("memory for known series: {} to {} bytes each, no global limit bounds their number",
+                           of.series_bytes_min, of.series_bytes_max);
+    constexpr std::uint64_t mb = 1'000'000;
+    return fmt::format("memory for known series: at most {} MB ({} in an hour, {} in a day)",
+                       grouped((of.at_most->bytes + mb - 1) / mb), grouped(of.at_most->hour_series),
+                       grouped(of.at_most->day_series));
+}
+
 int start(int argc, const char* const* argv) {
     using namespace seriesgate;
     if (top::is_asked_for(argc, argv)) return look(argc, argv);
@@ -103,7 +118,7 @@ int start(int argc, const char* const* argv) {
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {
         for (const config_error& doubt : loaded.warnings) fmt::print(stderr, "{}\n", doubt.text());
-        fmt::print("{}: ok\n", asked.config_file.value_or("command line"));
+        fmt::print("{}: ok\n{}\n", asked.config_file.value_or("command line"), memory_text(loaded.value));
         return 0;
     }
     if (asked.takes_over && takeover_path(loaded.value).empty())

@@ -192,7 +192,7 @@ def test_a_gate_that_does_not_answer_is_not_healthy(start, mounted):
 def test_its_own_configuration_is_good(image, start):
     gate = start({}, arguments=[*image.config["Cmd"], "--check-config"])
     assert gate.process.wait(20) == 0
-    assert gate.process.stdout.read() == "/etc/seriesgate/seriesgate.yaml: ok\n"
+    assert gate.process.stdout.readline() == "/etc/seriesgate/seriesgate.yaml: ok\n"
 
 
 # --- the list of its parts

@@ -1,0 +1,72 @@
+// What --check-config says of memory, against a limiter that is filled.
+#include "limit/memory_estimate.hpp"
+
+#include <chrono>
+#include <cstdint>
+
+#include "limit/offering.hpp"
+#include "support/catch.hpp"
+
+namespace seriesgate::testing::memory_estimate_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Fills the hours from 20:00 on, each with other series, over midnight. @return the most that the windows took.
+std::uint64_t most_bytes(const limit_rules& rules, set_kind set, std::uint64_t series_in_hour) {
+    series_limiter limiter{rules, at(20), hash_key::known_to_all(), limit_scope::gate, set};
+    lookup_result scratch;
+    std::vector<verdict> verdicts;
+    std::uint64_t most = 0;
+    for (std::uint64_t hour = 0; hour < 6; ++hour) {
+        const time_point now = at(20) + std::chrono::hours{hour};
+        for (std::uint64_t first = 0; first < series_in_hour; first += 2'000) {
+            const auto some = series(hour * series_in_hour + first, 2'000);
+            verdicts.assign(some.size(), verdict::unknown);
+            limiter.decide(some, now, verdicts, scratch);
+            limiter.maintain(now);
+        }
+        const limiter_figures shown = figures_of(limiter);
+        most = std::max<std::uint64_t>(most, shown.hourly.filter_bytes + shown.daily.filter_bytes);
+    }
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE("a full gate takes no more memory than the estimate, and not much less than a third") {
+    for (const set_kind set : {set_kind::bloom, set_kind::exact}) {
+        const limit_rules rules{.global = {.hourly = 300'000, .daily = 600'000}, .incumbent_grace = 0s};
+        const memory_estimate made = estimate_memory(rules, set);
+        REQUIRE(made.at_most.has_value());
+        CHECK(made.at_most->hour_series == 300'000);
+        CHECK(made.at_most->day_series == 600'000);
+        const std::uint64_t most = most_bytes(rules, set, 320'000);
+        CAPTURE(set, most);
+        CHECK(most <= made.at_most->bytes);
+        CHECK(most > made.at_most->bytes / 3);
+    }
+}
+
+TEST_CASE("the estimate of a series goes by the set, and by the rate of false positives") {
+    CHECK(estimate_memory({}, set_kind::exact).series_bytes_min == 20);
+    CHECK(estimate_memory({}, set_kind::exact).series_bytes_max == 27);
+    CHECK(estimate_memory({}, set_kind::bloom).series_bytes_min == 9);
+    CHECK(estimate_memory({}, set_kind::bloom).series_bytes_max == 18);
+    CHECK(estimate_memory({.false_positive_rate = 1e-9}, set_kind::bloom).series_bytes_min > 18);
+}
+
+TEST_CASE("only enforced global maxima bound the memory") {
+    CHECK_FALSE(estimate_memory({}, set_kind::bloom).at_most.has_value());
+    CHECK_FALSE(estimate_memory({.global = {.active = 5}}, set_kind::exact).at_most.has_value());
+    CHECK_FALSE(estimate_memory({.global = {.hourly = 5}, .mode = limit_mode::observe}, set_kind::bloom).at_most);
+    const auto by_hour = estimate_memory({.global = {.hourly = 1'000}}, set_kind::exact).at_most.value();
+    CHECK(by_hour.hour_series == 1'000);
+    CHECK(by_hour.day_series == 24'000);
+    CHECK(by_hour.bytes == 25'000 * 27);
+    const auto by_day = estimate_memory({.global = {.daily = 1'000}}, set_kind::exact).at_most.value();
+    CHECK(by_day.hour_series == 1'000);
+    CHECK(by_day.bytes == 2'000 * 27);
+}
+
+}  // namespace seriesgate::testing::memory_estimate_test
