@@ -1,0 +1,144 @@
+"""A rollout under an active limit of 1.2 times the demand, as a real Prometheus and a real vmagent send it to a real store."""
+
+import json
+
+import pytest
+
+from answering import Answering
+from servers import Server, VictoriaMetrics
+from traffic import limits
+from waiting import eventually
+from world import time
+
+pytestmark = [pytest.mark.extended, pytest.mark.slow, pytest.mark.timeout(420)]
+
+PODS, LINES = 1_000, 55
+OF_POD = 60  # with the five that a sender adds for each target
+INTERVAL = 5  # seconds
+SICK_MAX = 1_000
+CONFIG = f"""
+seriesSet: exact
+activeWindow: 1m
+limits:
+  - name: per-namespace
+    each: [namespace]
+    maxActiveSeries: {PODS * OF_POD * 12 // 10}
+    maxHourlySeries: 1000000
+    overrides: [{{group: {{namespace: sick}}, maxActiveSeries: {SICK_MAX}}}]
+"""
+
+
+class Cluster:
+    """What a sender discovers and scrapes: pods of two namespaces."""
+
+    def __init__(self, folder):
+        self.file, self.releases, self.sick = folder / "pods.json", [1] * PODS, False
+        self._exploded = 0
+        self._page = "".join(f'requests_total{{path="/p{i}"}} 1\n' for i in range(LINES)).encode()
+        self._server = Answering(self._answer)
+        self.stop = self._server.stop
+        self.discover()
+
+    def _answer(self, path):
+        if path != "/sick":
+            return self._page
+        self._exploded += 2_000
+        return "".join(f'requests_total{{id="{i}"}} 1\n' for i in range(self._exploded - 2_000, self._exploded)).encode()
+
+    def discover(self):
+        def target(namespace, pod, path):
+            return {"targets": [f"127.0.0.1:{self._server.server_port}"],
+                    "labels": {"namespace": namespace, "pod": pod, "__metrics_path__": path}}
+
+        groups = [target("shop", f"shop-{release}-{pod}", "/pod") for pod, release in enumerate(self.releases)]
+        if self.sick:
+            groups.append(target("sick", "sick-1", "/sick"))
+        made = self.file.with_suffix(".new")
+        made.write_text(json.dumps(groups))
+        made.rename(self.file)
+
+    def replace(self, first, last):
+        self.releases[first:last] = [2] * (last - first)
+        self.discover()
+
+
+def discovering(folder, remote_write=""):
+    file = folder / "scrape.yml"
+    file.write_text(f"global: {{scrape_interval: {INTERVAL}s}}\nscrape_configs:\n  - job_name: pods\n"
+                    f"    file_sd_configs: [{{files: ['{folder}/pods.json']}}]\n{remote_write}")
+    return file
+
+
+def prometheus(folder, gate):
+    """It sends stale markers for pods that are gone."""
+    file = discovering(folder, f"remote_write:\n  - url: {gate.url}/api/v1/write\n")
+    return Server("prometheus", lambda port: [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
+                                              f"--web.listen-address=127.0.0.1:{port}"], folder, "/-/ready")
+
+
+def vmagent(folder, gate):
+    """It sends none, for so it is told."""
+    file = discovering(folder)
+    return Server("vmagent", lambda port: [
+        f"-promscrape.config={file}", f"-httpListenAddr=127.0.0.1:{port}", f"-remoteWrite.tmpDataPath={folder}/queue",
+        f"-remoteWrite.url={gate.url}/api/v1/write", "-remoteWrite.flushInterval=200ms", "-promscrape.noStaleMarkers",
+        "-promscrape.fileSDCheckInterval=1s", "-memory.allowedBytes=268435456"], folder, "/health")
+
+
+@pytest.fixture
+def store(tmp_path):
+    server = VictoriaMetrics(tmp_path)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    made = Cluster(tmp_path)
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("sender, share, steps", [(prometheus, 1, 30), (vmagent, 0.15, 10)],
+                         ids=["with markers, all pods", "without markers, 15 % of the pods"])
+def test_a_rollout_passes_and_an_explosion_beside_it_does_not(sender, share, steps, start_gate, store, cluster, tmp_path):
+    gate = start_gate(f"--upstream.url={store.write_url}", config=CONFIG)
+    most = {}
+
+    def active(namespace):
+        of = limits(gate.stats, "per-namespace").get(namespace)
+        count = of["active"]["currentSeries"] if of else 0
+        most[namespace] = max(most.get(namespace, 0), count)
+        return count
+
+    server = sender(tmp_path, gate)
+    try:
+        eventually(lambda: active("shop") >= PODS * OF_POD, "all pods have been scraped", 60)
+        demand = active("shop")
+        replaced = int(PODS * share)
+        cluster.sick = True
+        for step in range(steps):
+            cluster.replace(replaced * step // steps, replaced * (step + 1) // steps)
+            until = time.monotonic() + INTERVAL
+            while time.monotonic() < until:
+                active("shop"), active("sick")
+                time.sleep(0.2)
+        time.sleep(3 * INTERVAL)
+        found = limits(gate.stats, "per-namespace")
+        assert [found["shop"][window]["refusedSeries"] for window in ("active", "hourly")] == [0, 0]
+        assert most["shop"] <= PODS * OF_POD * 12 // 10
+        assert SICK_MAX * 0.9 < most["sick"] <= SICK_MAX
+        assert found["sick"]["active"]["refusedSeries"] > 10 * SICK_MAX
+        if share == 1:
+            assert demand * 0.98 <= active("shop") <= demand * 1.1  # the old pods' slots are free
+    finally:
+        server.stop()
+    store.get("/internal/force_flush")
+
+    def stored(selector):
+        answer = store.get("/api/v1/query", query=f"count(last_over_time({selector}[1h]))", nocache=1)
+        return int(json.loads(answer)["data"]["result"][0]["value"][1])
+
+    assert stored('requests_total{pod=~"shop-2-.*"}') == replaced * LINES
+    assert stored('requests_total{pod=~"shop-1-.*"}') == PODS * LINES
+    assert stored('requests_total{namespace="sick"}') <= 2 * SICK_MAX * (1 + steps * INTERVAL / 60)
