@@ -2,10 +2,15 @@
 // series it takes 1.5 GB of memory and some minutes.
 #include <benchmark/benchmark.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <span>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -92,6 +97,68 @@ void at_all_sizes(benchmark::internal::Benchmark* of) {
 }
 BENCHMARK_CAPTURE(window, bloom, set_kind::bloom)->Name("window")->Apply(at_all_sizes);
 BENCHMARK_CAPTURE(window, exact, set_kind::exact)->Name("window_of_table")->Apply(at_all_sizes);
+
+/// Labels of a batch: 60 metrics of each pod.
+class pods final : public label_source {
+    std::array<std::string, batch> names_;
+    std::array<std::string, batch> pods_;
+    std::array<std::array<label_view, 2>, batch> views_;
+
+  public:
+    void show(std::uint64_t first) {
+        for (std::uint64_t i = 0; i < batch; ++i) {
+            names_[i] = fmt::format("metric_{}", (first + i) % 60);
+            pods_[i] = fmt::format("pod-{}", (first + i) / 60);
+            views_[i] = {label_view{"__name__", names_[i]}, label_view{"pod", pods_[i]}};
+        }
+    }
+    std::span<const label_view> labels(std::size_t entry) override { return views_[entry]; }
+    histogram_family family(std::span<const label_view>) override { return {}; }
+};
+
+/// A table whose series each have a combination of budgets of their own: `each: [pod]` beside `each: [__name__]`, or,
+/// to compare, all have the same one. Memory in bytes a series, times in nanoseconds a series.
+void combinations(benchmark::State& state, bool are_many) {
+    const auto n = static_cast<std::uint64_t>(state.range(0));
+    for (auto _ : state) {
+        limit_rules rules;
+        for (const char* const label : {"pod", "__name__"}) {
+            label_limit each;
+            each.name = label;
+            if (are_many) each.each = {label};
+            each.maxima.active = n;
+            each.groups_max = n;
+            rules.limits.push_back(each);
+        }
+        series_limiter limiter{rules, noon, hash_key::known_to_all(), limit_scope::gate, set_kind::exact};
+        lookup_result scratch;
+        std::vector<offered_series> offered{batch};
+        std::vector<verdict> verdicts{batch};
+        pods labels;
+        const auto offer_all = [&] {
+            double micros = 0;
+            for (std::uint64_t at = 0; at < n; at += batch) {
+                labels.show(at);
+                for (std::uint64_t i = 0; i < batch; ++i)
+                    offered[i] = {.fingerprint = fingerprint_of(at + i), .samples = 1, .admits = true};
+                micros += micros_of(
+                    [&] { limiter.decide(offered, noon, verdicts, scratch, {.tenant = "", .labels = &labels}); });
+                if (at % (16 * batch) == 0) limiter.maintain(noon);
+            }
+            return micros * 1e3 / static_cast<double>(n);
+        };
+        state.counters["grow_ns"] = offer_all();
+        state.counters["known_ns"] = offer_all();
+        const auto shown = figures_of(limiter);
+        state.counters["table_bytes"] = static_cast<double>(shown.hourly.filter_bytes) / static_cast<double>(n);
+        state.counters["combination_bytes"] = static_cast<double>(shown.active->filter_bytes) / static_cast<double>(n);
+    }
+}
+void up_to_ten_million(benchmark::internal::Benchmark* of) {
+    of->Arg(1'000'000)->Arg(10'000'000)->Iterations(1)->Unit(benchmark::kSecond);
+}
+BENCHMARK_CAPTURE(combinations, many, true)->Apply(up_to_ten_million);
+BENCHMARK_CAPTURE(combinations, one, false)->Apply(up_to_ten_million);
 
 /// 200 requests a second, 20 of their 2,000 series new, in a window of 50 M series in its second hour; a thread does
 /// the maintenance, as in the app. With `rotating` the hour ends after a second: then all series are new, and the new
