@@ -230,7 +230,7 @@ series_table::line* series_table::take_leaf() {
         return taken;
     }
     if (unused_leaves_ == 0) {
-        const std::size_t count = std::clamp(arena_bytes_ / 8, arena_bytes_min, arena_bytes_max) / leaf_bytes;
+        const std::size_t count = std::clamp(arena_bytes_ / 32, arena_bytes_min, arena_bytes_max) / leaf_bytes;
         free_leaves_.reserve(arena_bytes_ / leaf_bytes + count);  // for free_retired()
         arenas_.emplace_back(count * leaf_bytes).populate();
         unused_leaves_ = count;

@@ -7,7 +7,7 @@
 namespace seriesgate {
 namespace {
 
-constexpr std::uint64_t table_bytes_min = 20, table_bytes_max = 27;
+constexpr std::uint64_t table_bytes_min = 20, table_bytes_max = 32;
 constexpr std::uint64_t block_bytes = 64;
 constexpr std::uint64_t growth_factor = 2;
 constexpr std::uint64_t windows_kept = 3;  // the hour, the hour before, the day

@@ -22,8 +22,8 @@ struct memory_estimate {
 };
 
 /// Without the combinations of budgets that active series count in, and without exempt series.
-/// A filter takes what blocks_for() says for each window, and up to twice that while it grows. A table takes 20 to 27
-/// bytes for each series of any window, see series_table.
+/// A filter takes what blocks_for() says for each window, and up to twice that while it grows. A table takes 20 to 32
+/// bytes for each series of any window, see series_table: 27 in leaves, and what is kept for growth.
 memory_estimate estimate_memory(const limit_rules& rules, set_kind set);
 
 }  // namespace seriesgate

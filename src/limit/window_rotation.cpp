@@ -227,7 +227,6 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
 // --- Active series.
 
 void windows::end_idle(time_point now) {
-    const std::scoped_lock sweeping{growth_};
     std::shared_ptr<series_table> table;
     minute_number idle_before = 0;
     bool outdates = false;
@@ -338,12 +337,16 @@ void windows::free_retired(series_table& table) {
 
 void windows::grow_table(series_table& table) {
     constexpr std::size_t rewrites_at_once = 64;  // their old leaves are kept until readers are gone
-    const std::scoped_lock growing{growth_};
-    const std::vector<std::uint64_t> doubtful = table.doubtful();
+    const auto doubtful = [&] {
+        const std::scoped_lock growing{growth_};
+        return table.doubtful();
+    }();
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
+        const std::scoped_lock growing{growth_};  // for each anew: a request may wait for room
         if (i % rewrites_at_once == 0) free_retired(table);
         rewrite(table, [&] { return table.plan(doubtful[i]); });
     }
+    const std::scoped_lock growing{growth_};
     free_retired(table);
 }
 

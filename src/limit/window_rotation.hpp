@@ -3,8 +3,8 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 
+#include "core/synchronization.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter_state.hpp"
 
@@ -19,8 +19,9 @@ namespace seriesgate {
 /// Threads: in_force() and make_room() any; maintain() one; the others like the limiter functions that call them.
 class windows {
     limiter_state& state_;
-    /// Lets one thread make segments while others wait. Locked before the commit lock.
-    std::mutex growth_;
+    /// Lets one thread make memory while others wait: for one segment, or one partition of a table. Locked before the
+    /// commit lock. Fair, because maintenance locks it again at once.
+    fair_mutex growth_;
 
   public:
     windows(limiter_state& state, time_point now);

@@ -50,7 +50,7 @@ TEST_CASE("a full gate takes no more memory than the estimate, and not much less
 
 TEST_CASE("the estimate of a series goes by the set, and by the rate of false positives") {
     CHECK(estimate_memory({}, set_kind::exact).series_bytes_min == 20);
-    CHECK(estimate_memory({}, set_kind::exact).series_bytes_max == 27);
+    CHECK(estimate_memory({}, set_kind::exact).series_bytes_max == 32);
     CHECK(estimate_memory({}, set_kind::bloom).series_bytes_min == 9);
     CHECK(estimate_memory({}, set_kind::bloom).series_bytes_max == 18);
     CHECK(estimate_memory({.false_positive_rate = 1e-9}, set_kind::bloom).series_bytes_min > 18);
@@ -63,10 +63,10 @@ TEST_CASE("only enforced global maxima bound the memory") {
     const auto by_hour = estimate_memory({.global = {.hourly = 1'000}}, set_kind::exact).at_most.value();
     CHECK(by_hour.hour_series == 1'000);
     CHECK(by_hour.day_series == 24'000);
-    CHECK(by_hour.bytes == 25'000 * 27);
+    CHECK(by_hour.bytes == 25'000 * 32);
     const auto by_day = estimate_memory({.global = {.daily = 1'000}}, set_kind::exact).at_most.value();
     CHECK(by_day.hour_series == 1'000);
-    CHECK(by_day.bytes == 2'000 * 27);
+    CHECK(by_day.bytes == 2'000 * 32);
 }
 
 }  // namespace seriesgate::testing::memory_estimate_test
