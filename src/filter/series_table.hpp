@@ -144,10 +144,11 @@ class series_table {
     void insert(std::uint64_t fingerprint, const series_mark& mark) noexcept;
     /// The series is not active any more. @return the combination that it counted in; 0 if it was not active.
     [[nodiscard]] combination_number deactivate(std::uint64_t fingerprint) noexcept;
-    /// Ends the activity of series of one partition that were last seen before `idle_before`. The table need not keep
-    /// an entry until then: see forget_before().
+    /// Ends the activity of series of one partition that were last seen before `idle_before`, of ended_at_once at most.
+    /// The table need not keep an entry until then: see forget_before().
     /// @param outdates whether entries become outdated, too.
     /// @param next as visit_some(). @param ended gets the combination of each. @return as visit_some().
+    static constexpr std::size_t ended_at_once = 512;
     template <class Ended>
     bool end_activity_some(std::uint64_t& next, minute_number idle_before, bool outdates, Ended ended) noexcept;
     /// Entries that find_room() has moved since the start.
@@ -355,17 +356,22 @@ bool series_table::end_activity_some(std::uint64_t& next, minute_number idle_bef
                                      Ended ended) noexcept {
     const directory& all = current();
     const std::size_t place = all.first_of(all.place_of(next));
+    std::size_t count = 0;
     visit_live(all.places[place], [&](std::uint64_t, word& mark) {
         std::uint64_t before = mark.load(std::memory_order_relaxed);
-        while (combination_in(before) != 0) {  // a request may touch it meanwhile
+        while (combination_in(before) != 0 && count < ended_at_once) {  // a request may touch it meanwhile
             const bool is_idle = static_cast<minute_number>(before) < idle_before;
             if (!is_idle && !outdates) break;
             const std::uint64_t after = is_idle ? before & ~(combination_bits | outdated_bit) : before | outdated_bit;
             if (!mark.compare_exchange_weak(before, after, std::memory_order_relaxed)) continue;
-            if (is_idle) ended(combination_in(before));
+            if (is_idle) {
+                ended(combination_in(before));
+                ++count;
+            }
             break;
         }
     });
+    if (count == ended_at_once) return true;  // the same partition once more
     return advance(all, place, next);
 }
 

@@ -68,7 +68,10 @@ void end_activity(series_table& table, std::unordered_map<std::uint64_t, series_
     std::multiset<combination_number> ended;
     std::uint64_t next = 0;
     const auto note = [&ended](combination_number each) { ended.insert(each); };
-    while (table.end_activity_some(next, before, outdates, note)) {
+    for (bool more = true; more;) {
+        const std::size_t ended_before = ended.size();
+        more = table.end_activity_some(next, before, outdates, note);
+        REQUIRE(ended.size() - ended_before <= series_table::ended_at_once);
     }
     REQUIRE(ended == expected);
 }
