@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from waiting import eventually
-from world import SIMULATED
+from world import SIMULATED, time
 
 if SIMULATED:
     import simulated
@@ -31,10 +31,12 @@ def library():
 class FakedClock:
     """Stands still at the time that it was set to, so that a test decides on which side of an hour's end a request is.
 
-    Only the wall clock: timeouts and pauses are measured with the monotonic one, which goes on.
+    Only the wall clock: timeouts and pauses are measured with the monotonic one, which goes on. `runs`: so does this one, from
+    the time that it was set to.
     """
 
-    def __init__(self, folder, now):
+    def __init__(self, folder, now, runs=False):
+        self._runs = runs
         self._file = Path(folder) / "clock"
         self.environment = {} if SIMULATED else {"LD_PRELOAD": str(library()), "STOPPED_CLOCK_FILE": str(self._file), "TZ": "UTC",
                             # A sanitizer's runtime wants to be loaded first, and does without.
@@ -46,10 +48,10 @@ class FakedClock:
         self.now = now
         if SIMULATED:
             there = datetime.datetime.fromisoformat(now).replace(tzinfo=datetime.timezone.utc)
-            simulated.STAGE.set_time(there.timestamp(), stands_still=True)
+            simulated.STAGE.set_time(there.timestamp(), stands_still=not self._runs)
             return
         fresh = self._file.with_suffix(".new")
-        fresh.write_text(now)
+        fresh.write_text(f"{now} {time.monotonic_ns()}" if self._runs else now)
         fresh.rename(self._file)
 
     def leap(self, gate, to):
