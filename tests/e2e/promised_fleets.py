@@ -1,0 +1,165 @@
+"""Fleets whose clocks run from the time that a test sets, and what came upstream in each hour."""
+
+import contextlib
+import datetime
+
+import pytest
+
+from faked_clock import FakedClock
+from shared_fleets import GATES
+from test_shared_clock import comes_to, set_all
+from traffic import identity, numbered
+from upstream import Listener
+from waiting import eventually
+from world import socket, threading
+
+#: What flows, and the limit that leaves it room.
+OLD, LIMIT = numbered(900, name="old"), 1000
+HALF_PAST, BEFORE_EDGE, EDGE = "2026-03-10 12:30:00", "2026-03-10 12:59:50", "2026-03-10 13:00:01"
+BATCH = 100  # series in a request
+
+
+class BrokenPromise(AssertionError):
+    """What no gate may do; other failures of a test are none of these."""
+
+
+def holds(seen, promised):
+    if seen != promised:
+        raise BrokenPromise(f"seen: {seen}, promised: {promised}")
+
+
+def new(count, start=0):
+    return numbered(count, start, name="new")
+
+
+def later(now, **span):
+    return str(datetime.datetime.fromisoformat(now) + datetime.timedelta(**span))
+
+
+class Relay(Listener):
+    """Stands between a gate and its store. Cut, it keeps all connections, and nothing comes through."""
+
+    def __init__(self, target):
+        self._target = target
+        self._flows = threading.Event()
+        self._flows.set()
+        super().__init__()
+
+    def cut(self):
+        self._flows.clear()
+
+    def mend(self):
+        self._flows.set()
+
+    def serve(self, connection, _ordinal):
+        with socket.create_connection(self._target, 10) as onward:
+            onward.settimeout(None)
+            back = threading.Thread(target=self._pump, args=(onward, connection), daemon=True)
+            back.start()
+            self._pump(connection, onward)
+            back.join(10)
+
+    def _pump(self, giver, taker):
+        try:
+            while data := giver.recv(65536):
+                self._flows.wait()
+                taker.sendall(data)
+            taker.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # one of the two has gone
+
+
+class StoreBehindRelay:
+    """As the first gate sees it; the others are next to it."""
+
+    def __init__(self, store, relay):
+        self._store, self._relay = store, relay
+
+    def settings_of(self, ordinal):
+        return {"url": f"redis://{self._relay.host}/0"} if ordinal == 0 else self._store.settings_of(ordinal)
+
+
+class PromisedFleet:
+    """A SharedFleet, its store, and the clocks of all. `relay`: between the first gate and the store, if there is one."""
+
+    def __init__(self, fleet, store, clocks, relay=None):
+        self.fleet, self.store, self.relay = fleet, store, relay
+        self.gates = fleet.gates
+        self._clocks = clocks
+
+    # --- time
+
+    def set(self, now):
+        set_all(self._clocks, now)
+
+    def set_of_store(self, now):
+        self._clocks[0].set(now)
+
+    def begin(self, now, without=()):
+        """An hour, in which came() counts anew. `without`: gates that cannot hear of it."""
+        self.set(now)
+        hearing = [gate for ordinal, gate in enumerate(self.gates) if ordinal not in without]
+        hour = f"{now[:10]}T{now[11:13]}:00:00Z"
+        eventually(lambda: {gate.stats["windows"]["hourly"]["start"] for gate in hearing} == {hour}, f"{hour} has begun")
+        self.fleet.recorder.came.clear()
+
+    # --- senders
+
+    def offer(self, series, turn=0):
+        """Every gate gets a part of it, and in another turn another part. @return how many came through"""
+        return sum(self.offer_to(ordinal % len(self.gates), series[(ordinal + turn) % GATES::GATES])
+                   for ordinal in range(GATES))
+
+    def flow(self, series=OLD):
+        """All of it to one gate after the other. @return how many came through each"""
+        return [self.offer_to(ordinal, series) for ordinal in range(len(self.gates))]
+
+    def offer_to(self, ordinal, series):
+        """@return how many came through this gate"""
+        return sum(len(self.fleet.offer(ordinal, series[at:at + BATCH])) for at in range(0, len(series), BATCH))
+
+    # --- what came upstream since the hour was begun
+
+    def came(self):
+        """@return how many of OLD, and how many others"""
+        came, old = self.fleet.admitted(), {identity(labels) for labels in OLD}
+        return len(came & old), len(came - old)
+
+    def fills_up(self, newcomers, expected=LIMIT):
+        """They find the room that there is, soon, and no more."""
+        def found():
+            self.offer(newcomers)
+            return sum(self.came()) >= expected
+
+        with contextlib.suppress(AssertionError):
+            eventually(found, "there is room", 10, every=0.1)
+        self.offer(newcomers, 1)
+        holds(sum(self.came()), expected)
+
+
+@pytest.fixture
+def promised(share, start_store, keep, tmp_path):
+    """promised(limits, at, **how): a PromisedFleet from that time on. `kept`: as SharedStore. `relayed`: it has a relay.
+    `alone`: its gates share nothing. Others: keys of `shared`."""
+    made = []
+
+    def clock_at(now, name):
+        folder = tmp_path / f"clock-{name}"
+        folder.mkdir()
+        return FakedClock(folder, now, runs=True)
+
+    def start(limits, at=HALF_PAST, gates=GATES, kept=False, relayed=False, alone=False, **shared):
+        clocks = [clock_at(at, f"{len(made)}-{name}") for name in ("store", *range(gates))]
+        store = None if alone else start_store(clock=clocks[0], kept=kept)
+        relay = keep(Relay(store.address)) if relayed else None
+        fleet = share(StoreBehindRelay(store, relay) if relay else store, limits, gates=gates,
+                      environments=[clock.environment for clock in clocks[1:]], **{"timeout": "1s", **shared})
+        made.append(PromisedFleet(fleet, store, clocks, relay))
+        return made[-1]
+
+    yield start
+    for each in made:
+        if each.relay:
+            each.relay.mend()
+        for gate in each.gates:
+            gate.stop()
