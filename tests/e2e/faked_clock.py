@@ -19,12 +19,12 @@ SOURCE = Path(__file__).with_name("stopped_clock.c")
 
 
 @functools.cache
-def library():
+def library(source=SOURCE):
     """Made once, for all tests of this process."""
-    folder = tempfile.mkdtemp(prefix="seriesgate-clock-")
+    folder = tempfile.mkdtemp(prefix="seriesgate-preloaded-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    made = Path(folder) / "stopped_clock.so"
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", made, SOURCE], check=True)
+    made = Path(folder) / f"{source.stem}.so"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", made, source], check=True)
     return made
 
 

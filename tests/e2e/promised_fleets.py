@@ -2,10 +2,11 @@
 
 import contextlib
 import datetime
+from pathlib import Path
 
 import pytest
 
-from faked_clock import FakedClock
+from faked_clock import FakedClock, library
 from shared_fleets import GATES
 from test_shared_clock import comes_to, set_all
 from traffic import identity, numbered
@@ -79,11 +80,35 @@ class StoreBehindRelay:
         return {"url": f"redis://{self._relay.host}/0"} if ordinal == 0 else self._store.settings_of(ordinal)
 
 
-class PromisedFleet:
-    """A SharedFleet, its store, and the clocks of all. `relay`: between the first gate and the store, if there is one."""
+class Memory:
+    """A gate's, which runs out when a test says so: scarce_memory.c, preloaded."""
 
-    def __init__(self, fleet, store, clocks, relay=None):
-        self.fleet, self.store, self.relay = fleet, store, relay
+    def __init__(self, folder):
+        self._file = Path(folder) / "scarce"
+        self.library = library(Path(__file__).with_name("scarce_memory.c"))
+        self.environment = {"SCARCE_MEMORY_FILE": str(self._file)}
+
+    @property
+    def refusals(self):
+        counted = self._file.with_name("scarce.refused")
+        return counted.stat().st_size if counted.exists() else 0
+
+    def run_out(self, size=256, first=0):
+        """From here on nobody gets so many bytes or more, after the `first` who do."""
+        fresh = self._file.with_suffix(".new")
+        fresh.write_text(f"{size} {first}")
+        fresh.rename(self._file)
+
+    def come_back(self):
+        self._file.unlink()
+
+
+class PromisedFleet:
+    """A SharedFleet, its store, and the clocks of all. `memories`: of its gates, if these can run out. `relay`: between the
+    first gate and the store, if there is one."""
+
+    def __init__(self, fleet, store, clocks, memories=(), relay=None):
+        self.fleet, self.store, self.memories, self.relay = fleet, store, memories, relay
         self.gates = fleet.gates
         self._clocks = clocks
 
@@ -140,21 +165,23 @@ class PromisedFleet:
 @pytest.fixture
 def promised(share, start_store, keep, tmp_path):
     """promised(limits, at, **how): a PromisedFleet from that time on. `kept`: as SharedStore. `relayed`: it has a relay.
-    `alone`: its gates share nothing. Others: keys of `shared`."""
+    `scarce`: its gates' memory can run out. `alone`: its gates share nothing. Others: keys of `shared`."""
     made = []
 
-    def clock_at(now, name):
-        folder = tmp_path / f"clock-{name}"
-        folder.mkdir()
-        return FakedClock(folder, now, runs=True)
-
-    def start(limits, at=HALF_PAST, gates=GATES, kept=False, relayed=False, alone=False, **shared):
-        clocks = [clock_at(at, f"{len(made)}-{name}") for name in ("store", *range(gates))]
+    def start(limits, at=HALF_PAST, gates=GATES, kept=False, relayed=False, scarce=False, alone=False, **shared):
+        folders = [tmp_path / f"fleet-{len(made)}-{name}" for name in ("store", *range(gates))]
+        for folder in folders:
+            folder.mkdir()
+        clocks = [FakedClock(folder, at, runs=True) for folder in folders]
+        memories = [Memory(folder) for folder in folders[1:]] if scarce else []
+        environments = [clock.environment for clock in clocks[1:]]
+        for environment, memory in zip(environments, memories):
+            environment |= {**memory.environment, "LD_PRELOAD": f"{environment['LD_PRELOAD']} {memory.library}"}
         store = None if alone else start_store(clock=clocks[0], kept=kept)
         relay = keep(Relay(store.address)) if relayed else None
         fleet = share(StoreBehindRelay(store, relay) if relay else store, limits, gates=gates,
-                      environments=[clock.environment for clock in clocks[1:]], **{"timeout": "1s", **shared})
-        made.append(PromisedFleet(fleet, store, clocks, relay))
+                      environments=environments, **{"timeout": "1s", **shared})
+        made.append(PromisedFleet(fleet, store, clocks, memories, relay))
         return made[-1]
 
     yield start
