@@ -167,8 +167,6 @@ void check_fleet(const config& read, config_report& report) {
            "is not possible: shared.url is a unix socket, which has no TLS");
     add_if(!store.username.empty() && store.password_file.empty(), {"shared.username"},
            "needs shared.passwordFile: the password stands in a file of its own");
-    add_if(read.series_set == set_kind::exact, {"seriesSet"},
-           "cannot be exact with shared: a fleet has filters for now");
     add_if(read.secret_file.empty(), {"shared.url", "shared.sentinel.master"},
            "needs fingerprint.secretFile: gates of a fleet need the same secret");
 }
@@ -202,12 +200,13 @@ void for_each_maxima(const limit_rules& rules, Visit visit) {
 }
 
 void check_active_maxima(const config& read, config_report& report) {
-    if (read.series_set == set_kind::exact || report.has_errors("seriesSet")) return;
+    const bool in_fleet = read.shared.has_store();
+    if ((read.series_set == set_kind::exact && !in_fleet) || report.has_errors("seriesSet")) return;
     for_each_maxima(read.rules, [&](const std::string& section, const series_maxima& maxima) {
         const std::string key = section + "maxActiveSeries";
         if (maxima.active == 0 || !report.is_set(key)) return;
-        report.add_at(keys{key}, read.shared.has_store() ? "is not possible with shared: a fleet has filters for now"
-                                                         : "needs seriesSet: exact: filters do not forget idle series");
+        report.add_at(keys{key}, in_fleet ? "is not possible with shared: a fleet does not count active series yet"
+                                          : "needs seriesSet: exact: filters do not forget idle series");
     });
 }
 

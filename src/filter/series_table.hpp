@@ -133,6 +133,21 @@ class series_table {
                 if (found.mark->compare_exchange_weak(before, after, std::memory_order_acquire)) return true;
             }
         }
+
+        /// The same whether it is active or not. While the entry moves, its time may stay as it was.
+        [[nodiscard]] bool see(std::uint64_t fingerprint, minute_number from, minute_number now) const noexcept {
+            const std::uint64_t key = key_of(fingerprint);
+            const entry found = find(*directory_, key);
+            if (found.key == nullptr) return false;
+            std::uint64_t before = found.mark->load(std::memory_order_acquire);
+            for (;;) {
+                const auto seen = static_cast<minute_number>(before);
+                if (seen < from || found.key->load(std::memory_order_relaxed) != key) return false;
+                if (seen >= now || (before & moving_bit) != 0) return true;
+                const std::uint64_t after = (before & ~seen_bits) | now;
+                if (found.mark->compare_exchange_weak(before, after, std::memory_order_acquire)) return true;
+            }
+        }
     };
     [[nodiscard]] view read() const noexcept { return view{*directory_.load(std::memory_order_acquire)}; }
 

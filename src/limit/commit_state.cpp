@@ -67,10 +67,8 @@ void commit_state::remember(const late_keys::entry& added) {
     }
     const std::uint64_t entered = table_key(added);
     const series_mark before = table->read().mark_of(entered);
-    const bool was_before =
-        before.seen >= hour_begins ? before.was_before : knows_hour_before && before.seen + 60 >= hour_begins;
     table->insert(entered, {.seen = minute,
-                            .was_before = was_before,
+                            .was_before = was_before(before),
                             .is_day_key = !into.hour,
                             .combination = combination,
                             .is_outdated = false});
@@ -173,6 +171,7 @@ standing window_sets::standing_of(std::uint64_t fingerprint, bool in_day) const 
 
 /// Like standing_of; but after the grace, a day's first hour no longer has the set of the day before.
 bool window_sets::was_admitted_before(std::uint64_t fingerprint) const noexcept {
+    if (table_has_before(fingerprint)) return true;
     if (!previous_hour || !previous_hour->contains(fingerprint)) return false;
     if (hour_span.start != day_span.start) return day->contains(fingerprint);
     return !previous_day || previous_day->contains(fingerprint);

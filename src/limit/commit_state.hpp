@@ -144,6 +144,10 @@ struct commit_state {
     /// otherwise. Precondition: have_room(), and the sets named do not contain the key, or only its combination
     /// changes.
     void remember(const late_keys::entry& key);
+    /// Whether a series with this mark in the table was in the hour before.
+    [[nodiscard]] bool was_before(const series_mark& mark) const noexcept {
+        return mark.seen >= hour_begins ? mark.was_before : knows_hour_before && mark.seen + 60 >= hour_begins;
+    }
     /// The series of a stale marker is not active any more.
     void deactivate(std::uint64_t fingerprint) noexcept;
     /// Since when the table has to know series.
@@ -174,7 +178,7 @@ struct window_sets {
     window_span day_span;
     /// See commit_state::table.
     std::shared_ptr<const series_table> table;
-    bool knows_hour_before = false;  ///< this gate observed it
+    bool knows_hour_before = false;  ///< the table has its series
     bool went_back = false;          ///< the clock, in this day: series stand in the table as keys of the day, too
     std::shared_ptr<const admitted_set> hour;
     std::shared_ptr<const day_set> day;
@@ -218,6 +222,10 @@ struct window_sets {
     [[nodiscard]] bool table_has_before(std::uint64_t key) const noexcept;
     /// Of all windows that decide about a new series.
     void prefetch(std::uint64_t fingerprint) const noexcept;
+    /// Whether this gate observed the hour before, or has been told of it.
+    [[nodiscard]] bool has_hour_before() const noexcept {
+        return previous_hour != nullptr || (table && knows_hour_before);
+    }
     /// Whether the series is an incumbent with reserved room. @param in_day whether the day's set has the series.
     [[nodiscard]] standing standing_of(std::uint64_t fingerprint, bool in_day) const noexcept;
     /// Whether the series was admitted in the hour before, even if the grace is over.

@@ -119,9 +119,8 @@ explanation remembered_of(const limiter_state& state, const window_sets& current
     explanation made{.hour = current.hour_span, .day = current.day_span};
     made.in_hour = current.hour_has(fingerprint);
     made.in_day = current.day_has(fingerprint);
-    if (current.previous_hour || (current.table && current.knows_hour_before))
-        made.in_hour_before = current.hour_before_has(fingerprint);
-    if (current.table) {
+    if (current.has_hour_before()) made.in_hour_before = current.hour_before_has(fingerprint);
+    if (current.table && !state.is_shared()) {  // a fleet does not count active series
         const series_mark mark = current.table->read().mark_of(fingerprint);
         made.is_active = mark.combination != 0;
         if (mark.seen != 0) made.last_seen = std::chrono::sys_seconds{std::chrono::minutes{mark.seen}};
@@ -144,6 +143,8 @@ explanation explain_all(commit_state& held, limiter_state& state, const offered_
         foreseen what = foreseeing.foresee(series, rules.whole_histograms ? family : histogram_family{}, selection);
         const auto applying = applying_budgets(held, open.budgets, what, selection, tenant);
         made.budgets.insert(made.budgets.end(), applying.begin(), applying.end());
+        if (state.is_shared())
+            for (auto& each : made.budgets) each.figures.active.reset();
         return what;
     };
     foreseen what = foresee(selected);

@@ -100,6 +100,7 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
                              .filter = current->day ? &current->day->filter() : nullptr,
                              .table = nullptr},
                             made.mode);
+    if (state.is_shared()) made.global.active.reset();  // a fleet does not count them as one
     if (made.global.active) {
         made.active = figures_of({.span = current->hour_span,
                                   .global = *made.global.active,
@@ -150,6 +151,7 @@ limiter_figures figures_of(const series_limiter& limiter) {
         for (unnamed& each : budgets) {
             each.figures.name = name_of(*rules, each.role, each.key);
             each.figures.overridden = !each.role.overflow && is_overridden(*rules, each.role, each.key);
+            if (state.is_shared()) each.figures.active.reset();
             if (each.role.kind == budget_kind::group && rules->is_exempt_limit(each.role.limit)) {
                 made.exempt_hourly += each.figures.hourly.series_current;
                 made.exempt_daily += each.figures.daily.series_current;

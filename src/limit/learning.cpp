@@ -74,6 +74,66 @@ piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<c
     return piece_end::finished;
 }
 
+// --- With a table.
+
+/// @return false if there is no room for the series.
+bool enter_in_hour(const commit_state& held, std::uint64_t series) {
+    series_table& table = *held.table;
+    const series_mark mark = table.read().mark_of(series);
+    if (mark.seen >= held.hour_begins) return true;
+    if (!table.find_room(series, 1)) return false;
+    table.insert(series, {.seen = std::max(held.minute, held.hour_begins),
+                          .was_before = held.was_before(mark),
+                          .is_day_key = false,
+                          .combination = mark.combination,
+                          .is_outdated = mark.is_outdated});
+    return true;
+}
+
+/// The same for the hour before.
+bool enter_in_hour_before(const commit_state& held, std::uint64_t series) {
+    series_table& table = *held.table;
+    series_mark mark = table.read().mark_of(series);
+    if (held.was_before(mark)) return true;
+    if (!table.find_room(series, 1)) return false;
+    if (mark.seen < held.hour_begins)
+        mark.seen = held.hour_begins - 1;
+    else
+        mark.was_before = true;
+    mark.is_day_key = false;
+    table.insert(series, mark);
+    return true;
+}
+
+using enter_series = bool (*)(const commit_state&, std::uint64_t);
+
+/// @param next as for filters.
+piece_end learn_table_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+                            std::size_t& next, enter_series enter) {
+    const auto held = state.counts.lock();
+    const auto current = state.sets.read();
+    const bool is_told = enter == enter_in_hour || current->has_hour_before();
+    if (current->hour_span != hour || !is_told) return piece_end::other_hour;
+    const series_table::view table = held->table->read();
+    const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
+    for (std::size_t i = next; i < end; ++i) table.prefetch(fingerprints[i]);
+    for (; next < end; ++next)
+        if (!enter(*held, fingerprints[next])) return piece_end::sets_full;
+    return piece_end::finished;
+}
+
+bool learn_in_table(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+                    enter_series enter) {
+    for (std::size_t next = 0; next < fingerprints.size();) {
+        const piece_end end = learn_table_piece(limiter.state(), hour, fingerprints, next, enter);
+        if (end == piece_end::other_hour) return false;
+        if (end == piece_end::sets_full) limiter.time().make_room();
+    }
+    return true;
+}
+
+// --- With filters.
+
 template <class SetsOf>
 bool learn_all(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
                const SetsOf& sets_of, void (windows::*make_room)()) {
@@ -92,19 +152,26 @@ bool learn_all(series_limiter& limiter, const window_span& hour, std::span<const
     return true;
 }
 
+bool has_table(const series_limiter& limiter) {
+    return limiter.state().sets.read()->table != nullptr;
+}
+
 }  // namespace
 
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
+    if (has_table(limiter)) return learn_in_table(limiter, hour, fingerprints, enter_in_hour);
     return learn_all(limiter, hour, fingerprints, sets_of_hour, &windows::make_room);
 }
 
 bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
+    if (has_table(limiter)) return learn_in_table(limiter, hour, fingerprints, enter_in_hour_before);
     return learn_all(limiter, hour, fingerprints, sets_of_hour_before, &windows::make_room_before);
 }
 
 bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count) {
     assert(limiter.state().is_shared());
     if (limiter.state().sets.read()->hour_span != hour) return false;
+    if (has_table(limiter)) return true;  // a table grows by partitions
     limiter.time().make_room_for(series_count + series_count / 8);
     return true;
 }
@@ -114,7 +181,15 @@ bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::u
     assert(state.is_shared());
     const window_sets current = *state.sets.read();
     if (current.hour_span != hour) return false;
-    if (current.previous_hour) return true;
+    if (current.has_hour_before()) return true;
+    if (current.table) {
+        const auto held = state.counts.lock();
+        auto next = std::make_unique<window_sets>(*state.sets.read());
+        if (next->hour_span != hour) return false;
+        next->knows_hour_before = held->knows_hour_before = true;
+        state.sets.publish(*held, std::move(next));
+        return true;
+    }
     const double rate = current.rules->false_positive_rate;
     std::shared_ptr<admitted_set> hour_set = make_set(series_count + series_count / 8, 0, rate);
     // Readers check the day's set beside the hour's: see window_sets::was_admitted_before.

@@ -59,10 +59,13 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
             const minute_number minute = current->minute_at(now);
             const admitted_set* const loaded = current->hour.get();
             const series_table::view table = current->table->read();
+            const bool in_fleet = state_->is_shared();  // which does not count active series
             find_known(offered, table, verdicts, open, [&](std::size_t i) {
                 const offered_series& series = offered[i];
                 // A series that only a loaded filter has is not active yet: commit() enters it.
-                if (series.admits) return table.touch(series.fingerprint, first, minute);
+                if (series.admits)
+                    return in_fleet ? table.see(series.fingerprint, first, minute)
+                                    : table.touch(series.fingerprint, first, minute);
                 const series_mark mark = table.mark_of(series.fingerprint);
                 if (mark.combination != 0 && series.samples != 0) open.ended.push_back(static_cast<std::uint32_t>(i));
                 return mark.seen >= first || (loaded != nullptr && loaded->contains(series.fingerprint));
@@ -151,7 +154,7 @@ void series_limiter::set_aside(std::span<const offered_series> offered, std::spa
                                lookup_result& open, untold_series& all, untold& aside) const {
     assert(state_->is_shared() && open.selections.size() == open.pending.size());
     const auto current = state_->sets.read();
-    if (current->hour_span != open.hour || !current->previous_hour) return;
+    if (current->hour_span != open.hour || !current->has_hour_before()) return;
     using entry = untold_series::entry;
     const bool has_families = !open.families.empty();
     std::size_t left = 0;

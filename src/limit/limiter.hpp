@@ -41,7 +41,7 @@ class series_limiter {
   public:
     /// @param key of this installation, for the hash tables by tenant and group.
     /// @param scope fleet: select() and commit() follow the fleet decision.
-    /// @param set exact: not in a fleet.
+    /// @param set exact: in a fleet active series are neither limited nor shown.
     series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all(),
                    limit_scope scope = limit_scope::gate, set_kind set = set_kind::bloom);
     series_limiter(series_limiter&&) noexcept;

@@ -43,7 +43,6 @@ limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_p
       refused(refused_capacity_log2),
       counts(budget_table{rules, key, set}),
       sets(first_sets(*counts.lock(), now, of, set)) {
-    assert(of == limit_scope::gate || set == set_kind::bloom);
     assert(sets.read()->is_whole());
     counts.lock()->limit_numbers = names.numbers_of(limit_names_of(*rules));
 }

@@ -23,7 +23,7 @@ struct asking {
     known_counts counted{};
 
     explicit asking(const limit_rules& settings, time_point now = at(10, 30))
-        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet} {}
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()} {}
 
     /// `count` series with these labels, numbered from `first`.
     asking& add(const label_set& labels, std::uint64_t first, std::uint64_t count = 1, bool admits = true) {

@@ -77,7 +77,7 @@ class simulated_gate {
           rule(as.rule),
           reserve(as.reserve),
           limiter(std::make_unique<series_limiter>(world.rules[as.rule], now + as.clock_off, hash_key::known_to_all(),
-                                                   limit_scope::fleet)),
+                                                   limit_scope::fleet, tested_set())),
           untold(as.untold_max),
           own_shares(as.reserve, as.owed_max),
           server(std::move(as.server)),
@@ -158,7 +158,7 @@ class simulated_gate {
         ++reloads;
     }
     [[nodiscard]] bool remembers(std::uint64_t series) const {
-        return limiter->state().sets.read()->hour->contains(series);
+        return limiter->state().sets.read()->hour_has(series);
     }
     [[nodiscard]] std::optional<refusal> refuses(std::uint64_t series) const {
         return limiter->state().refused.lookup(series);

@@ -89,7 +89,7 @@ TEST_CASE("the maximum is this gate's, and the hour that of the lookups") {
     gate.counted = is.known();
     CHECK(gate.ask(at(11)).size() == 1);
     CHECK(gate.asked.unasked_count() == 0);
-    gate.limiter = series_limiter{settings, at(10, 30), hash_key::known_to_all(), limit_scope::fleet};
+    gate.limiter = series_limiter{settings, at(10, 30), hash_key::known_to_all(), limit_scope::fleet, tested_set()};
     CHECK(gate.ask().empty());
     settings.global.hourly = 101;
     gate.limiter.reconfigure(settings);

@@ -43,10 +43,11 @@ TEST_CASE("without a URL or a sentinel a gate counts alone") {
     CHECK(shared_of("sentinel: {master: main, addresses: [a]}").has_store());
 }
 
-TEST_CASE("a fleet has filters") {
-    CHECK(loaded("seriesSet: exact\n").series_set == set_kind::exact);
-    CHECK(errors_in("seriesSet: exact\nfingerprint: {secretFile: /s}\nshared: {url: redis://valkey}\n") ==
-          lines{"seriesSet: cannot be exact with shared: a fleet has filters for now"});
+TEST_CASE("a fleet may have tables, and does not limit active series") {
+    constexpr auto fleet = "seriesSet: exact\nfingerprint: {secretFile: /s}\nshared: {url: redis://valkey}\n";
+    CHECK(loaded(fleet).series_set == set_kind::exact);
+    CHECK(errors_in(std::string{fleet} + "maxActiveSeries: 5\n") ==
+          lines{"maxActiveSeries: is not possible with shared: a fleet does not count active series yet"});
 }
 
 TEST_CASE("every key of a fleet says what it says") {

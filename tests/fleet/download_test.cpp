@@ -10,6 +10,7 @@
 #include "fleet/claim_store.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
+#include "limit/offering.hpp"
 #include "limit/window_rotation.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
@@ -72,7 +73,8 @@ struct joined_gate {
     net::io_context io;
     download under_test{io, shared};
 
-    explicit joined_gate(time_point now) : limiter{room_for_many, now, hash_key::known_to_all(), limit_scope::fleet} {
+    explicit joined_gate(time_point now)
+        : limiter{room_for_many, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()} {
         is_told(now);
         shared.set_state(fleet_state::joined);
         net::co_spawn(io, under_test.run(limiter), net::detached);
@@ -94,7 +96,7 @@ struct joined_gate {
     [[nodiscard]] std::uint64_t known(std::uint64_t first, std::uint64_t count) const {
         const auto current = limiter.state().sets.read();
         std::uint64_t found = 0;
-        for (const std::uint64_t each : series(first, count)) found += current->hour->contains(each);
+        for (const std::uint64_t each : series(first, count)) found += current->hour_has(each) ? 1 : 0;
         return found;
     }
     [[nodiscard]] std::uint64_t incumbents(std::uint64_t first, std::uint64_t count) const {
@@ -103,8 +105,17 @@ struct joined_gate {
         for (const std::uint64_t each : series(first, count)) found += current->was_admitted_before(each);
         return found;
     }
-    /// In its filters, which say so of others now and then.
-    [[nodiscard]] std::uint64_t hour_size() const { return limiter.state().sets.read()->hour->size(); }
+    /// In its filter, which says so of others now and then; or its table.
+    [[nodiscard]] std::uint64_t hour_size() const {
+        const auto current = limiter.state().sets.read();
+        if (!current->table) return current->hour->size();
+        const minute_number begins = minute_of(current->hour_span.start);
+        std::uint64_t found = 0, next = 0;
+        const auto count = [&](std::uint64_t, const series_mark& mark) { found += mark.seen >= begins ? 1 : 0; };
+        while (current->table->visit_some(next, count)) {
+        }
+        return found;
+    }
 };
 
 TEST_CASE("a gate knows what others have admitted in the hour, and in the one before") {

@@ -7,6 +7,7 @@
 
 #include "fleet/claim_store.hpp"
 #include "limit/limiter.hpp"
+#include "limit/offering.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
@@ -34,7 +35,7 @@ struct reader {
     time_point now = shared.now();
     window_span hour = hour_of(now);
     std::int64_t number = std::chrono::floor<std::chrono::hours>(now).time_since_epoch().count();
-    series_limiter limiter{{.global = {.hourly = 10}}, now, hash_key::known_to_all(), limit_scope::fleet};
+    series_limiter limiter{{.global = {.hourly = 10}}, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()};
     net::io_context io;
     feed::clock::time_point sent = feed::clock::now();
     feed under_test{io, shared};
@@ -248,7 +249,8 @@ TEST_CASE("what a real store has is read, and what is missing is downloaded once
     fleet_metrics metrics;
     fleet_shared shared{settings, metrics};
     shared.set_state(fleet_state::joined);
-    series_limiter limiter{{.global = {.hourly = 10}}, shared.now(), hash_key::known_to_all(), limit_scope::fleet};
+    series_limiter limiter{
+        {.global = {.hourly = 10}}, shared.now(), hash_key::known_to_all(), limit_scope::fleet, tested_set()};
     net::io_context io;
     int downloads = 0;
     const auto download = [&](const window_span&) -> net::awaitable<bool> {

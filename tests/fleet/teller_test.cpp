@@ -7,6 +7,7 @@
 
 #include "fleet/store_process.hpp"
 #include "limit/limiter.hpp"
+#include "limit/offering.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
@@ -42,7 +43,7 @@ struct telling {
     explicit telling(const std::string& socket)
         : settings{.url = "unix://" + socket, .store = {.unix_path = socket, .timeout = 5s}},
           shared{settings, metrics},
-          limiter{at_most_ten, shared.now(), hash_key::known_to_all(), limit_scope::fleet},
+          limiter{at_most_ten, shared.now(), hash_key::known_to_all(), limit_scope::fleet, tested_set()},
           claims{io, shared},
           under_test{io, shared, claims, limiter, hash_key::known_to_all()} {
         for (int i = 0; i < 2; ++i) net::co_spawn(io, under_test.run(), net::detached);

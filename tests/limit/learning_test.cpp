@@ -31,7 +31,7 @@ std::uint64_t incumbents(const told_gate& gate, std::uint64_t first, std::uint64
 std::uint64_t known_in_day(const told_gate& gate, std::uint64_t first, std::uint64_t count) {
     const auto current = gate.limiter.state().sets.read();
     std::uint64_t found = 0;
-    for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->day->contains(each);
+    for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->day_has(each) ? 1 : 0;
     return found;
 }
 
@@ -90,6 +90,7 @@ TEST_CASE("in the first hour of a day, incumbents are of the day before") {
     CHECK(learn_before(gate, hour_of(at(0)), 0, 5));
     CHECK(incumbents(gate, 0, 8) == 5);
     CHECK(known_in_day(gate, 0, 8) == 0);
+    if (tested_set() == set_kind::exact) return;
     const auto current = gate.limiter.state().sets.read();
     REQUIRE(current->previous_day != nullptr);  // beside the hour's, so that its false positives are no incumbents
     CHECK(current->previous_day->filter().size() == 5);
@@ -129,7 +130,7 @@ TEST_CASE("more incumbents than were expected get room") {
     CHECK(incumbents(gate, 0, 300'000) == 300'000);
 }
 
-TEST_CASE("series that are expected come into one segment") {
+TEST_CASE("series that are expected come into one segment", "[filter]") {
     told_gate gate{{.global = {.hourly = 0, .daily = 1}}};
     constexpr std::uint64_t many = 300'000;
     CHECK_FALSE(expect_series(gate.limiter, hour_of(at(11)), many));

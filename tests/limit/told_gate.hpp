@@ -34,7 +34,7 @@ struct told_gate {
     shown_labels labels{};
 
     explicit told_gate(const limit_rules& settings, time_point now = at(10, 30))
-        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet} {}
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()} {}
 
     /// @return how many series the store is to be asked about.
     std::size_t lookup(std::uint64_t first, std::uint64_t count, time_point now, bool admits = true) {

@@ -23,7 +23,7 @@ struct gate_of_fleet {
     shown_labels labels;
 
     gate_of_fleet(const limit_rules& rules, time_point now)
-        : limiter{rules, now, hash_key::known_to_all(), limit_scope::fleet} {}
+        : limiter{rules, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()} {}
 
     /// Up to where the store would be asked.
     void lookup(std::vector<offered_series> sent, time_point now, const label_set& labelled = {}) {
