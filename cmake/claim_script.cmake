@@ -4,7 +4,10 @@ set(parts_of_claim claim claim_windows claim_names claim_records claim_room clai
 foreach(name telling recover feed shares)
   set(parts_of_${name} ${name})
 endforeach()
-foreach(name claim telling recover feed shares)
+# The simple protocol, see PROTOCOL.md: what counts series, and what gates say of themselves.
+set(parts_of_store store_head store_windows store_budgets store_series)
+set(parts_of_gate store_head store_gate)
+foreach(name claim telling recover feed shares store gate)
   set(SCRIPT "")
   foreach(part ${parts_of_${name}})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fleet/${part}.lua)
