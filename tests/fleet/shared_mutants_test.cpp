@@ -1,0 +1,128 @@
+// Stores that do what they must not: the comparison with the model, or a promise, has to notice each of them.
+#include <string>
+#include <vector>
+
+#include "fleet/shared_random_calls.hpp"
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+constexpr int steps = 800;
+constexpr std::uint64_t seeds = 6;
+
+std::vector<shared_scene> all_scenes(std::uint64_t seed) {
+    return {{.seed = seed},
+            {.seed = seed, .completes = true},
+            {.seed = seed, .is_steady = false, .observes = true},
+            {.seed = seed, .has_losses = true, .has_wrong_clocks = true, .has_refills = true}};
+}
+
+/// Whether any scene shows that script and model differ.
+bool is_noticed(const script_change& change, const shared_store_mutants& wrong = {}) {
+    for (std::uint64_t seed = 100; seed < 100 + seeds; ++seed)
+        for (const shared_scene& of : all_scenes(seed)) {
+            try {
+                run_shared_scene(of, steps, change, wrong);
+            } catch (const std::exception&) {  // an error of the script, too
+                return true;
+            }
+        }
+    return false;
+}
+
+struct named_change {
+    const char* what;
+    script_change change;
+};
+
+const std::vector<named_change>& changes() {
+    static const std::vector<named_change> all{
+        {"places lapse with the grace, whatever gates have said",
+         {"if not refilling and all_told and open >= 0", "if not refilling and open >= 0"}},
+        {"a gate that was heard of in the hour before only is not waited for",
+         {"if its.told ~= open then all_told = false end",
+          "if its.told ~= open and its.hour == open then all_told = false end"}},
+        {"places lapse while gates refill", {"if not refilling and all_told", "if all_told"}},
+        {"told is kept for another hour",
+         {"says_told and known_hour == open and open or -1", "says_told and open or -1"}},
+        {"new series do not wait for a refill",
+         {"if refilling and (in_its_hour or in_its_day) then return in_its_hour, in_its_day end", ""}},
+        {"a refill ends at once", {"waited >= REFILL_MIN and is_refilled", "true"}},
+        {"a refill waits for gates without progress",
+         {"its.progress ~= 'd' and now - its.since < REFILL_STALLED", "its.progress ~= 'd'"}},
+        {"gates that others have heard of are not waited for", {"for i = 13, #ARGV - 2, 2 do", "for i = 13, 0, 2 do"}},
+        {"only the store's clock counts",
+         {"if abs(now - gates_clock) <= AGREED then return now end", "if true then return now end"}},
+        {"only one gate's clock counts",
+         {"if abs(now - gates_clock) <= AGREED then return now end", "if true then return gates_clock end"}},
+        {"the caller's clock counts twice", {"if gates[i] ~= gate and min", "if min"}},
+        {"a window of the future stays open", {"open * HOUR_SECONDS > at + HOUR_SECONDS", "false"}},
+        {"a pass needs room", {"elseif call_kind == 'claim' then", "elseif true then"}},
+        {"series of the hour before pass where they were more than the maximum",
+         {"in_its_hour and in_before[id] > most.hour", "false"}},
+        {"the same in the day", {"in_its_day and is_first_hour and in_before[id] > most.day", "false"}},
+        {"more may have returned than there were",
+         {"return max(0, in_before[id] - returned[id])", "return in_before[id] - returned[id]"}},
+        {"nobody returns", {"came_back = came_back + 1", "came_back = came_back"}},
+        {"places are kept for nobody", {"return max(0, in_before[id] - returned[id])", "return 0"}},
+        {"the day keeps no places",
+         {"in_its_day and in_day[id] + (is_first_hour and places or 0)", "in_its_day and in_day[id]"}},
+        {"the day keeps places in every hour", {"(is_first_hour and places or 0)", "places"}},
+        {"a limit that others did not count is complete", {"if not kind.complete or", "if"}},
+        {"limits that a gate does not count stay in the record", {"if 8 * #both < #theirs then", "if false then"}},
+        {"a group may have been counted in the overflow budget", {"in_before[kind.overflow] > 0", "false"}},
+        {"groups of the hour before make no place", {"groups_before[set] + new_groups[set]", "new_groups[set]"}},
+        {"groups of the day make no place",
+         {"max(groups_day[set], groups_before[set] + new_groups[set])", "groups_before[set] + new_groups[set]"}},
+        {"completions have no bound", {"completed_hour[id] < most.completed_hour", "true"}},
+        {"completions of the day have no bound", {"completed_day[id] < most.completed_day", "true"}},
+        {"another server goes on",
+         {"if head[1] ~= server or not epoch or epoch ~= ARGV[5] then return answer(OTHER_EPOCH) end", ""}},
+        {"a gate of another epoch is answered", {"or epoch ~= ARGV[5] then", "then"}},
+        {"a record that has expired is not missed",
+         {"if not values[1] then return nil end", "values[1] = values[1] or limits"}},
+        {"a refill is fed", {"if refills or failed then took = 0 end", ""}},
+        {"a known series is counted again",
+         {"elseif not refills then\n            return KNOWN\n        end", "else is_new = true end"}},
+        {"a series enters one window of a refill only", {"elseif not refills then", "else"}},
+        {"an hour is opened by any clock",
+         {"if at >= hour_start - OPENED_EARLY and at < hour_ends then", "if true then"}},
+        {"buckets never expire", {"call('EXPIRE', key, max(ends", "local _ = (key and max(ends"}},
+    };
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a store's script that does what it must not differs from the model") {
+    for (const named_change& each : changes()) {
+        CAPTURE(each.what);
+        CHECK(is_noticed(each.change));
+    }
+}
+
+TEST_CASE("a store that does what it must not breaks a promise, without any model beside it") {
+    const auto breaks = [](const script_change& change, const char* promise) {
+        for (std::uint64_t seed = 200; seed < 200 + seeds; ++seed)
+            for (const shared_scene& of : all_scenes(seed)) {
+                try {
+                    run_shared_scene(of, steps, change, {}, promises_alone);
+                } catch (const broken_promise& broken) {
+                    if (std::string{broken.what()}.find(promise) != std::string::npos) return true;
+                }
+            }
+        return false;
+    };
+    CHECK(breaks({"elseif call_kind == 'claim' then", "elseif true then"}, "a pass was refused"));
+    CHECK(breaks({"return max(0, in_before[id] - returned[id])", "return 0"}, "kept places"));
+    CHECK(breaks(
+        {"in_its_hour and in_hour[id] + places >= most.hour", "in_its_hour and in_hour[id] + places > most.hour"},
+        "above an hourly maximum"));
+    CHECK(breaks({"in_its_day and in_day[id] +", "false and in_day[id] +"}, "above a daily maximum"));
+    CHECK(breaks({"if refilling and (in_its_hour or in_its_day) then return in_its_hour, in_its_day end", ""},
+                 "did not wait"));
+    CHECK(breaks({"local incumbent = kept and", "local incumbent = false and"}, "while its place is kept"));
+}
