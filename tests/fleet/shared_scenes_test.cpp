@@ -1,0 +1,138 @@
+// What went wrong with the first protocol, as scenes of the shared store and its model: see fleet/PROTOCOL.md.
+#include <chrono>
+#include <string>
+
+#include "fleet/shared_store.hpp"
+#include "support/catch.hpp"
+#include "support/fingerprints.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::int64_t hour = 1'139'580;  // noon, 2100-01-01
+
+/// Some gates, one budget.
+class few_gates {
+    shared_store_and_model both_;
+    open_windows known_{};
+    std::string epoch_;
+
+  public:
+    few_gates() {
+        for (const auto at : {0s, 2s, 4s}) beat("a", begin_of(hour) + at, true);
+    }
+    static time_point begin_of(std::int64_t of) { return time_point{std::chrono::hours{of}}; }
+    shared_store_and_model& both() { return both_; }
+
+    store_state beat(const std::string& gate, time_point now, bool is_told, bool leaves = false) {
+        const heartbeat_answer answer = both_.beat({.gate = gate,
+                                                    .fingerprints = "f",
+                                                    .version = "1",
+                                                    .clock = now,
+                                                    .epoch = epoch_,
+                                                    .hour = known_.hour,
+                                                    .generation = known_.generation,
+                                                    .is_told = is_told,
+                                                    .grace = 600s,
+                                                    .leaves = leaves},
+                                                   "s", now);
+        epoch_ = answer.state.epoch;
+        known_ = answer.state.windows;
+        return answer.state;
+    }
+
+    struct taken {
+        std::uint64_t series = 0;
+        std::uint64_t refused = 0;
+    };
+    /// Series first to first + count - 1, in calls of a hundred.
+    taken send(call_kind kind, std::uint64_t first, std::uint64_t count, std::uint64_t maximum, time_point now) {
+        taken all;
+        for (std::uint64_t i = 0; i < count; i += 100) {
+            store_call asked{.kind = kind, .runs = {{.series = 100, .budgets = {0}}}};
+            asked.budgets.push_back({.id = 1, .limit = 1, .maxima = {.hourly = maximum}});
+            for (std::uint64_t n = 0; n < 100; ++n) asked.fingerprints.push_back(fingerprint_of(first + i + n));
+            store_answer answer;
+            for (int attempt = 0; attempt < 2; ++attempt) {
+                const gate_terms terms{.gate = "a",
+                                       .run = 1,
+                                       .clock = now,
+                                       .epoch = epoch_,
+                                       .hour = now.time_since_epoch() / 1h,
+                                       .generation = known_.generation,
+                                       .buckets = known_.buckets,
+                                       .limits = {1},
+                                       .room = 1000};
+                answer = both_.decide(asked, terms, "s", now);
+                known_ = answer.windows;
+            }
+            REQUIRE(answer.status == store_status::decided);
+            for (const series_decision& each : answer.series) {
+                all.series += each.outcome == store_outcome::taken || each.outcome == store_outcome::known ? 1 : 0;
+                all.refused += each.outcome == store_outcome::refused ? 1 : 0;
+            }
+        }
+        return all;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a limit that is enforced after it was observed admits the series of before, first come, first served") {
+    few_gates gates;
+    const auto now = few_gates::begin_of(hour) + 10min;
+    CHECK(gates.send(call_kind::claim, 0, 1900, 0, now).series == 1900);  // observed: no maximum
+    CHECK(gates.send(call_kind::claim, 5000, 100, 1000, now).refused == 100);
+    const auto next = few_gates::begin_of(hour + 1) + 1min;
+    CHECK(gates.send(call_kind::claim, 5000, 500, 1000, next).refused == 500);  // an explosion comes first, in vain
+    const auto back = gates.send(call_kind::claim, 0, 1900, 1000, next);
+    CHECK(back.series == 1000);
+    CHECK(back.refused == 900);
+    gates.both().compare();
+}
+
+TEST_CASE("a rolling restart leaves room when the grace ends, a gate that vanishes holds places until the hour ends") {
+    const bool vanishes = GENERATE(false, true);
+    few_gates gates;
+    const auto now = few_gates::begin_of(hour) + 10min;
+    gates.send(call_kind::claim, 0, 900, 1000, now);
+    for (const char* gate : {"a", "b", "c"}) gates.beat(gate, now, false);
+    const auto next = few_gates::begin_of(hour + 1);
+    CHECK(gates.send(call_kind::claim, 5000, 200, 1000, next + 1min).series == 100);
+    gates.beat("c", next + 2min, false, !vanishes);
+    for (const char* gate : {"a", "b"}) gates.beat(gate, next + 3min, false);
+    CHECK(gates.beat("a", next + 5min, true).windows.keeps_places);
+    gates.beat("b", next + 11min, true);
+    CHECK(gates.beat("a", next + 11min, true).windows.keeps_places == vanishes);
+    CHECK(gates.send(call_kind::claim, 6000, 100, 1000, next + 12min).series == (vanishes ? 0 : 100));
+    CHECK(gates.send(call_kind::pass, 0, 900, 1000, next + 12min).series == 900);  // nobody asks what has passed
+    gates.both().compare();
+}
+
+TEST_CASE("a store without memory takes nothing, and counts nothing") {
+    few_gates gates;
+    const auto now = few_gates::begin_of(hour) + 10min;
+    gates.send(call_kind::claim, 0, 200, 1000, now);
+    store_connection& connection = gates.both().store().connection();
+    connection.ask({"CONFIG", "SET", "maxmemory", "1"});
+    for (const call_kind kind : {call_kind::claim, call_kind::pass, call_kind::refill}) {
+        shared_store& store = gates.both().store();
+        store_call asked{.kind = kind, .runs = {{.series = 1, .budgets = {0}}}};
+        asked.fingerprints = {fingerprint_of(7000)};
+        asked.budgets.push_back({.id = 1, .limit = 1, .maxima = {.hourly = 1000}});
+        const gate_terms terms{.gate = "a",
+                               .clock = now,
+                               .epoch = *gates.both().model().epoch(),
+                               .hour = hour,
+                               .buckets = {.hour = gates.both().model().hour().buckets},
+                               .limits = {1}};
+        store.send(asked, terms, "s");
+        CHECK_THROWS_WITH(store.receive(asked), Catch::Contains("OOM"));
+    }
+    connection.ask({"CONFIG", "SET", "maxmemory", "0"});
+    gates.both().compare();
+}
