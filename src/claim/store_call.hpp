@@ -132,24 +132,24 @@ struct series_decision {
     friend bool operator==(const series_decision&, const series_decision&) = default;
 };
 
-/// budget_figures::kept if nobody knows how many series of the hour before count in a budget: new series get no room.
+/// budget_in_store::kept if nobody knows how many series of the hour before count in a budget: new series get no room.
 inline constexpr std::uint64_t all_kept = std::numeric_limits<std::uint64_t>::max();
 
 /// A budget after the call.
-struct budget_figures {
+struct budget_in_store {
     bool is_overflow = false;  ///< the overflow budget was used in its place
     std::uint64_t hourly = 0;  ///< series counted, by all gates
     std::uint64_t daily = 0;
     std::uint64_t kept = 0;  ///< places of the hour before that are kept, in the hour and in a day's first hour
 
-    friend bool operator==(const budget_figures&, const budget_figures&) = default;
+    friend bool operator==(const budget_in_store&, const budget_in_store&) = default;
 };
 
 struct store_answer {
     store_status status = store_status::decided;
     open_windows windows{};
     std::vector<series_decision> series{};  ///< as store_call::fingerprints, if decided
-    std::vector<budget_figures> budgets{};  ///< as store_call::budgets, if decided
+    std::vector<budget_in_store> budgets{};  ///< as store_call::budgets, if decided
 
     friend bool operator==(const store_answer&, const store_answer&) = default;
 };

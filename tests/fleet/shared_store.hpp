@@ -150,9 +150,9 @@ inline std::string text_of(const std::vector<series_decision>& of) {
     }
     return all;
 }
-inline std::string text_of(const std::vector<budget_figures>& of) {
+inline std::string text_of(const std::vector<budget_in_store>& of) {
     std::ostringstream all;
-    for (const budget_figures& each : of)
+    for (const budget_in_store& each : of)
         all << (each.is_overflow ? "overflow " : "") << each.hourly << "/" << each.daily << " kept "
             << static_cast<std::int64_t>(each.kept) << ", ";
     return all.str();
