@@ -315,6 +315,8 @@ what_takes_long() {
     part histories random_histories release --seconds 600
     part mutants script "30 faults in the source, and which of them the unit tests notice" 120 \
         tests/mutants/mutants.py all --sample 30 --seed "$(date +%j)" --folder build/mutants-sample
+    part store-mutants script "faults in the scripts of the shared store, each of which its tests notice" 30 \
+        build/release/fleet_tests "[mutants]"
     part fuzz fuzz
     part soak script "soak" $((${SERIESGATE_SOAK_MINUTES:-20} + 10)) scripts/soak.sh --minutes "${SERIESGATE_SOAK_MINUTES:-20}"
 }

@@ -97,14 +97,14 @@ const std::vector<named_change>& changes() {
 
 }  // namespace
 
-TEST_CASE("a store's script that does what it must not differs from the model") {
+TEST_CASE("a store's script that does what it must not differs from the model", "[.][mutants]") {
     for (const named_change& each : changes()) {
         CAPTURE(each.what);
         CHECK(is_noticed(each.change));
     }
 }
 
-TEST_CASE("a store that does what it must not breaks a promise, without any model beside it") {
+TEST_CASE("a store that does what it must not breaks a promise, without any model beside it", "[.][mutants]") {
     const auto breaks = [](const script_change& change, const char* promise) {
         for (std::uint64_t seed = 200; seed < 200 + seeds; ++seed)
             for (const shared_scene& of : all_scenes(seed)) {
