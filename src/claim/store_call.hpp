@@ -148,7 +148,7 @@ struct budget_in_store {
 struct store_answer {
     store_status status = store_status::decided;
     open_windows windows{};
-    std::vector<series_decision> series{};  ///< as store_call::fingerprints, if decided
+    std::vector<series_decision> series{};   ///< as store_call::fingerprints, if decided
     std::vector<budget_in_store> budgets{};  ///< as store_call::budgets, if decided
 
     friend bool operator==(const store_answer&, const store_answer&) = default;
