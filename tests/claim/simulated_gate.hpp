@@ -157,9 +157,7 @@ class simulated_gate {
         limiter->reconfigure(world_.rules[rule]);
         ++reloads;
     }
-    [[nodiscard]] bool remembers(std::uint64_t series) const {
-        return limiter->state().sets.read()->hour_has(series);
-    }
+    [[nodiscard]] bool remembers(std::uint64_t series) const { return limiter->state().sets.read()->hour_has(series); }
     [[nodiscard]] std::optional<refusal> refuses(std::uint64_t series) const {
         return limiter->state().refused.lookup(series);
     }
