@@ -32,10 +32,10 @@ memory_estimate estimate_memory(const limit_rules& rules, set_kind set) {
     if (rules.mode == limit_mode::observe || (hourly == 0 && daily == 0)) return made;
     const std::uint64_t hour = hourly == 0 ? daily : daily == 0 ? hourly : std::min(hourly, daily);
     const std::uint64_t day = daily == 0 ? hours_of_day * hour : daily;
-    made.at_most = {.hour_series = hour,
-                    .day_series = day,
-                    .bytes = is_table ? (day + hour) * table_bytes_max  // at midnight it has the last hour, too
-                                      : growth_factor * (2 * in_filter(hour) + in_filter(day))};
+    made.at_limits = {.hour_series = hour,
+                      .day_series = day,
+                      .bytes = is_table ? (day + hour) * table_bytes_max  // at midnight it has the last hour, too
+                                        : growth_factor * (2 * in_filter(hour) + in_filter(day))};
     return made;
 }
 

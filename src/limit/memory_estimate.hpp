@@ -9,7 +9,7 @@
 namespace seriesgate {
 
 struct memory_estimate {
-    /// What the global maxima bound.
+    /// At the global maxima. Histograms that are completed above them come on top.
     struct bound {
         std::uint64_t hour_series = 0;
         std::uint64_t day_series = 0;
@@ -18,7 +18,7 @@ struct memory_estimate {
     /// Bytes for a series that all windows have: at rest, and while memory grows.
     std::uint64_t series_bytes_min = 0;
     std::uint64_t series_bytes_max = 0;
-    std::optional<bound> at_most{};  ///< nothing: no global maximum is enforced
+    std::optional<bound> at_limits{};  ///< nothing: no global maximum is enforced
 };
 
 /// Without the combinations of budgets that active series count in, and without exempt series.

@@ -90,17 +90,17 @@ int check_health(const std::string& url) {
     return fault.empty() ? 0 : fail("--health-check: " + fault);
 }
 
-/// For example `memory for known series: at most 54 MB (1,000,000 in an hour, 2,000,000 in a day)`.
+/// For example `memory for known series: about 54 MB at the global limits (1,000,000 in an hour, 2,000,000 in a day)`.
 std::string memory_text(const seriesgate::config& settings) {
     using namespace seriesgate;
     const memory_estimate of = estimate_memory(settings.rules, settings.series_set);
-    if (!of.at_most)
-        return fmt::format("memory for known series: {} to {} bytes each, no global limit bounds their number",
+    if (!of.at_limits)
+        return fmt::format("memory for known series: {} to {} bytes each, no enforced global limit bounds their number",
                            of.series_bytes_min, of.series_bytes_max);
     constexpr std::uint64_t mb = 1'000'000;
-    return fmt::format("memory for known series: at most {} MB ({} in an hour, {} in a day)",
-                       grouped((of.at_most->bytes + mb - 1) / mb), grouped(of.at_most->hour_series),
-                       grouped(of.at_most->day_series));
+    return fmt::format("memory for known series: about {} MB at the global limits ({} in an hour, {} in a day)",
+                       grouped((of.at_limits->bytes + mb - 1) / mb), grouped(of.at_limits->hour_series),
+                       grouped(of.at_limits->day_series));
 }
 
 int start(int argc, const char* const* argv) {

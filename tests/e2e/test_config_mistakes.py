@@ -317,6 +317,6 @@ def test_an_address_that_cannot_be_listened_on_is_named():
 def test_checking_does_not_serve(tmp_path, file):
     """What only the machine can tell is no matter of the configuration."""
     file.write_text(f"state: {{dir: '{tmp_path / 'state'}'}}\nfingerprint: {{secretFile: /nowhere}}\nseriesSet: exact\n")
-    memory = "memory for known series: 20 to 32 bytes each, no global limit bounds their number"
+    memory = "memory for known series: 20 to 32 bytes each, no enforced global limit bounds their number"
     assert outcome(run(f"--config.file={file}", DISCARD, "--check-config")) == (0, f"{file}: ok\n{memory}\n", [])
     assert not (tmp_path / "state").exists()

@@ -74,7 +74,7 @@ def test_version_and_help():
 def test_the_example_configuration_passes(tmp_path):
     file = REPOSITORY / "config/seriesgate.yaml"
     result = run(f"--config.file={file}", "--check-config")
-    memory = "memory for known series: 9 to 18 bytes each, no global limit bounds their number"
+    memory = "memory for known series: 9 to 18 bytes each, no enforced global limit bounds their number"
     assert (result.returncode, result.stdout, result.stderr) == (0, f"{file}: ok\n{memory}\n", "")
 
 

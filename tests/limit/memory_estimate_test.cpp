@@ -38,13 +38,13 @@ TEST_CASE("a full gate takes no more memory than the estimate, and not much less
     for (const set_kind set : {set_kind::bloom, set_kind::exact}) {
         const limit_rules rules{.global = {.hourly = 300'000, .daily = 600'000}, .incumbent_grace = 0s};
         const memory_estimate made = estimate_memory(rules, set);
-        REQUIRE(made.at_most.has_value());
-        CHECK(made.at_most->hour_series == 300'000);
-        CHECK(made.at_most->day_series == 600'000);
+        REQUIRE(made.at_limits.has_value());
+        CHECK(made.at_limits->hour_series == 300'000);
+        CHECK(made.at_limits->day_series == 600'000);
         const std::uint64_t most = most_bytes(rules, set, 320'000);
         CAPTURE(set, most);
-        CHECK(most <= made.at_most->bytes);
-        CHECK(most > made.at_most->bytes / 3);
+        CHECK(most <= made.at_limits->bytes);
+        CHECK(most > made.at_limits->bytes / 3);
     }
 }
 
@@ -57,14 +57,14 @@ TEST_CASE("the estimate of a series goes by the set, and by the rate of false po
 }
 
 TEST_CASE("only enforced global maxima bound the memory") {
-    CHECK_FALSE(estimate_memory({}, set_kind::bloom).at_most.has_value());
-    CHECK_FALSE(estimate_memory({.global = {.active = 5}}, set_kind::exact).at_most.has_value());
-    CHECK_FALSE(estimate_memory({.global = {.hourly = 5}, .mode = limit_mode::observe}, set_kind::bloom).at_most);
-    const auto by_hour = estimate_memory({.global = {.hourly = 1'000}}, set_kind::exact).at_most.value();
+    CHECK_FALSE(estimate_memory({}, set_kind::bloom).at_limits.has_value());
+    CHECK_FALSE(estimate_memory({.global = {.active = 5}}, set_kind::exact).at_limits.has_value());
+    CHECK_FALSE(estimate_memory({.global = {.hourly = 5}, .mode = limit_mode::observe}, set_kind::bloom).at_limits);
+    const auto by_hour = estimate_memory({.global = {.hourly = 1'000}}, set_kind::exact).at_limits.value();
     CHECK(by_hour.hour_series == 1'000);
     CHECK(by_hour.day_series == 24'000);
     CHECK(by_hour.bytes == 25'000 * 32);
-    const auto by_day = estimate_memory({.global = {.daily = 1'000}}, set_kind::exact).at_most.value();
+    const auto by_day = estimate_memory({.global = {.daily = 1'000}}, set_kind::exact).at_limits.value();
     CHECK(by_day.hour_series == 1'000);
     CHECK(by_day.bytes == 2'000 * 32);
 }
