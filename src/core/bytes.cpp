@@ -8,7 +8,6 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
 }  // namespace
 
@@ -24,14 +23,14 @@ page_memory::~page_memory() {
     if (data_ != nullptr) ::munmap(data_, size_);
 }
 
-void page_memory::populate() {
-    assert(data_ != nullptr);
+void page_memory::populate(void* from, std::size_t size) {
+    assert(from != nullptr);
 #ifdef MADV_POPULATE_WRITE
-    if (::madvise(data_, size_, MADV_POPULATE_WRITE) == 0) return;
+    if (::madvise(from, size, MADV_POPULATE_WRITE) == 0) return;
 #endif
     // Linux before 5.14. Volatile: the compiler must not see that the written value is there already.
-    auto* const bytes = static_cast<volatile char*>(data_);
-    for (std::size_t i = 0; i < size_; i += page_bytes) bytes[i] = 0;
+    auto* const bytes = static_cast<volatile char*>(from);
+    for (std::size_t i = 0; i < size; i += page_bytes) bytes[i] = 0;
 }
 
 }  // namespace seriesgate

@@ -139,8 +139,12 @@ class page_memory {
     }
     ~page_memory();
 
+    static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
+
     /// Allocates all pages now, so that no request waits for one.
-    void populate();
+    void populate() { populate(data_, size_); }
+    /// The same with a part of them.
+    static void populate(void* from, std::size_t size);
 
     [[nodiscard]] void* data() const noexcept { return data_; }
 };

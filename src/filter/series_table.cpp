@@ -4,14 +4,15 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 
 namespace seriesgate {
 namespace {
 
-/// Memory is taken an eighth of what there is at a time: large pieces get huge pages.
-constexpr std::size_t arena_bytes_min = std::size_t{1} << 20, arena_bytes_max = std::size_t{64} << 20;
+/// Addresses are reserved in arenas, and memory is taken from them a huge page at a time.
+constexpr std::size_t arena_bytes_min = std::size_t{4} << 20, arena_bytes_max = std::size_t{64} << 20;
 constexpr unsigned bits_min = 3;
 /// Fingerprints that four bits do not part are no hashes: a damaged state.
 constexpr unsigned divisions_max = 4;
@@ -229,15 +230,23 @@ series_table::line* series_table::take_leaf() {
         std::memset(static_cast<void*>(taken), 0, leaf_bytes);
         return taken;
     }
+    constexpr std::size_t huge_page = page_memory::huge_page_bytes;
     if (unused_leaves_ == 0) {
-        const std::size_t count = std::clamp(arena_bytes_ / 32, arena_bytes_min, arena_bytes_max) / leaf_bytes;
-        free_leaves_.reserve(arena_bytes_ / leaf_bytes + count);  // for free_retired()
-        arenas_.emplace_back(count * leaf_bytes).populate();
-        unused_leaves_ = count;
-        arena_bytes_ += count * leaf_bytes;
+        free_leaves_.reserve((arena_bytes_ + huge_page) / leaf_bytes);  // for free_retired()
+        if (unused_bytes_ == 0) {
+            const std::size_t size = std::clamp(arena_bytes_ & ~(huge_page - 1), arena_bytes_min, arena_bytes_max);
+            void* begin = arenas_.emplace_back(size + huge_page).data();
+            std::size_t space = size + huge_page;
+            next_leaf_ = static_cast<char*>(std::align(huge_page, size, begin, space));
+            unused_bytes_ = size;
+        }
+        page_memory::populate(next_leaf_, huge_page);
+        unused_leaves_ = huge_page / leaf_bytes;
+        unused_bytes_ -= huge_page;
+        arena_bytes_ += huge_page;
     }
     --unused_leaves_;
-    return reinterpret_cast<line*>(static_cast<char*>(arenas_.back().data()) + unused_leaves_ * leaf_bytes);
+    return reinterpret_cast<line*>(std::exchange(next_leaf_, next_leaf_ + leaf_bytes));
 }
 
 void series_table::prepare(rewrite& of) try {

@@ -35,8 +35,14 @@ template <class Set, class IsKnown>
 void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
                 lookup_result& open, const IsKnown& is_known) {
     constexpr std::size_t distance = admitted_set::prefetch_distance;
+    const auto prefetch_place = [&](std::size_t i) {
+        if constexpr (requires { set.prefetch_place(0); })
+            if (i < offered.size()) set.prefetch_place(offered[i].fingerprint);
+    };
+    for (std::size_t i = 0; i < 2 * distance; ++i) prefetch_place(i);
     for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) set.prefetch(offered[i].fingerprint);
     for (std::size_t i = 0; i < offered.size(); ++i) {
+        prefetch_place(i + 2 * distance);
         if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
         if (is_known(i))
             verdicts[i] = verdict::known;
