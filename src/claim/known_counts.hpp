@@ -20,6 +20,8 @@ struct known_counts {
     /// counted knows all of these series, too. Counts only grow. Null: nothing is known of any.
     std::function<known_count(std::int64_t hour, std::uint64_t budget)> of{};
     reserve_parts reserve = 0;  ///< that claims leave to shares
+    /// Whether a series is known in the hour, though its budgets are not: nobody is asked about it. Null: none is.
+    std::function<bool(std::uint64_t series)> knows{};
 };
 
 }  // namespace seriesgate

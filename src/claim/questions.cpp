@@ -59,6 +59,9 @@ void questions::ask(std::span<const offered_series> offered, const lookup_result
         if (!knows(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
     unasked_count_ = 0;
     group_by_budgets(tenant, histograms);
+    if (counted.knows)
+        for (group& each : groups_)
+            std::erase_if(each.series, [&](std::uint32_t place) { return counted.knows(fingerprint_at(place)); });
     if (counted.of) find_spent(counted, histograms);
     claims_.clear();
     runs_.clear();

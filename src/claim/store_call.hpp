@@ -50,16 +50,6 @@ struct shared_budget {
     friend bool operator==(const shared_budget&, const shared_budget&) = default;
 };
 
-/// Windows that a series is entered in: the open hour, its day, and the hour before.
-struct entered_windows {
-    bool hour = false;
-    bool day = false;
-    bool before = false;
-
-    [[nodiscard]] bool any() const noexcept { return hour || day || before; }
-    friend bool operator==(const entered_windows&, const entered_windows&) = default;
-};
-
 /// The next series of a call, which have their budgets and windows in common.
 struct series_run {
     std::uint32_t series = 0;  ///< at least one

@@ -139,6 +139,13 @@ void series_table::insert(std::uint64_t fingerprint, const series_mark& mark) no
     if (is_new) in.live.fetch_add(1, std::memory_order_relaxed);
 }
 
+void series_table::settle(std::uint64_t fingerprint, told now) noexcept {
+    const entry known = find(current(), key_of(fingerprint));
+    if (known.key == nullptr) return;
+    known.mark->fetch_and(~((now.last ? untold_bit : 0) | (now.before ? untold_before_bit : 0)),
+                          std::memory_order_relaxed);
+}
+
 combination_number series_table::deactivate(std::uint64_t fingerprint) noexcept {
     const std::uint64_t key = key_of(fingerprint);
     const entry known = find_in(lines_in(partition_of(key), key), key);

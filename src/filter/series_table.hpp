@@ -26,8 +26,11 @@ struct series_mark {
     bool is_day_key = false;  ///< stands in the day's window alone, see commit_state::remember
     combination_number combination = 0;
     bool is_outdated = false;  ///< other budgets may count it by now: its next sample finds them
+    // Fleet: the shared store has yet to be told of it.
+    bool is_untold = false;         ///< in the hour when it was last seen, and in that day
+    bool is_untold_before = false;  ///< in the hour before that hour
 
-    static constexpr combination_number combination_max = (combination_number{1} << 28) - 1;
+    static constexpr combination_number combination_max = (combination_number{1} << 26) - 1;
 
     friend bool operator==(const series_mark&, const series_mark&) = default;
 };
@@ -137,21 +140,6 @@ class series_table {
                 if (found.mark->compare_exchange_weak(before, after, std::memory_order_acquire)) return true;
             }
         }
-
-        /// The same whether it is active or not. While the entry moves, its time may stay as it was.
-        [[nodiscard]] bool see(std::uint64_t fingerprint, minute_number from, minute_number now) const noexcept {
-            const std::uint64_t key = key_of(fingerprint);
-            const entry found = find(*directory_, key);
-            if (found.key == nullptr) return false;
-            std::uint64_t before = found.mark->load(std::memory_order_acquire);
-            for (;;) {
-                const auto seen = static_cast<minute_number>(before);
-                if (seen < from || found.key->load(std::memory_order_relaxed) != key) return false;
-                if (seen >= now || (before & moving_bit) != 0) return true;
-                const std::uint64_t after = (before & ~seen_bits) | now;
-                if (found.mark->compare_exchange_weak(before, after, std::memory_order_acquire)) return true;
-            }
-        }
     };
     [[nodiscard]] view read() const noexcept { return view{*directory_.load(std::memory_order_acquire)}; }
 
@@ -161,6 +149,12 @@ class series_table {
     /// Enters a series, or changes its mark; `seen` never falls. Precondition for a series that is not there:
     /// find_room().
     void insert(std::uint64_t fingerprint, const series_mark& mark) noexcept;
+    /// The shared store knows the series now: as it was last seen, and in the hour before that.
+    struct told {
+        bool last = false;
+        bool before = false;
+    };
+    void settle(std::uint64_t fingerprint, told now) noexcept;
     /// The series is not active any more. @return the combination that it counted in; 0 if it was not active.
     [[nodiscard]] combination_number deactivate(std::uint64_t fingerprint) noexcept;
     /// Ends the activity of series of one partition that were last seen before `idle_before`, of ended_at_once at most.
@@ -220,7 +214,9 @@ class series_table {
     static constexpr std::uint64_t day_bit = std::uint64_t{1} << 33;
     /// The entry's mark is copied to another entry: whoever wants to change it asks there.
     static constexpr std::uint64_t moving_bit = std::uint64_t{1} << 34;
-    static constexpr unsigned combination_shift = 35;
+    static constexpr std::uint64_t untold_bit = std::uint64_t{1} << 35;
+    static constexpr std::uint64_t untold_before_bit = std::uint64_t{1} << 36;
+    static constexpr unsigned combination_shift = 37;
     static constexpr std::uint64_t combination_bits = std::uint64_t{series_mark::combination_max} << combination_shift;
     /// The highest bit, so counts() is one comparison.
     static constexpr std::uint64_t outdated_bit = std::uint64_t{1} << 63;
@@ -237,10 +233,13 @@ class series_table {
                 .was_before = (bits & before_bit) != 0,
                 .is_day_key = (bits & day_bit) != 0,
                 .combination = combination_in(bits),
-                .is_outdated = (bits & outdated_bit) != 0};
+                .is_outdated = (bits & outdated_bit) != 0,
+                .is_untold = (bits & untold_bit) != 0,
+                .is_untold_before = (bits & untold_before_bit) != 0};
     }
     static std::uint64_t bits_of(const series_mark& mark) noexcept {
         return mark.seen | (mark.was_before ? before_bit : 0) | (mark.is_day_key ? day_bit : 0) |
+               (mark.is_untold ? untold_bit : 0) | (mark.is_untold_before ? untold_before_bit : 0) |
                std::uint64_t{mark.combination} << combination_shift | (mark.is_outdated ? outdated_bit : 0);
     }
     /// The key 0 is an empty entry, so the fingerprint 0 has the key 1.

@@ -107,7 +107,8 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
     const candidate one = look_at(series, family, selection, said);
-    if (are_stored_) return take(one, {}) ? std::optional{decision{}} : std::nullopt;
+    const bool passes = said.outcome == told_outcome::passes && said.heard.empty();  // of a decision that is outdated
+    if (are_stored_ || passes) return take(one, {}) ? std::optional{decision{}} : std::nullopt;
     hear(one);
     // All budgets are checked before any is changed.
     const spent_windows without_room = spent(one);
@@ -200,7 +201,7 @@ admission::candidate admission::look_at(const offered_series& series, const hist
 
 /// Windows in which the budget in this place has no room for the series.
 in_windows admission::spent_at(std::size_t place, const candidate& of) const {
-    if (of.said.at(place) != nullptr) {
+    if (of.said.at(place) != nullptr && enforces(budgets_[place])) {
         const bool here = of.said.outcome == told_outcome::refused && of.said.place == place;
         return {.hour = here && of.said.window == refusing_window::hourly,
                 .day = here && of.said.window == refusing_window::daily};
@@ -330,6 +331,7 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
         case told_outcome::taken:
         case told_outcome::let_pass:
         case told_outcome::owed:
+        case told_outcome::passes:
             return {.how = verdict::admitted};
         case told_outcome::refused:
         case told_outcome::refused_with_histogram:
@@ -370,11 +372,12 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     if (!held_.have_room(keys)) return false;
     held_.budgets.make_missing(tenant_, of.selection, budgets_);
     if (held_.table) keys.front().combination = join();
+    keys.front().is_untold = of.said.outcome == told_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
     in_windows over{.active = over_limit.active};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         if (of.said.at(place) != nullptr) continue;  // the store has counted it
         budget_pair* const pair = budgets_[place];
-        if (are_stored_) {
+        if (are_stored_ || of.said.outcome == told_outcome::passes) {
             pair->hourly.take_stored(of.before);
             if (of.new_in_day) pair->daily.take_stored(of.before);
         } else {

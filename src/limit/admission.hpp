@@ -81,9 +81,10 @@ class admission {
     /// @param held proof that the caller has the commit lock.
     /// @param open provides buffers.
     /// @param are_stored see request_origin.
+    /// @param is_lost fleet: the store has lost data since it decided.
     /// All arguments outlive the object.
     admission(commit_state& held, limiter_state& state, const window_sets& sets, std::string_view tenant,
-              lookup_result& open, bool are_stored = false)
+              lookup_result& open, bool are_stored = false, bool is_lost = false)
         : held_(held),
           state_(state),
           sets_(sets),
@@ -91,7 +92,8 @@ class admission {
           budgets_(open.budgets),
           counted_in_(open.counted_in),
           observing_(open.observing),
-          are_stored_(are_stored) {}
+          are_stored_(are_stored),
+          is_lost_(is_lost) {}
 
     /// @param series not in the hour's set.
     /// @param family empty unless the series is part of a histogram that is kept whole.
@@ -189,6 +191,7 @@ class admission {
     std::vector<active_series::budget_number>& counted_in_;
     std::vector<spent_limit>& observing_;
     const bool are_stored_;
+    const bool is_lost_;
 };
 
 /// Whether senders of a tenant are told of refusals by the tenant's limit, by the global limit, and by a missing fleet

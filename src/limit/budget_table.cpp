@@ -148,6 +148,7 @@ budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::opt
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
+    if (of.all.capacity() == of.all.size()) of.all.reserve(2 * of.all.size() + 1);  // nothing fails after open_active()
     auto made = std::make_unique<budget_pair>();
     if (!role.overflow) made->key.assign(*key);
     open_active(*made);
@@ -185,7 +186,16 @@ bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& r
 }
 
 void budget_table::open_active(budget_pair& pair) {
-    if (counts_active_) pair.active.number = active_.open_budget();
+    if (!counts_active_) return;
+    if (by_number_.capacity() == by_number_.size()) by_number_.reserve(2 * by_number_.size() + 16);
+    pair.active.number = active_.open_budget();
+    if (pair.active.number > by_number_.size()) by_number_.resize(pair.active.number);
+    by_number_[pair.active.number - 1] = &pair;
+}
+
+void budget_table::close_active(const budget_pair& pair) noexcept {
+    active_.close_budget(pair.active.number);
+    if (pair.active.number != 0) by_number_[pair.active.number - 1] = nullptr;
 }
 
 std::uint64_t budget_table::margin(const ruling& rule, std::uint64_t maximum) const noexcept {
@@ -251,7 +261,7 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
     }
     limits_.swap(*gone);
     for (const limit_budgets& of : *gone)
-        for (const auto& pair : of.all) active_.close_budget(pair->active.number);
+        for (const auto& pair : of.all) close_active(*pair);
     for (limit_budgets& of : limits_)
         if (of.matching == 0) count_anew(of);
     if (rules->active_window != rules_->active_window)
@@ -344,7 +354,7 @@ void budget_table::note_ended(const budget_pair& pair) noexcept {
 void budget_table::drop(limit_budgets& of, std::size_t place) {
     assert(place < of.all.size());
     budget_pair* const dropped = of.all[place].get();
-    active_.close_budget(dropped->active.number);
+    close_active(*dropped);
     if (dropped == of.overflow) {
         of.overflow = nullptr;
     } else {

@@ -130,6 +130,10 @@ class budget_table {
 
     [[nodiscard]] active_series& active() noexcept { return active_; }
     [[nodiscard]] const active_series& active() const noexcept { return active_; }
+    /// The budget that counts active series under this number; null if it has gone.
+    [[nodiscard]] const budget_pair* pair_of(active_series::budget_number number) const noexcept {
+        return number == 0 || number > by_number_.size() ? nullptr : by_number_[number - 1];
+    }
     /// Whether series may count in other budgets than their combination says, since the last call.
     [[nodiscard]] bool take_outdated() noexcept { return std::exchange(is_outdated_, false); }
     struct minutes {
@@ -230,6 +234,7 @@ class budget_table {
     void count_anew(limit_budgets& of) noexcept;
     void count_anew_active(limit_budgets& of) noexcept;
     void open_active(budget_pair& pair);
+    void close_active(const budget_pair& pair) noexcept;
     [[nodiscard]] std::uint64_t margin(const ruling& rule, std::uint64_t maximum) const noexcept;
     void set_active_max(active_budget& budget, const ruling& rule) const noexcept;
     void describe(std::span<const limit_budgets_rules> described);
@@ -246,6 +251,7 @@ class budget_table {
     std::shared_ptr<const compiled_rules> rules_;
     bool counts_active_;
     active_series active_;
+    std::vector<const budget_pair*> by_number_;  // of active budgets
     bool is_outdated_ = false;
     limit_budgets fixed_budgets_;  // the global budget
     limit_budgets tenants_;

@@ -55,7 +55,8 @@ bool commit_state::have_room(std::span<const late_keys::entry> keys) const noexc
 }
 
 void commit_state::remember(const late_keys::entry& added) {
-    const auto [key, into, combination] = added;
+    const std::uint64_t key = added.key;
+    const in_windows into = added.into;
     if (!into.any()) return;
     late.add(added);
     if (!table) {
@@ -63,16 +64,33 @@ void commit_state::remember(const late_keys::entry& added) {
         if (into.day) day->insert(key);
         assert(!into.hour || hour->contains(key));
         assert(!into.day || day->contains(key));
-        return;
+    } else if (into.hour) {
+        enter_in_hour(key, added.combination, added.is_untold);
+    } else {
+        const std::uint64_t entered = table_key(added);
+        const series_mark before = table->read().mark_of(entered);
+        table->insert(entered, {.seen = minute, .was_before = was_before(before), .is_day_key = true});
     }
-    const std::uint64_t entered = table_key(added);
-    const series_mark before = table->read().mark_of(entered);
-    table->insert(entered, {.seen = minute,
-                            .was_before = was_before(before),
-                            .is_day_key = !into.hour,
-                            .combination = combination,
-                            .is_outdated = false});
+}
+
+/// A series that was untold in the hour before is so still, and it may be untold in both hours. What this gate has only
+/// heard of has no combination: after a loss of data it is told when it comes.
+void commit_state::enter_in_hour(std::uint64_t fingerprint, combination_number combination, bool is_untold) noexcept {
+    const series_mark before = table->read().mark_of(fingerprint);
+    const bool is_in_hour = before.seen >= hour_begins;
+    const bool is_told_anew = minute < tells_all_until && before.combination == 0;
+    series_mark now{.seen = minute,
+                    .was_before = was_before(before),
+                    .is_day_key = false,
+                    .combination = combination,
+                    .is_outdated = false,
+                    .is_untold = is_untold || (is_in_hour && (before.is_untold || is_told_anew))};
+    if (combination == 0) now.is_untold = false;  // no series, but something that stands for one
+    now.is_untold_before = combination != 0 && now.was_before &&
+                           (is_told_anew || (is_in_hour ? before.is_untold_before : before.is_untold));
+    table->insert(fingerprint, now);
     budgets.active().leave(before.combination);
+    if (now.is_untold || now.is_untold_before) untold.add(fingerprint);
 }
 
 void commit_state::deactivate(std::uint64_t fingerprint) noexcept {

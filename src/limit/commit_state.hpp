@@ -72,6 +72,7 @@ class late_keys {
         std::uint64_t key;  ///< a fingerprint, or a key of admission.hpp
         in_windows into;
         combination_number combination = 0;  ///< of a series, in a table
+        bool is_untold = false;              ///< fleet: the shared store has yet to be told of it
     };
     /// 64 MiB; with more keys the snapshot is given up.
     static constexpr std::size_t count_max = std::size_t{1} << 22;
@@ -93,6 +94,30 @@ class late_keys {
     std::vector<entry> entries_;
 
     void write(const entry& key);
+};
+
+/// Fleet: series in the table that the shared store has yet to be told of, so that nobody has to search for them. The
+/// marks in the table are what counts: this may name too many, and says when it has too few. Never allocates.
+class untold_notes {
+    std::vector<std::uint64_t> noted_;
+    bool has_missed_ = false;
+
+  public:
+    static constexpr std::size_t count_max = std::size_t{1} << 16;
+
+    void add(std::uint64_t fingerprint) noexcept {
+        if (noted_.size() < noted_.capacity())
+            noted_.push_back(fingerprint);
+        else
+            has_missed_ = true;
+    }
+    void miss() noexcept { has_missed_ = true; }
+    /// @param room empty; its capacity is that of the next notes.
+    /// @return whether the table has to be searched for others.
+    [[nodiscard]] bool exchange(std::vector<std::uint64_t>& room) noexcept {
+        noted_.swap(room);
+        return std::exchange(has_missed_, false);
+    }
 };
 
 /// State of all decisions about new series; a reference to it proves that the caller holds the commit lock (see
@@ -129,6 +154,9 @@ struct commit_state {
     std::unique_ptr<admitted_set> next_hour{};
     std::unique_ptr<admitted_set> next_day{};
     late_keys late{};
+    untold_notes untold{};
+    /// The shared store has lost data: until then series that this gate has only heard of are told, too.
+    minute_number tells_all_until = 0;
 
     explicit commit_state(budget_table&& first) : budgets(std::move(first)) {}
 
@@ -148,6 +176,9 @@ struct commit_state {
     [[nodiscard]] bool was_before(const series_mark& mark) const noexcept {
         return mark.seen >= hour_begins ? mark.was_before : knows_hour_before && mark.seen + 60 >= hour_begins;
     }
+    /// Makes the series known in the hour, or changes its mark. Precondition: the table has room.
+    /// @param is_untold whether the shared store has yet to be told.
+    void enter_in_hour(std::uint64_t fingerprint, combination_number combination, bool is_untold) noexcept;
     /// The series of a stale marker is not active any more.
     void deactivate(std::uint64_t fingerprint) noexcept;
     /// Since when the table has to know series.
@@ -194,6 +225,8 @@ struct window_sets {
     /// cache is cleared then.
     std::optional<std::chrono::sys_seconds> lapse{};
     std::chrono::seconds step_back = step_back_max;  ///< tolerated
+    /// Fleet: until then the store may have lost series that this gate has only heard of.
+    minute_number doubts_until = 0;
     /// Where the clock has leapt, while the leap is not believed.
     std::optional<time_point> leap{};
     minute_number minute_before_leap = 0;
@@ -228,6 +261,10 @@ struct window_sets {
     }
     /// Whether the series is an incumbent with reserved room. @param in_day whether the day's set has the series.
     [[nodiscard]] standing standing_of(std::uint64_t fingerprint, bool in_day) const noexcept;
+    /// Fleet: whether nobody may know the series any more but this gate, which has only heard of it.
+    [[nodiscard]] bool is_doubtful(std::uint64_t fingerprint) const noexcept {
+        return minute_of(hour_span.start) < doubts_until && table->read().mark_of(fingerprint).combination == 0;
+    }
     /// Whether the series was admitted in the hour before, even if the grace is over.
     [[nodiscard]] bool was_admitted_before(std::uint64_t fingerprint) const noexcept;
     /// Whether the series is in the set of the hour, the day or the hour before.

@@ -76,17 +76,23 @@ piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<c
 
 // --- With a table.
 
-/// @return false if there is no room for the series.
+/// The shared store has it in the hour, and in the day. @return false if there is no room for the series.
 bool enter_in_hour(const commit_state& held, std::uint64_t series) {
     series_table& table = *held.table;
     const series_mark mark = table.read().mark_of(series);
-    if (mark.seen >= held.hour_begins) return true;
+    if (mark.seen >= held.hour_begins) {
+        if (mark.is_untold) table.settle(series, {.last = true});
+        return true;
+    }
     if (!table.find_room(series, 1)) return false;
+    const bool was_before = held.was_before(mark);
     table.insert(series, {.seen = std::max(held.minute, held.hour_begins),
-                          .was_before = held.was_before(mark),
+                          .was_before = was_before,
                           .is_day_key = false,
                           .combination = mark.combination,
-                          .is_outdated = mark.is_outdated});
+                          .is_outdated = mark.is_outdated,
+                          .is_untold = false,
+                          .is_untold_before = was_before && mark.is_untold});
     return true;
 }
 

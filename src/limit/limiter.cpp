@@ -65,15 +65,14 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
             const minute_number minute = current->minute_at(now);
             const admitted_set* const loaded = current->hour.get();
             const series_table::view table = current->table->read();
-            const bool in_fleet = state_->is_shared();  // which does not count active series
+            const bool in_fleet = state_->is_shared();
             find_known(offered, table, verdicts, open, [&](std::size_t i) {
                 const offered_series& series = offered[i];
                 // A series that only a loaded filter has is not active yet: commit() enters it.
-                if (series.admits)
-                    return in_fleet ? table.see(series.fingerprint, first, minute)
-                                    : table.touch(series.fingerprint, first, minute);
+                if (series.admits) return table.touch(series.fingerprint, first, minute);
                 const series_mark mark = table.mark_of(series.fingerprint);
-                if (mark.combination != 0 && series.samples != 0) open.ended.push_back(static_cast<std::uint32_t>(i));
+                if (mark.combination != 0 && series.samples != 0 && !in_fleet)
+                    open.ended.push_back(static_cast<std::uint32_t>(i));
                 return mark.seen >= first || (loaded != nullptr && loaded->contains(series.fingerprint));
             });
         } else {
@@ -101,7 +100,8 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
         const offered_series& series = offered[i];
         if (!series.admits) {
             open.followers.push_back(i);
-        } else if (const auto refusal = any_refused ? refused.lookup(series.fingerprint) : std::nullopt) {
+        } else if (const auto refusal = any_refused ? refused.lookup(series.fingerprint) : std::nullopt;
+                   refusal && !(state_->is_shared() && hour_has(series.fingerprint))) {  // for another gate meanwhile
             verdicts[i] = refusal->how;
             open.refused_by[i] = refusal->by;
             open.recalled[static_cast<std::size_t>(window_of(refusal->how))] += series.samples;
@@ -232,7 +232,7 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
         const bool known_to_others = said != nullptr && said->known_followers[at];
         ++at;
         const bool known = known_to_others || current->knows(fingerprint);
-        if (known && current->table && offered[i].samples != 0) open.ended.push_back(i);
+        if (known && current->table && offered[i].samples != 0 && !state_->is_shared()) open.ended.push_back(i);
         verdicts[i] = known ? verdict::known : verdict::unknown;
         // A series refused lately is limited; its labels need no check.
         return known || state_->refused.lookup(fingerprint).has_value();
@@ -282,8 +282,20 @@ bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {
     return state_->sets.read()->knows(fingerprint);
 }
 
+bool series_limiter::hour_has(std::uint64_t key) const noexcept {
+    return state_->sets.read()->hour_has(key);
+}
+
+bool series_limiter::hour_before_has(std::uint64_t fingerprint) const noexcept {
+    return state_->sets.read()->was_admitted_before(fingerprint);
+}
+
+bool series_limiter::is_doubtful(std::uint64_t fingerprint) const noexcept {
+    return state_->sets.read()->is_doubtful(fingerprint);
+}
+
 bool series_limiter::has_begun(std::uint64_t family) const noexcept {
-    return state_->sets.read()->hour_has(family);
+    return hour_has(family);
 }
 
 bool series_limiter::has_refused(std::uint64_t family) const noexcept {

@@ -102,6 +102,15 @@ class series_limiter {
     /// Whether this gate saw the series admitted in the hour, the day or the hour before.
     [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
 
+    /// Whether this gate knows the series in the running hour, even if it does not know its budgets (fleet).
+    [[nodiscard]] bool hour_has(std::uint64_t key) const noexcept;
+
+    /// Whether the series was admitted in the hour before, here or by another gate that was heard of.
+    [[nodiscard]] bool hour_before_has(std::uint64_t fingerprint) const noexcept;
+
+    /// See window_sets::is_doubtful.
+    [[nodiscard]] bool is_doubtful(std::uint64_t fingerprint) const noexcept;
+
     // Fleet: histograms that are kept whole, by the fingerprint of their family.
 
     /// Whether one of its series was admitted in the hour, as far as this gate knows.

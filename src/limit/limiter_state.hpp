@@ -131,6 +131,7 @@ struct limiter_state {
     refused_samples samples;
     std::atomic<std::uint64_t> commits{0};   ///< requests with something to commit
     std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would differ
+    std::atomic<std::uint64_t> losses{0};    ///< fleet: times that the store lost data, see telling.hpp
     limit_names names;
     guarded<commit_state> counts;
     sets_in_force sets;

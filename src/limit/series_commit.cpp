@@ -64,7 +64,8 @@ series_commit::piece_end series_commit::run_piece() {
     if (held->budgets.rules() != open_.rules) return piece_end::other_rules;
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     held->minute = current->minute_at(now_);
-    admission one_by_one{*held, state_, *current, origin_.tenant, open_, origin_.are_stored};
+    const bool is_lost = said_ != nullptr && said_->losses != state_.losses.load(std::memory_order_relaxed);
+    admission one_by_one{*held, state_, *current, origin_.tenant, open_, origin_.are_stored, is_lost};
     for (std::size_t budgets_seen = 0;;) {
         const piece_end end = run_round(one_by_one, *current, budgets_seen);
         if (end != piece_end::finished || totals_ || !keeps_histograms_whole()) return end;
@@ -83,7 +84,7 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
         const auto family = keeps_histograms_whole() ? open_.families[next_] : histogram_family{};
         if (family.is_total != totals_) continue;
         const std::uint32_t entry = open_.pending[next_];
-        const auto said = said_ == nullptr ? told_series{} : said_->pending[next_];
+        const auto said = told_of(next_);
         // Twice in this request, or admitted by another one since lookup().
         if (current.hour_has(offered_[entry].fingerprint)) {
             if (!current.counts_as_active(offered_[entry].fingerprint)) {  // idle until now
@@ -113,15 +114,17 @@ bool series_commit::is_told_of(const commit_state& held, const window_sets& curr
 }
 
 /// Applies an outdated fleet decision to this request without remembering it. Series that the store was not asked about
-/// stay pending.
+/// stay pending; those that pass are entered by the rules and in the hour in force.
 void series_commit::repeat_told() {
+    std::vector<told_series> passing;
     std::size_t left = 0;
     for (std::size_t i = 0; i < open_.pending.size(); ++i) {
         const std::uint32_t entry = open_.pending[i];
         const told_series& said = said_->pending[i];
         if (is_decided(i)) continue;
-        if (said.outcome == told_outcome::unasked) {
+        if (said.outcome == told_outcome::unasked || said.outcome == told_outcome::passes) {
             open_.pending[left++] = entry;
+            passing.push_back({.outcome = said.outcome});
         } else {
             const decision repeated =
                 repeat(said, state_, offered_[entry], sender_notice_of(*open_.rules, origin_.tenant));
@@ -132,6 +135,7 @@ void series_commit::repeat_told() {
     totals_ = false;
     next_ = 0;
     said_ = nullptr;
+    left_.pending = std::move(passing);
 }
 
 void series_commit::write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing) {
@@ -152,6 +156,11 @@ void series_commit::prefetch(const window_sets& current, std::size_t place) cons
     current.prefetch(offered_[open_.pending[place]].fingerprint);
 }
 
+told_series series_commit::told_of(std::size_t place) const {
+    if (said_ != nullptr) return said_->pending[place];
+    return left_.pending.empty() ? told_series{} : left_.pending[place];
+}
+
 bool series_commit::is_decided(std::size_t place) const noexcept {
     const bool is_total = keeps_histograms_whole() && open_.families[place].is_total;
     return is_total == totals_ ? place < next_ : totals_;
@@ -160,6 +169,8 @@ bool series_commit::is_decided(std::size_t place) const noexcept {
 /// Keeps only open series: after a reload the rounds may differ.
 void series_commit::drop_decided() {
     std::size_t i = 0;
+    std::erase_if(left_.pending, [&](const told_series&) { return is_decided(i++); });
+    i = 0;
     std::erase_if(open_.pending, [&](std::uint32_t) { return is_decided(i++); });
     totals_ = false;
     next_ = 0;

@@ -40,6 +40,7 @@ class series_commit {
     piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
     void write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing);
     void prefetch(const window_sets& current, std::size_t place) const;
+    [[nodiscard]] told_series told_of(std::size_t place) const;
     [[nodiscard]] bool is_decided(std::size_t place) const noexcept;
     void drop_decided();
     [[nodiscard]] std::optional<refusal> refusal_like(const told_series& said) const noexcept;
@@ -53,6 +54,7 @@ class series_commit {
     lookup_result& open_;
     const request_origin& origin_;
     const told* said_;
+    told left_;             ///< of an outdated decision: what passes all the same
     bool totals_ = false;   // in the second round: sums and counts
     std::size_t next_ = 0;  // index into open_.pending
 };

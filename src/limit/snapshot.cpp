@@ -5,10 +5,11 @@
 //             the day). Day, hour, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's),
 //             then the set
 //   table     with seriesSet: exact. For each partition the number of its series, and of each the fingerprint (8
-//             bytes), the minute (4), a byte (1 was there in the hour before, 2 stands in the day alone) and the
-//             combination (4); all bits set in place of a number: no more
-//   late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both; with seriesSet:
-//             exact the combination
+//             bytes), the minute (4), a byte (1 was there in the hour before, 2 stands in the day alone, 4 and 8 a
+//             fleet's store does not know it in the hour, in the hour before) and the combination (4); all bits set in
+//             place of a number: no more
+//   late      keys added to the sets during their copy; a byte each: 1 the hour's, 2 the day's, 3 both, 4 more if a
+//             fleet's store does not know it; with seriesSet: exact the combination
 //   refusals  sketch and samples, hourly and daily
 //   over      series admitted over a limit to complete histograms, hourly and daily
 //   active    with seriesSet: exact. Refusals and series over a limit, as above, of active series
@@ -37,6 +38,7 @@ enum class set_mark : std::uint8_t { none, follows, as_day, table };
 
 constexpr unsigned into_hour = 1;
 constexpr unsigned into_day = 2;
+constexpr unsigned late_untold = 4;
 
 /// Budgets written under one hold of the lock: each has up to 32 KiB of sketches.
 constexpr std::size_t saved_per_piece = 8;
@@ -70,7 +72,7 @@ std::unique_ptr<admitted_set> load_set(state_decoder& in) {
 }
 
 constexpr std::uint64_t no_more = ~std::uint64_t{0};
-constexpr unsigned was_before = 1, is_day_key = 2;
+constexpr unsigned was_before = 1, is_day_key = 2, is_untold = 4, is_untold_before = 8;
 constexpr std::uint64_t entry_bytes = 17;
 /// Combinations written under one hold of the lock.
 constexpr combination_number combinations_per_piece = 1'024;
@@ -92,8 +94,9 @@ void save_table(guarded<commit_state>& counts, state_encoder& out, const window_
         for (const auto& [fingerprint, mark] : part) {
             out.number(fingerprint);
             out.number(mark.seen);
-            out.number(
-                static_cast<std::uint8_t>((mark.was_before ? was_before : 0) | (mark.is_day_key ? is_day_key : 0)));
+            out.number(static_cast<std::uint8_t>((mark.was_before ? was_before : 0) |
+                                                 (mark.is_day_key ? is_day_key : 0) | (mark.is_untold ? is_untold : 0) |
+                                                 (mark.is_untold_before ? is_untold_before : 0)));
             out.number(mark.combination);
         }
     }
@@ -122,7 +125,9 @@ void load_table(state_decoder& in, const Take& take) {
                                               .was_before = (bits & was_before) != 0,
                                               .is_day_key = (bits & is_day_key) != 0,
                                               .combination = combination,
-                                              .is_outdated = combination != 0});
+                                              .is_outdated = combination != 0,
+                                              .is_untold = (bits & is_untold) != 0,
+                                              .is_untold_before = (bits & is_untold_before) != 0});
         }
     }
 }
@@ -150,7 +155,8 @@ void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& lat
     out.number(static_cast<std::uint64_t>(late.size()));
     for (const late_keys::entry& each : late) {
         out.number(each.key);
-        out.number(static_cast<std::uint8_t>((each.into.hour ? into_hour : 0) | (each.into.day ? into_day : 0)));
+        out.number(static_cast<std::uint8_t>((each.into.hour ? into_hour : 0) | (each.into.day ? into_day : 0) |
+                                             (each.is_untold ? late_untold : 0)));
         if (has_table) out.number(each.combination);
     }
 }
@@ -348,7 +354,8 @@ void load_late_keys(state_decoder& in, loaded_state& into) {
                                           .was_before = was_before,
                                           .is_day_key = !in_hour,
                                           .combination = combination,
-                                          .is_outdated = combination != 0});
+                                          .is_outdated = combination != 0,
+                                          .is_untold = (sets & late_untold) != 0});
             continue;
         }
         if (in_hour) insert_missing(*into.hour, *into.hour, key);
@@ -378,6 +385,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
     held->knows_hour_before = sets->knows_hour_before;
     held->idle_before = 0;
     if (held->table) held->table->forget_before(held->remembers_since(sets->day_span));
+    held->untold.miss();
     held->hour = std::move(loaded.hour);
     held->day = std::move(loaded.day);
     held->hourly = std::move(loaded.hourly);
@@ -387,6 +395,8 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
     state.samples.in(refusing_window::daily) = loaded.samples_daily;
     state.samples.in(refusing_window::active) = loaded.samples_active;
     sets->rules = held->budgets.rules();
+    sets->step_back = state.sets.read()->step_back;
+    if (state.is_shared()) sets->lapse = sets->hour_span.start + sets->rules->incumbent_grace;
     bound_sets(*held, *sets->rules);
     state.sets.publish(*held, std::move(sets));
 }

@@ -177,6 +177,7 @@ enum class told_outcome : std::uint8_t {
     withheld,                ///< no answer: refused, and not remembered
     let_pass,                ///< no answer: accepted, and not remembered
     owed,                    ///< like let_pass, and to be reported: see set_aside_owed
+    passes,                  ///< not asked: admitted, and to be told of, see telling.hpp
     refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
 };
 
@@ -187,6 +188,7 @@ struct heard_budget {
     std::uint64_t daily = 0;    ///< series counted
     std::uint64_t awaited = 0;  ///< incumbents with reserved room, in the hour
     bool unasked = false;       ///< counts from an earlier answer; `awaited` is unset
+    bool is_overflow = false;   ///< the store counts it in the overflow budget
 };
 
 /// The fleet decision about one series.
@@ -211,6 +213,7 @@ struct told_series {
 struct told {
     window_span hour;                     ///< in which the store decided
     bool in_grace = false;                ///< the store may have kept room for incumbents
+    std::uint64_t losses = 0;             ///< losses_of() before the store was asked: it may have lost its answer since
     std::vector<told_series> pending{};   ///< as lookup_result::pending
     std::vector<bool> known_followers{};  ///< as lookup_result::followers: whether the store knows the series
 };

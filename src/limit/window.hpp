@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstdint>
 
 namespace seriesgate {
@@ -51,6 +52,16 @@ struct in_windows {
         return *this;
     }
     friend bool operator==(in_windows, in_windows) = default;
+};
+
+/// Fleet: windows of the shared store that a series is entered in: the open hour, its day, and the hour before.
+struct entered_windows {
+    bool hour = false;
+    bool day = false;
+    bool before = false;
+
+    [[nodiscard]] bool any() const noexcept { return hour || day || before; }
+    friend auto operator<=>(const entered_windows&, const entered_windows&) = default;
 };
 
 }  // namespace seriesgate

@@ -241,7 +241,10 @@ void windows::end_idle(time_point now) {
         held->minute = held->minute_swept = minute;
         held->budgets.admit_again({.now = minute, .changed_from = minute + window + 1});
         held->has_freed = true;  // newly active series have become old, if nothing else
-        if (minute > held->watched_since + window) idle_before = minute - window;
+        if (state_.is_shared())  // the shared store may have to be told again of what the windows know
+            idle_before = std::min(minute_of(current->day_span.start), held->hour_begins - 60);
+        else if (minute > held->watched_since + window)
+            idle_before = minute - window;
         if (idle_before <= held->idle_before && !outdates) return;
         table = held->table;
     }

@@ -201,7 +201,9 @@ wire_error planner::ask(series_limiter& limiter, time_point now, std::string_vie
         .has_begun = [&limiter](std::uint64_t family) { return limiter.has_begun(family); },
         .is_refused = [&limiter](std::uint64_t family) { return limiter.has_refused(family); },
         .is_incumbent = [&limiter](std::uint64_t series) { return limiter.may_be_incumbent(series); }};
-    to_ask.ask(offered_, scratch_, tenant, knows, counted, histograms);
+    known_counts known = counted;
+    known.knows = [&limiter](std::uint64_t series) { return limiter.hour_has(series); };
+    to_ask.ask(offered_, scratch_, tenant, knows, known, histograms);
     return {};
 }
 

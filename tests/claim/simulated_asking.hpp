@@ -39,9 +39,11 @@ class simulated_asking {
             if (!limiter.select(request.offered, request.open, origin(request)))
                 throw std::logic_error{"too much work"};
             set_aside(request);
+            known_counts counted = gate_.counted(now);
+            counted.knows = [&limiter](std::uint64_t series) { return limiter.hour_has(series); };
             request.asked.ask(
                 request.offered, request.open, gate_.world().tenants[request.tenant],
-                [&limiter](std::uint64_t series) { return limiter.knows(series); }, gate_.counted(now));
+                [&limiter](std::uint64_t series) { return limiter.knows(series); }, counted);
             request.pending = request.open.pending;
             if (request.asked.unasked_count() != 0) note_unasked(request);
         }

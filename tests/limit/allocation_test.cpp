@@ -5,6 +5,8 @@
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "limit/snapshot_bytes.hpp"
+#include "limit/telling.hpp"
+#include "limit/told_gate.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -157,4 +159,31 @@ TEST_CASE("a damaged snapshot makes nobody allocate much more than its size") {
         // A text of a megabyte may be asked for before it is found missing.
         if (allocations_of(restore).bytes > 4 * bytes.size() + (2u << 20)) FAIL("damaged at " << place);
     }
+}
+
+TEST_CASE("what is untold stays so until all of it is settled, where memory runs out") {
+    told_gate gate{three_limits(), at(10, 30), set_kind::exact};
+    gate.offer(1, 3, at(10, 30), outcome_of(told_outcome::passes));
+    const std::vector<std::uint64_t> all{fingerprint_in(gate.sent, 1), fingerprint_in(gate.sent, 2),
+                                         fingerprint_in(gate.sent, 3)};
+    const auto untold = [&] {
+        std::vector<std::uint64_t> found;
+        std::uint64_t next = 0;
+        while (find_untold(gate.limiter, next, found)) {
+        }
+        return found.size();
+    };
+    for (std::uint64_t after = 0;; ++after) {
+        REQUIRE(after < 50);
+        const failing_allocation fails{after};
+        try {
+            settle(gate.limiter, describe(gate.limiter, all, tell_kind::untold));
+        } catch (const std::bad_alloc&) {
+            REQUIRE(untold() == 3);
+            continue;
+        }
+        CHECK(after > 2);
+        break;
+    }
+    CHECK(untold() == 0);
 }
