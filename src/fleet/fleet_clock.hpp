@@ -6,14 +6,10 @@
 #include <chrono>
 #include <cstdint>
 
+#include "claim/witnessed_clock.hpp"
 #include "limit/window.hpp"
 
 namespace seriesgate {
-
-/// The hour of a moment, counted since the epoch: as the store names its windows.
-constexpr std::int64_t hour_number(time_point at) noexcept {
-    return std::chrono::floor<std::chrono::hours>(at).time_since_epoch().count();
-}
 
 /// The shared store's clock, carried on by a steady one of this process. It stops at the end of an hour until the store
 /// has been heard in a later one: no window begins for a gate that cannot hear the store. Until it has been heard at

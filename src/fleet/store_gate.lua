@@ -50,7 +50,7 @@ local at = clock(gate, gates_clock)
 ahead = at - now
 local function is_missing(record, is_there) return is_there and call('EXISTS', record) == 0 end
 local names_windows = known_hour == open and tonumber(ARGV[12]) == generation
-local is_wrong = open >= 0 and (open * HOUR_SECONDS > at + HOUR_SECONDS or
+local is_wrong = open >= 0 and (open * HOUR_SECONDS > at + HEARD_OF or
                  (names_windows and (is_missing(HOUR, true) or is_missing(BEFORE, before_buckets > 0) or
                                      is_missing(DAY, open_day == floor(open / 24)))))
 if is_wrong then drop_windows() end

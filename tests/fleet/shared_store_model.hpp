@@ -193,7 +193,7 @@ class shared_store_model {
         const bool names_windows = of.hour == open_ && of.generation == generation_;
         const bool has_expired = hour_.has_expired || (has_before() && before_.has_expired) ||
                                  (open_day_ == day_of_hour(open_) && day_.has_expired);
-        const bool is_wrong = open_ >= 0 && (open_ * 3600 > at + 3600 || (names_windows && has_expired));
+        const bool is_wrong = open_ >= 0 && (open_ * 3600 > at + 300 || (names_windows && has_expired));
         if (is_wrong) drop_windows();
         const bool is_whole = epoch_ && (server_ == server || wrong_.accepts_any_epoch);
         if (is_whole && !is_wrong) return;
