@@ -1,0 +1,80 @@
+/// What a gate makes of its fleet's feed: series that other gates were granted become known here.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "claim/fleet_view.hpp"
+#include "claim/store_call.hpp"
+
+namespace seriesgate {
+
+class series_limiter;
+
+/// How far a gate has read. Without I/O and clocks. Threads: one, but is_fresh(): any.
+///
+/// What this gate was granted itself becomes known by the answers to its calls, with which its own limits count; by the
+/// feed only when no answer can come any more.
+class feed_follower {
+  public:
+    using steady_point = std::chrono::steady_clock::time_point;
+    /// What other gates were granted longer ago than this is known here, while the feed is followed.
+    static constexpr std::chrono::seconds fresh{1};
+    struct news {
+        std::size_t series = 0;  ///< that other gates were granted
+        std::size_t gaps = 0;    ///< times that something was missing
+    };
+
+  private:
+    struct late {
+        steady_point at;
+        fed_call said;
+    };
+
+    series_limiter* limiter_;
+    fleet_view* view_;
+    std::uint64_t run_;
+    std::chrono::nanoseconds answers_within_;
+    std::string epoch_;
+    std::uint64_t read_ = 0;  // series of the feed, as the store numbers them
+    bool knows_all_ = false;  // of the open hour
+    bool wants_download_ = true;
+    std::deque<late> late_;  // of this gate, and what came after
+    std::atomic<steady_point::rep> fresh_until_{0};
+
+  public:
+    /// @param run see gate_terms. @param answers_within longest that an answer is waited for.
+    feed_follower(series_limiter& limiter, fleet_view& view, std::uint64_t run, std::chrono::nanoseconds answers_within)
+        : limiter_(&limiter), view_(&view), run_(run), answers_within_(answers_within) {}
+
+    /// Series that have been read: where the next page begins.
+    [[nodiscard]] std::uint64_t read() const noexcept { return read_; }
+    /// @param sent when it was asked for. @param now of the fleet. @return whether it was taken; then more may wait
+    /// behind it.
+    bool hear(const feed_page& page, steady_point sent, time_point now, news& into);
+    /// Makes known what has no answer by now.
+    void settle(steady_point now);
+    /// The store cannot be reached.
+    void lose() noexcept;
+
+    /// Whether series may have been granted that this gate has not heard of. To be read from the windows themselves.
+    [[nodiscard]] bool wants_download() const noexcept { return wants_download_; }
+    void has_downloaded() noexcept {
+        wants_download_ = false;
+        knows_all_ = true;
+    }
+    /// Whether this gate knows all that was granted in the hour, but for the last second.
+    [[nodiscard]] bool is_fresh(steady_point now) const noexcept {
+        return now.time_since_epoch().count() < fresh_until_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    void learn_call(const fed_call& said);
+    void miss(news& into) noexcept;
+};
+
+}  // namespace seriesgate

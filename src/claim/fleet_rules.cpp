@@ -1,0 +1,118 @@
+#include "claim/fleet_rules.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "limit/rules.hpp"
+
+namespace seriesgate {
+namespace {
+
+std::size_t place_of(const budget_role& role) {
+    return role.kind == budget_kind::global ? 0 : role.kind == budget_kind::tenant ? 1 : 2 + role.limit;
+}
+
+bool has_daily(const series_maxima& fallback, const auto& overrides, auto maxima_in) {
+    return fallback.daily != 0 ||
+           std::ranges::any_of(overrides, [&](const auto& each) { return maxima_in(each).daily != 0; });
+}
+
+bool counts_days(const compiled_rules& rules) {
+    if (rules.global.daily != 0) return true;
+    if (has_daily(rules.tenants.fallback, rules.tenants.overrides, [](const auto& each) { return each.second; }))
+        return true;
+    return std::ranges::any_of(rules.written_limits(), [](const label_limit& limit) {
+        return has_daily(limit.maxima, limit.overrides, [](const group_override& each) { return each.maxima; });
+    });
+}
+
+bool counts(const series_maxima& maxima) {
+    return maxima.hourly != 0 || maxima.daily != 0;
+}
+
+series_maxima completions_of(const compiled_rules& rules, const series_maxima& maxima) {
+    return {.hourly = margin_of(rules, maxima.hourly), .daily = margin_of(rules, maxima.daily)};
+}
+
+}  // namespace
+
+void fleet_rules::use(std::shared_ptr<const compiled_rules> rules) {
+    if (rules == rules_) return;
+    rules_ = std::move(rules);
+    with_day_ = counts_days(*rules_);
+    limits_.clear();
+    for (std::size_t place = 0; place < 2 + rules_->written_limits().size(); ++place)
+        limits_.push_back(number_of_limit(place));
+    in_order_ = limits_;
+    std::ranges::sort(in_order_);
+}
+
+/// Differs when other series count in the limit's budgets.
+std::uint64_t fleet_rules::number_of_limit(std::size_t place) {
+    text_.clear();
+    append_key_part(text_, "limit");
+    append_key_part(text_, place == 0 ? "global" : place == 1 ? "tenants" : "labels");
+    append_key_part(text_, std::to_string(rules_->exempt.size()));
+    for (const selector& each : rules_->exempt) append_key_part(text_, each.to_string());
+    if (place >= 2) {
+        const label_limit& limit = rules_->limits[place - 2];
+        append_key_part(text_, limit.name);
+        append_key_part(text_, limit.match ? limit.match->to_string() : std::string{});
+        append_key_part(text_, limit.per_tenant ? "per tenant" : "");
+        for (const std::string& label : limit.each) append_key_part(text_, label);
+    }
+    return std::max<std::uint64_t>(1, key_(text_));
+}
+
+void fleet_rules::describe(gate_terms& into) const {
+    const series_maxima room = capacities_of(*rules_);
+    into.with_day = with_day_;
+    into.limits = in_order_;
+    into.room = room.hourly;
+    into.day_room = room.daily;
+}
+
+bool fleet_rules::uses_overflow(const budget_role& role, std::optional<std::string_view> key) const {
+    if (role.kind == budget_kind::global) return false;
+    if (role.overflow || !key || key->size() > group_key_bytes_max) return true;
+    return role.kind == budget_kind::tenant ? *key == overflow_name
+                                            : is_named_overflow(rules_->limits[role.limit], *key);
+}
+
+std::uint64_t fleet_rules::number(std::string_view kind, const budget_role& role, std::string_view key) {
+    text_.clear();
+    append_key_part(text_, kind);
+    append_key_part(text_, std::to_string(limits_[place_of(role)]));
+    append_key_part(text_, key);
+    return std::max<std::uint64_t>(1, key_(text_));
+}
+
+std::uint64_t fleet_rules::id_of(const budget_role& role, std::optional<std::string_view> key) {
+    return uses_overflow(role, key) ? number("overflow", role, "") : number("own", role, key.value_or(""));
+}
+
+std::optional<shared_budget> fleet_rules::budget_of(const budget_role& role, std::optional<std::string_view> key) {
+    if (role.kind == budget_kind::group && role.limit >= rules_->written_limits().size()) return std::nullopt;
+    budget_role overflow = role;
+    overflow.overflow = true;
+    const bool is_overflow = uses_overflow(role, key);
+    const ruling own = ruling_of(*rules_, is_overflow ? overflow : role, key.value_or(""));
+    shared_budget made{.id = id_of(role, key), .limit = limits_[place_of(role)]};
+    const bool enforces = own.mode == limit_mode::enforce;
+    if (enforces) made.maxima = {.hourly = own.maxima.hourly, .daily = own.maxima.daily};
+    if (enforces) made.completions = completions_of(*rules_, own.maxima);
+    const bool is_bounded =
+        role.kind != budget_kind::global && !is_overflow && !is_overridden(*rules_, role, key.value_or(""));
+    if (!is_bounded) return counts(own.maxima) ? std::optional{made} : std::nullopt;
+    const ruling shared = ruling_of(*rules_, overflow, "");
+    if (!counts(own.maxima) && !counts(shared.maxima)) return std::nullopt;
+    made.group_set = number("groups", role, "");
+    made.groups_max =
+        role.kind == budget_kind::tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
+    made.overflow_id = number("overflow", role, "");
+    if (enforces) made.overflow_maxima = {.hourly = shared.maxima.hourly, .daily = shared.maxima.daily};
+    if (enforces) made.overflow_completions = completions_of(*rules_, shared.maxima);
+    return made;
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,165 @@
+/// What a gate has heard of its shared store, for all of its threads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "claim/store_call.hpp"
+#include "claim/witnessed_clock.hpp"
+
+namespace seriesgate {
+
+enum class store_reach : std::uint8_t {
+    unheard,      ///< not yet
+    joined,       ///< new series are asked about
+    refilling,    ///< it has lost data, and gates tell it again: there is no room for new series meanwhile
+    away,         ///< it cannot be reached: new series get what shared.onUnavailable says
+    wrong_clock,  ///< the same, because its clock is wrong
+};
+
+/// Whether more series of the hour before count in a budget than its maximum.
+enum class over_full : std::uint8_t { no, unknown, yes };
+
+/// Threads: any.
+class fleet_view {
+  public:
+    /// As heard last, in the open hour and its day. 0: nothing was heard.
+    struct budget_counts {
+        std::uint64_t hourly = 0;
+        std::uint64_t daily = 0;
+        std::uint64_t before = 0;             ///< of the hour before
+        std::optional<std::uint64_t> kept{};  ///< see budget_in_store
+
+        friend bool operator==(const budget_counts&, const budget_counts&) = default;
+    };
+
+    /// Something that goes on in one request. While it lives, it counts.
+    class ticket {
+        std::atomic<std::uint64_t>* of_ = nullptr;
+
+      public:
+        ticket() = default;
+        explicit ticket(std::atomic<std::uint64_t>& of) noexcept : of_(&of) { of.fetch_add(1); }
+        ticket(ticket&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+        ticket& operator=(ticket&& other) noexcept {
+            std::swap(of_, other.of_);
+            return *this;
+        }
+        ~ticket() {
+            if (of_ != nullptr) of_->fetch_sub(1);
+        }
+        explicit operator bool() const noexcept { return of_ != nullptr; }
+    };
+
+    witnessed_clock clock;
+
+    [[nodiscard]] store_reach state() const noexcept { return state_.load(std::memory_order_relaxed); }
+    void set_state(store_reach now) noexcept { state_.store(now, std::memory_order_relaxed); }
+    /// Whether it answers, and is believed.
+    [[nodiscard]] bool is_reachable() const noexcept {
+        return state() == store_reach::joined || state() == store_reach::refilling;
+    }
+
+    /// Whether requests ask the store. While it is refilled it does not know whether places have lapsed. So a gate that
+    /// has told does not ask, or series of the hour before would find places that others have taken.
+    [[nodiscard]] bool may_ask(std::int64_t hour) const noexcept {
+        return state() == store_reach::joined || (state() == store_reach::refilling && told_hour_.load() != hour);
+    }
+
+    // --- Of the store.
+
+    [[nodiscard]] open_windows windows() const;
+    [[nodiscard]] std::string epoch() const;
+    /// Fills in what the store has said: the epoch, and how the windows of into.hour are named.
+    void describe(gate_terms& into) const;
+    /// From an answer to a call: other windows, or an earlier hour, are ignored, because answers overtake each other.
+    void hear(const open_windows& open);
+    /// From a heartbeat.
+    void adopt(const open_windows& open);
+    /// Another epoch: what was heard of budgets has no meaning any more.
+    void begin(std::string epoch, const open_windows& open);
+    /// @param alive gates that the store has heard of in this hour or the one before.
+    void hear_gates(std::size_t alive);
+
+    // --- Of budgets. At most counts_max are remembered.
+
+    static constexpr std::size_t counts_max = 256 * 1024;
+    void hear(const store_call& asked, const store_answer& said);
+    void hear(const fed_call& said);
+    /// The counts of all budgets in a window, read from its record; `before`: in the hour before.
+    void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour, bool before);
+    /// Whether the feed has said all that was taken in the hour up to now.
+    void follows_feed(bool all);
+    /// @return nothing if no count of that hour was heard.
+    [[nodiscard]] std::optional<budget_counts> counts_of(std::uint64_t id) const;
+
+    [[nodiscard]] over_full is_over_full(const shared_budget& of, std::int64_t hour) const;
+
+    // --- Without the store.
+
+    /// Whether a series that nobody has answered about finds room in this gate's part of all its budgets: what each had
+    /// left when it was last heard, by the number of gates. If so, it is counted there.
+    /// @param hour that it is to be counted in; a window that was never heard of has no room.
+    [[nodiscard]] bool admits_alone(std::span<const shared_budget* const> budgets, std::int64_t hour);
+    /// The store has been told of all of them.
+    void forget_admitted_alone();
+
+    // --- Answers that are under way when the store loses its data.
+
+    /// @param losses see told. From before a request asks until what it was told is committed.
+    [[nodiscard]] ticket ask(std::uint64_t losses) noexcept { return ticket{asking_[losses % asking_.size()]}; }
+    /// Whether a request may still commit an answer from before the last loss.
+    [[nodiscard]] bool has_earlier_answers(std::uint64_t losses) const noexcept {
+        return asking_[(losses + 1) % asking_.size()].load() != 0;
+    }
+
+    // --- Series of the hour before.
+
+    /// @param hour that is running. @return nothing after say_told(): they ask as new series do.
+    [[nodiscard]] ticket accept(std::int64_t hour) noexcept;
+    /// From now on none is accepted in this hour. @param is_clean whether nothing is untold, asked when no request
+    /// accepts any more. @return false if that could not be said yet.
+    bool say_told(std::int64_t hour, const std::function<bool()>& is_clean);
+    /// None is accepted in this hour, whether all was told or not: another run of this gate may have said so.
+    void accept_none(std::int64_t hour) noexcept { told_hour_.store(hour); }
+
+  private:
+    struct taken {
+        std::uint64_t hourly = 0;
+        std::uint64_t daily = 0;
+    };
+    struct room {
+        std::uint64_t hourly = 0;
+        std::uint64_t daily = 0;
+    };
+
+    void move_to(const open_windows& open);
+    budget_counts* find_or_make(std::uint64_t id);
+    [[nodiscard]] std::optional<room> room_alone(const shared_budget& of) const;
+
+    std::atomic<store_reach> state_{store_reach::unheard};
+    std::atomic<std::int64_t> told_hour_{-1};
+    std::atomic<std::uint64_t> accepting_{0};
+    std::array<std::atomic<std::uint64_t>, 2> asking_{};  // by the number of losses
+    mutable std::mutex lock_;
+    open_windows windows_;
+    std::string epoch_;
+    std::size_t gates_ = 1, gates_most_ = 1;
+    bool follows_feed_ = false;
+    bool knows_before_ = false;     // counts of all budgets of the hour before
+    bool followed_before_ = false;  // it will, when it has read the feed to its end in this hour
+    std::unordered_map<std::uint64_t, budget_counts> counts_;
+    std::unordered_map<std::uint64_t, taken> alone_;
+};
+
+}  // namespace seriesgate

@@ -1,0 +1,72 @@
+#include "claim/gate_session.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace seriesgate {
+
+heartbeat gate_session::next(const facts& now) {
+    const open_windows open = view_.windows();
+    heartbeat made{.gate = who_.name,
+                   .fingerprints = who_.fingerprints,
+                   .version = who_.version,
+                   .clock = now.at.own,
+                   .epoch = view_.epoch(),
+                   .hour = open.hour,
+                   .generation = open.generation,
+                   .refilled = now.refilled,
+                   .grace = now.grace,
+                   .leaves = now.leaves};
+    // Until the last answer from before the loss is settled, there may be more to tell.
+    if (refills_ && !made.refilled) made.refilled = 0;
+    if (made.refilled)
+        for (const gate_heard_of& each : gates_)
+            if (each.name != who_.name) made.heard_of.push_back(each);
+    const time_point fleet_now = view_.clock.now(now.at.steady, now.at.own);
+    const bool may_tell = view_.state() == store_reach::joined && !refills_ && open.hour >= 0 &&
+                          hour_number(fleet_now) == open.hour &&
+                          fleet_now >= time_point{std::chrono::hours{open.hour}} + now.grace;
+    if (may_tell && told_ != open.hour && view_.say_told(open.hour, now.is_clean)) told_ = open.hour;
+    made.is_told = told_ == open.hour;
+    return made;
+}
+
+gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks& at) {
+    const store_state& store = said.state;
+    if (store.status == heartbeat_status::foreign) return news::foreign;
+    // A gate that begins has no witness but its own clock and those of the others.
+    const auto agrees = [&at](time_point other) {
+        return other - at.own <= witnessed_clock::agreed && at.own - other <= witnessed_clock::agreed;
+    };
+    const time_point most = store.windows.now + store.ahead;
+    const bool is_wrong = !view_.clock.has_heard() && !agrees(store.windows.now) && agrees(most);
+    if (is_wrong || !view_.clock.hear(store.windows.now, store.windows.hour, at.steady, at.own)) {
+        view_.set_state(store_reach::wrong_clock);
+        return news::wrong_clock;
+    }
+    const std::string known = view_.epoch();
+    const bool is_another = known != store.epoch;
+    const bool is_lost = is_another && (!known.empty() || has_series_);
+    if (is_another) {
+        view_.begin(store.epoch, store.windows);
+        has_series_ = false;
+        refills_ = is_lost;
+    } else {
+        view_.adopt(store.windows);
+        // Names of gates are kept from before a loss: the store has to hear of them.
+        if (!refills_ || !store.is_refilling) gates_ = said.gates;
+    }
+    if (gates_.empty()) gates_ = said.gates;
+    view_.hear_gates(said.gates.size());
+    view_.set_state(refills_ || store.is_refilling ? store_reach::refilling : store_reach::joined);
+    return is_lost ? news::lost_data : news::none;
+}
+
+double gate_session::place() const noexcept {
+    if (gates_.empty()) return 0;
+    const auto before = std::ranges::count_if(gates_, [this](const auto& each) { return each.name < who_.name; });
+    return static_cast<double>(before) / static_cast<double>(gates_.size());
+}
+
+}  // namespace seriesgate

@@ -1,0 +1,427 @@
+#include "claim/store_questions.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "core/bytes.hpp"
+#include "limit/budget_table.hpp"
+#include "limit/rules.hpp"
+
+namespace seriesgate {
+
+void store_questions::start() noexcept {
+    calls_.clear();
+    runs_.clear();
+    groups_.clear();
+    late_groups_.clear();
+    refused_.clear();
+    has_rest_ = false;
+    pending_count_ = 0;
+    follower_count_ = 0;
+    unasked_count_ = 0;
+}
+
+void store_questions::ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
+                          const unasked_knowledge& known) {
+    assert(open.rules && open.selections.size() == open.pending.size());
+    start();
+    rules_.use(open.rules);
+    hour_ = open.hour;
+    losses_ = known.losses;
+    offered_ = offered;
+    open_ = &open;
+    pending_count_ = open.pending.size();
+    follower_count_ = open.followers.size();
+    followers_.clear();
+    for (std::uint32_t at = 0; at < open.followers.size(); ++at)
+        if (!known.in_any(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
+    group_by_budgets(tenant, known);
+    if (known.counted) find_spent(known);
+    named_.clear();
+    calls_closed_ = 0;
+    for (const group& each : groups_)
+        if (!each.spent_place && each.when != turn::second && each.when != turn::never)
+            add_runs(&each, each.budgets, each.series, open.pending);
+    add_runs(nullptr, {}, followers_, open.followers);
+}
+
+void store_questions::describe(gate_terms& into) const {
+    rules_.describe(into);
+    into.hour = std::chrono::floor<std::chrono::hours>(hour_.start).time_since_epoch() / std::chrono::hours{1};
+}
+
+histogram_family store_questions::family_at(std::uint32_t at) const noexcept {
+    return open_->families.empty() ? histogram_family{} : open_->families[at];
+}
+
+std::uint64_t store_questions::fingerprint_at(std::uint32_t at) const noexcept {
+    return offered_[open_->pending[at]].fingerprint;
+}
+
+// --- Which budgets a series counts in.
+
+void store_questions::find_budgets(const rule_selections::one& selection, std::string_view tenant,
+                                   std::vector<applying>& found) {
+    found.clear();
+    if (selection.is_apart()) return;
+    add_budget({.kind = budget_kind::global}, "", 0, found);
+    add_budget({.kind = budget_kind::tenant}, tenant, tenant_place, found);
+    for (std::size_t i = 0; i < selection.size(); ++i)
+        add_budget({.kind = budget_kind::group, .limit = static_cast<std::uint32_t>(selection.limit_index(i))},
+                   selection.key(i), first_limit_place + i, found);
+}
+
+void store_questions::add_budget(const budget_role& role, std::optional<std::string_view> key, std::size_t place,
+                                 std::vector<applying>& found) {
+    const std::uint64_t id = rules_.id_of(role, key);
+    auto known = by_id_.find(id);
+    if (known == by_id_.end()) {
+        std::optional<std::uint32_t> at;
+        if (const auto described = rules_.budget_of(role, key)) {
+            at = static_cast<std::uint32_t>(budgets_.size());
+            budgets_.push_back(*described);
+        }
+        known = by_id_.emplace(id, at).first;
+    }
+    if (known->second) found.push_back({.budget = *known->second, .place = static_cast<std::uint32_t>(place)});
+}
+
+// --- What is asked.
+
+/// @return nothing if its histogram is refused, and it with that.
+std::optional<store_questions::turn> store_questions::turn_of(std::uint32_t at, std::span<const applying> budgets,
+                                                              const unasked_knowledge& known) const {
+    const auto enforces = [this](const applying& each) {
+        const shared_budget& budget = budgets_[each.budget];
+        return budget.maxima.limit() || budget.overflow_maxima.limit();
+    };
+    if (std::ranges::none_of(budgets, enforces)) return turn::never;
+    const bool is_incumbent = known.in_hour_before(fingerprint_at(at));
+    if (is_incumbent && known.accepts_incumbents) {
+        over_full most = over_full::no;
+        for (const applying& each : budgets)
+            if (enforces(each)) most = std::max(most, known.is_over_full(budgets_[each.budget]));
+        const bool is_doubtful = known.is_doubtful(fingerprint_at(at));
+        if (most == over_full::no) return is_doubtful ? turn::doubtful : turn::never;
+        if (most == over_full::unknown) return is_doubtful ? turn::doubtful : turn::unsure;
+    }
+    const histogram_family family = family_at(at);
+    if (family && known.has_begun(family.fingerprint)) return turn::begun;
+    if (is_incumbent) return turn::before;
+    if (!family) return turn::first;
+    if (known.is_refused(family.fingerprint)) return std::nullopt;
+    return family.is_total ? turn::second : turn::first;
+}
+
+void store_questions::group_by_budgets(std::string_view tenant, const unasked_knowledge& known) {
+    std::map<std::pair<turn, std::vector<applying>>, std::size_t> by_budgets;
+    std::vector<applying> applying_here;
+    budgets_.clear();
+    by_id_.clear();
+    std::size_t last = 0;  // neighbours are often of one group
+    for (std::uint32_t at = 0; at < open_->pending.size(); ++at) {
+        const std::uint64_t fingerprint = fingerprint_at(at);
+        if (known.in_hour(fingerprint)) continue;
+        find_budgets(open_->selections[at], tenant, applying_here);
+        if (applying_here.empty()) continue;
+        const auto when = turn_of(at, applying_here, known);
+        if (!when) {
+            refused_.push_back({.at = at});
+            ++unasked_count_;
+            continue;
+        }
+        has_rest_ |= *when == turn::second;
+        if (groups_.empty() || groups_[last].when != *when || groups_[last].budgets != applying_here) {
+            const auto [at_group, is_new] = by_budgets.try_emplace({*when, applying_here}, groups_.size());
+            if (is_new) {
+                group& made = groups_.emplace_back(group{.when = *when, .budgets = applying_here, .series = {}});
+                for (const applying& each : made.budgets) made.known.push_back({.place = each.place, .unasked = true});
+            }
+            last = at_group->second;
+        }
+        groups_[last].series.push_back(at);
+    }
+}
+
+/// Not of series that the store may keep places for.
+void store_questions::find_spent(const unasked_knowledge& known) {
+    for (group& each : groups_) {
+        if (each.when != turn::first && each.when != turn::second) continue;
+        for (std::size_t i = 0; i < each.budgets.size(); ++i) {
+            const shared_budget& budget = budgets_[each.budgets[i].budget];
+            const std::uint64_t counted = known.counted(budget.id);
+            each.known[i].hourly = counted;
+            const bool is_spent = budget.maxima.hourly != 0 && counted >= budget.maxima.hourly;
+            if (is_spent && !each.spent_place) each.spent_place = each.budgets[i].place;
+        }
+        if (each.spent_place && each.when == turn::first) unasked_count_ += each.series.size();
+    }
+}
+
+/// @param of null: they are only looked for.
+/// @param series places in `entries`, which has places in what was offered.
+void store_questions::add_runs(const group* of, std::span<const applying> budgets,
+                               std::span<const std::uint32_t> series, std::span<const std::uint32_t> entries) {
+    for (std::size_t next = 0; next < series.size();) {
+        series_run run;
+        if (of == nullptr) run.windows = {};
+        run.completes = of != nullptr && of->when == turn::begun;
+        store_call& into = call_with_room(budgets, run.budgets);
+        const std::size_t count = std::min(call_series_max - into.fingerprints.size(), series.size() - next);
+        run.series = static_cast<std::uint32_t>(count);
+        for (std::size_t i = 0; i < count; ++i)
+            into.fingerprints.push_back(offered_[entries[series[next + i]]].fingerprint);
+        into.runs.push_back(std::move(run));
+        runs_.back().push_back({.of = of, .first = static_cast<std::uint32_t>(next)});
+        next += count;
+    }
+}
+
+/// The last call, if it has room for a series and names these budgets or has room for them; else another one.
+/// @param places gets where it names them.
+store_call& store_questions::call_with_room(std::span<const applying> budgets, std::vector<std::uint8_t>& places) {
+    named_.resize(budgets_.size());
+    const auto is_named = [this](const applying& each) { return named_[each.budget].in == calls_.size(); };
+    const auto fits = [&](const store_call& into) {
+        const auto named = static_cast<std::size_t>(std::ranges::count_if(budgets, is_named));
+        return into.fingerprints.size() < call_series_max &&
+               into.budgets.size() + budgets.size() - named <= call_budgets_max;
+    };
+    if (calls_.size() == calls_closed_ || !fits(calls_.back())) {
+        calls_.emplace_back();
+        runs_.emplace_back();
+    }
+    store_call& into = calls_.back();
+    for (const applying& each : budgets) {
+        if (!is_named(each)) {
+            named_[each.budget] = {.in = calls_.size(), .place = static_cast<std::uint8_t>(into.budgets.size())};
+            into.budgets.push_back(budgets_[each.budget]);
+        }
+        places.push_back(named_[each.budget].place);
+    }
+    return into;
+}
+
+// --- Where histograms are kept whole: what is asked afterwards, and what not at all.
+
+bool store_questions::ask_rest(std::span<const std::optional<store_answer>> answers) {
+    if (!std::exchange(has_rest_, false)) return false;
+    const fates by_family = fates_of(answers);
+    calls_closed_ = calls_.size();
+    late_groups_.reserve(2 * groups_.size());  // so that they stay where they are
+    for (group& each : groups_)
+        if (each.when == turn::second) ask_late(each, by_family);
+    return true;
+}
+
+/// Of the histograms that were part of the first turn.
+store_questions::fates store_questions::fates_of(std::span<const std::optional<store_answer>> answers) const {
+    assert(answers.size() == calls_.size());
+    fates found;
+    const auto note_refused = [&](std::uint32_t at, refusing_window window) {
+        histogram_fate& of = found[family_at(at).fingerprint];
+        if (!of.like.like) of.like = {.at = at, .like = at, .window = window};
+    };
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+        std::size_t next = 0;
+        for (std::size_t run = 0; run < calls_[i].runs.size() && answers[i]; ++run) {
+            const asked_run& as = runs_[i][run];
+            for (std::uint32_t in_run = 0; in_run < calls_[i].runs[run].series; ++in_run) {
+                const series_decision& said = answers[i]->series[next++];
+                if (as.of == nullptr || !family_at(as.of->series[as.first + in_run])) continue;
+                const std::uint32_t at = as.of->series[as.first + in_run];
+                if (said.outcome == store_outcome::refused)
+                    note_refused(at, said.window);
+                else if (said.outcome != store_outcome::waits)
+                    found[family_at(at).fingerprint].is_accepted = true;
+            }
+        }
+    }
+    for (const group& each : groups_) {
+        if (each.when == turn::never)
+            for (const std::uint32_t at : each.series) found[family_at(at).fingerprint].is_accepted = true;
+        if (each.spent_place && each.when == turn::first)
+            for (const std::uint32_t at : each.series)
+                if (family_at(at)) note_refused(at, refusing_window::hourly);
+    }
+    return found;
+}
+
+/// @param of keeps those that are refused because a budget of theirs is known to be spent.
+void store_questions::ask_late(group& of, const fates& by_family) {
+    group asked{.when = turn::second, .budgets = of.budgets, .series = {}, .spent_place = {}, .known = of.known};
+    std::vector<std::uint32_t> spent;
+    bool has_begun = false;
+    for (const std::uint32_t at : of.series) {
+        const auto found = by_family.find(family_at(at).fingerprint);
+        const histogram_fate fate = found == by_family.end() ? histogram_fate{} : found->second;
+        if (!fate.is_accepted && fate.like.like) {
+            refused_.push_back({.at = at, .like = fate.like.like, .window = fate.like.window});
+            ++unasked_count_;
+        } else if (!fate.is_accepted && of.spent_place) {
+            spent.push_back(at);
+        } else {
+            has_begun |= fate.is_accepted;
+            asked.series.push_back(at);
+        }
+    }
+    unasked_count_ += spent.size();
+    of.series = std::move(spent);
+    // Those whose buckets were accepted complete their histograms; the others need room.
+    if (has_begun) {
+        group completing = asked;
+        completing.when = turn::begun;
+        const auto begins = [&](std::uint32_t at) {
+            const auto found = by_family.find(family_at(at).fingerprint);
+            return found == by_family.end() || !found->second.is_accepted;
+        };
+        std::erase_if(completing.series, begins);
+        std::erase_if(asked.series, [&](std::uint32_t at) { return !begins(at); });
+        const group& late = late_groups_.emplace_back(std::move(completing));
+        add_runs(&late, late.budgets, late.series, open_->pending);
+    }
+    const group& late = late_groups_.emplace_back(std::move(asked));
+    add_runs(&late, late.budgets, late.series, open_->pending);
+}
+
+// --- What the limiter is told.
+
+namespace {
+
+bool is_below(const shared_budget& of, const budget_in_store& is, refusing_window window) {
+    const series_maxima& maxima = is.is_overflow ? of.overflow_maxima : of.maxima;
+    return window == refusing_window::hourly ? is.hourly < maxima.hourly : is.daily < maxima.daily;
+}
+
+}  // namespace
+
+told store_questions::tell(std::span<const std::optional<store_answer>> answers, const without_answer& otherwise) {
+    assert(answers.size() == calls_.size() && !has_rest_);
+    told all{.hour = hour_,
+             .losses = losses_,
+             .pending = std::vector<told_series>(pending_count_),
+             .known_followers = std::vector<bool>(follower_count_)};
+    std::size_t heard_count = 0;
+    for (const store_call& each : calls_)
+        for (const series_run& run : each.runs) heard_count += run.budgets.size();
+    heard_.clear();
+    heard_.reserve(heard_count);  // so that they stay where they are
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+        const store_answer* const answer = answers[i] ? &*answers[i] : nullptr;
+        assert(answer == nullptr ||
+               (answer->status == store_status::decided && answer->series.size() == calls_[i].fingerprints.size() &&
+                answer->budgets.size() == calls_[i].budgets.size()));
+        std::size_t first = 0;
+        for (std::size_t run = 0; run < calls_[i].runs.size(); ++run) {
+            tell_run(runs_[i][run], calls_[i].runs[run], first, calls_[i], answer, otherwise, all);
+            first += calls_[i].runs[run].series;
+        }
+    }
+    for (const group& each : groups_)
+        if (each.spent_place || each.when == turn::never) tell_unasked(each, all);
+    for (const refused_one& each : refused_)
+        all.pending[each.at] = {
+            .outcome = told_outcome::refused_with_histogram, .window = each.window, .like = each.like};
+    return all;
+}
+
+told store_questions::tell_nothing(const without_answer& otherwise) {
+    std::vector<std::optional<store_answer>> none(calls_.size());
+    while (ask_rest(none)) none.resize(calls_.size());
+    return tell(none, otherwise);
+}
+
+void store_questions::tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
+                               const store_answer* answer, const without_answer& otherwise, told& into) {
+    const auto said_of = [&](std::uint32_t i) {
+        return answer == nullptr ? series_decision{.outcome = store_outcome::waits} : answer->series[first + i];
+    };
+    if (run.of == nullptr) {
+        for (std::uint32_t i = 0; i < as.series; ++i)
+            into.known_followers[followers_[run.first + i]] = said_of(i).outcome == store_outcome::known;
+        return;
+    }
+    std::span<const heard_budget> heard = run.of->known;
+    in_windows over;
+    if (answer != nullptr) {
+        const std::size_t begin = heard_.size();
+        for (std::size_t i = 0; i < as.budgets.size(); ++i) {
+            const budget_in_store& counts = answer->budgets[as.budgets[i]];
+            const shared_budget& budget = asked.budgets[as.budgets[i]];
+            const series_maxima& maxima = counts.is_overflow ? budget.overflow_maxima : budget.maxima;
+            over.hour |= maxima.hourly != 0 && counts.hourly > maxima.hourly;
+            over.day |= maxima.daily != 0 && counts.daily > maxima.daily;
+            heard_.push_back({.place = run.of->budgets[i].place,
+                              .hourly = counts.hourly,
+                              .daily = counts.daily,
+                              .awaited = counts.kept,
+                              .unasked = false,
+                              .is_overflow = counts.is_overflow});
+        }
+        heard = std::span{heard_}.subspan(begin);
+    }
+    const bool passes_unanswered = run.of->when == turn::unsure || run.of->when == turn::doubtful;
+    std::vector<const shared_budget*> budgets;
+    for (std::uint32_t i = 0; i < as.series; ++i) {
+        told_series& one = into.pending[run.of->series[run.first + i]];
+        one.heard = heard;
+        const series_decision said = said_of(i);
+        switch (said.outcome) {
+            case store_outcome::known:
+                one.outcome = told_outcome::known;
+                break;
+            case store_outcome::completed:
+                one.completed = over;
+                [[fallthrough]];
+            case store_outcome::taken:
+                one.outcome = told_outcome::taken;
+                break;
+            case store_outcome::refused: {
+                one.outcome = told_outcome::refused;
+                one.window = said.window;
+                const auto by = std::ranges::find(as.budgets, said.budget);
+                assert(by != as.budgets.end());  // who reads replies has seen to it
+                one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
+                // The store may not have been told yet that this is one of those that it keeps places for.
+                if (run.of->when == turn::unsure &&
+                    is_below(asked.budgets[said.budget], answer->budgets[said.budget], said.window))
+                    one.outcome = told_outcome::passes;
+                break;
+            }
+            case store_outcome::waits:
+            case store_outcome::unknown:
+            case store_outcome::count_:
+                if (budgets.empty())
+                    for (const std::uint8_t place : as.budgets) budgets.push_back(&asked.budgets[place]);
+                one.outcome = passes_unanswered ? told_outcome::passes : otherwise(budgets);
+        }
+    }
+}
+
+/// Of series that pass, or are known to have no room.
+void store_questions::tell_unasked(const group& of, told& into) const {
+    for (const std::uint32_t at : of.series) {
+        told_series& one = into.pending[at];
+        one = {.outcome = of.spent_place ? told_outcome::refused : told_outcome::passes, .heard = of.known};
+        if (of.spent_place) one.place = *of.spent_place;
+    }
+}
+
+void store_questions::shrink() {
+    start();
+    by_id_ = {};
+    give_back(budgets_);
+    give_back(groups_);
+    give_back(late_groups_);
+    give_back(refused_);
+    give_back(followers_);
+    give_back(calls_);
+    give_back(runs_);
+    give_back(named_);
+    give_back(heard_);
+}
+
+}  // namespace seriesgate

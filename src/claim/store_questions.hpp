@@ -1,0 +1,175 @@
+/// From what a request has left open to calls of the shared store, and from their answers to what the limiter is told.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "claim/fleet_rules.hpp"
+#include "claim/fleet_view.hpp"
+#include "claim/store_call.hpp"
+#include "limit/lookup_result.hpp"
+#include "limit/verdict.hpp"
+
+namespace seriesgate {
+
+/// What a gate knows without asking. All functions are set, but `counted`.
+struct unasked_knowledge {
+    /// Of a series: in the running hour; in any window; in the hour before.
+    std::function<bool(std::uint64_t)> in_hour{}, in_any{}, in_hour_before{};
+    /// Series of the hour before pass at once, and the store is told later.
+    bool accepts_incumbents = false;
+    /// Of a series of the hour before: whether the store may not have granted it. Then it has to ask.
+    std::function<bool(std::uint64_t)> is_doubtful{};
+    /// Whether more series of the hour before than its maximum count in the budget: then they have to ask.
+    std::function<over_full(const shared_budget&)> is_over_full{};
+    /// Series counted in a budget in the hour, all of which this gate knows; null: that is not known of any.
+    std::function<std::uint64_t(std::uint64_t id)> counted{};
+    // By family, where histograms are kept whole: whether this gate has admitted a series of it, or refused one.
+    std::function<bool(std::uint64_t)> has_begun{}, is_refused{};
+    std::uint64_t losses = 0;  ///< see told
+};
+
+/// What one request asks the shared store: about pending series that an enforced limit with a maximum applies to, and
+/// about markers of series that this gate does not know. Series of observed limits, and of the hour before, pass.
+///
+/// Series with the same budgets come together, so the store works out their room once; within those their order is
+/// kept. Uses its memory again for the next request. Threads: one at a time.
+class store_questions {
+    /// When series are asked about.
+    enum class turn : std::uint8_t {
+        never,  ///< they pass
+        first,
+        begun,     ///< so, too, whatever is known of their budgets; they complete histograms
+        before,    ///< so, too, whatever is known of their budgets
+        doubtful,  ///< so, too; they are of the hour before and pass if there is no answer
+        unsure,    ///< so, too; they pass as well if nothing but kept places is in their way
+        second,    ///< sums and counts, when it is clear what becomes of the buckets
+    };
+    struct applying {
+        std::uint32_t budget;  ///< in budgets_
+        std::uint32_t place;   ///< see budget_table::find
+
+        friend auto operator<=>(const applying&, const applying&) = default;
+    };
+    /// Budgets that some series of the request have in common, and those series.
+    struct group {
+        turn when = turn::first;
+        std::vector<applying> budgets;
+        std::vector<std::uint32_t> series;  ///< places in lookup_result::pending
+        /// Its first budget that is known to be spent: nobody is asked.
+        std::optional<std::uint32_t> spent_place = std::nullopt;
+        std::vector<heard_budget> known{};  ///< where they count, and what is known of that without an answer
+    };
+    /// A series that nobody is asked about because its histogram is refused.
+    struct refused_one {
+        std::uint32_t at = 0;                 ///< in lookup_result::pending
+        std::optional<std::uint32_t> like{};  ///< see told_series
+        refusing_window window = refusing_window::hourly;
+    };
+    /// What has become of a histogram in the first turn.
+    struct histogram_fate {
+        bool is_accepted = false;  ///< any series of it
+        refused_one like{};        ///< else, the first of those refused
+    };
+    /// A run of a call.
+    struct asked_run {
+        const group* of = nullptr;  ///< null: it looks for followers
+        std::uint32_t first = 0;    ///< in group::series, or in the request's followers
+    };
+    /// Where a budget of the request has been named last.
+    struct naming {
+        std::size_t in = 0;  ///< the call: the first is 1
+        std::uint8_t place = 0;
+    };
+
+    fleet_rules rules_;
+    std::span<const offered_series> offered_;
+    const lookup_result* open_ = nullptr;
+    std::vector<shared_budget> budgets_;                                     // of the request
+    std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> by_id_;  // in budgets_; nothing: not counted
+    std::vector<group> groups_;
+    std::vector<group> late_groups_;  ///< of those in groups_ whose turn is the second: what is asked of them
+    std::vector<refused_one> refused_;
+    bool has_rest_ = false;                 ///< some have the second turn, which has not come
+    std::size_t calls_closed_ = 0;          ///< nothing is added to these any more
+    std::vector<std::uint32_t> followers_;  ///< places in lookup_result::followers
+    std::vector<store_call> calls_;
+    std::vector<std::vector<asked_run>> runs_;  ///< of each call
+    std::vector<naming> named_;                 ///< of budgets_
+    std::vector<heard_budget> heard_;           ///< what told_series point to
+    window_span hour_;
+    std::uint64_t losses_ = 0;
+    std::size_t pending_count_ = 0;
+    std::size_t follower_count_ = 0;
+    std::size_t unasked_count_ = 0;
+
+  public:
+    /// What is held for one series, at most, beside what its budgets take: see selection_bytes_max.
+    static constexpr std::size_t series_bytes_max = 240;
+
+    /// @param key of the installation, the same at all gates.
+    explicit store_questions(const hash_key& key) : rules_(key) {}
+
+    /// Before another request: nothing is asked.
+    void start() noexcept;
+    /// @param offered, open outlive the last ask_rest(); `open` is looked up and selected.
+    void ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
+             const unasked_knowledge& known);
+    /// When the calls are answered, or nobody answers: asks what depends on it. A refused bucket refuses the sum and
+    /// the count of its histogram, as series_commit.hpp does at a gate alone.
+    /// @param answers as calls(); nothing for one without an answer.
+    /// @return whether there may be more calls now, behind the others. To be called until there are none.
+    bool ask_rest(std::span<const std::optional<store_answer>> answers);
+
+    /// To be answered in this order. Empty if the gate needs nobody.
+    [[nodiscard]] std::span<const store_call> calls() const noexcept { return calls_; }
+    /// Series that are refused without being asked about.
+    [[nodiscard]] std::size_t unasked_count() const noexcept { return unasked_count_; }
+    /// That the series are to be counted in: of the lookups.
+    [[nodiscard]] const window_span& hour() const noexcept { return hour_; }
+    /// Describes the rules and the hour.
+    void describe(gate_terms& into) const;
+
+    /// What becomes of a series that nobody has answered about: passes or withheld.
+    /// @param budgets all that it counts in.
+    using without_answer = std::function<told_outcome(std::span<const shared_budget* const> budgets)>;
+
+    /// When ask_rest() has no more.
+    /// @param answers as calls(), decided ones; nothing for one without an answer.
+    /// @return valid until the next ask().
+    [[nodiscard]] told tell(std::span<const std::optional<store_answer>> answers, const without_answer& otherwise);
+
+    /// As tell() when no call is answered.
+    [[nodiscard]] told tell_nothing(const without_answer& otherwise);
+
+    /// Gives the memory of a giant back.
+    void shrink();
+
+  private:
+    [[nodiscard]] histogram_family family_at(std::uint32_t at) const noexcept;
+    [[nodiscard]] std::uint64_t fingerprint_at(std::uint32_t at) const noexcept;
+    void find_budgets(const rule_selections::one& selection, std::string_view tenant, std::vector<applying>& found);
+    void add_budget(const budget_role& role, std::optional<std::string_view> key, std::size_t place,
+                    std::vector<applying>& found);
+    [[nodiscard]] std::optional<turn> turn_of(std::uint32_t at, std::span<const applying> budgets,
+                                              const unasked_knowledge& known) const;
+    void group_by_budgets(std::string_view tenant, const unasked_knowledge& known);
+    void find_spent(const unasked_knowledge& known);
+    using fates = std::unordered_map<std::uint64_t, histogram_fate>;
+    [[nodiscard]] fates fates_of(std::span<const std::optional<store_answer>> answers) const;
+    void ask_late(group& of, const fates& by_family);
+    void add_runs(const group* of, std::span<const applying> budgets, std::span<const std::uint32_t> series,
+                  std::span<const std::uint32_t> entries);
+    store_call& call_with_room(std::span<const applying> budgets, std::vector<std::uint8_t>& places);
+    void tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
+                  const store_answer* answer, const without_answer& otherwise, told& into);
+    void tell_unasked(const group& of, told& into) const;
+};
+
+}  // namespace seriesgate

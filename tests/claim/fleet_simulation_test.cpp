@@ -1,0 +1,101 @@
+// Random histories of fleets: what every gate promises, whatever happens to others and to the store.
+#include "claim/fleet_simulation.hpp"
+
+#include <cstdlib>
+
+#include "support/catch.hpp"
+
+using namespace seriesgate;
+using namespace seriesgate::testing;
+
+namespace {
+
+constexpr std::uint64_t steps = 1'500;
+
+std::uint64_t seeds(std::uint64_t usual) {
+    const char* const wanted = std::getenv("SERIESGATE_SEEDS");
+    return wanted == nullptr ? usual : std::strtoull(wanted, nullptr, 10);
+}
+
+/// @return what broke, if anything did.
+std::optional<std::string> break_by(std::uint64_t seed, const history_faults& faults, const gate_mutants& wrong = {}) {
+    fleet_simulation fleet{seed, faults, wrong};
+    try {
+        for (std::uint64_t i = 0; i < steps; ++i) {
+            if (faults.observes && i == steps / 3) fleet.enforce();
+            fleet.step();
+            if (i % 500 == 499) fleet.heal();
+        }
+    } catch (const broken_promise& broken) {
+        return broken.what();
+    }
+    return std::nullopt;
+}
+
+void promises_hold(const history_faults& faults, std::uint64_t usual) {
+    const char* const first = std::getenv("SERIESGATE_SEED");
+    for (std::uint64_t seed = first == nullptr ? 1 : std::strtoull(first, nullptr, 10); seed <= seeds(usual); ++seed) {
+        CAPTURE(seed);
+        const auto broken = break_by(seed, faults);
+        CHECK(broken.value_or("") == "");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a fleet keeps its promises while all goes well") {
+    promises_hold({}, 30);
+}
+
+TEST_CASE("a fleet keeps its promises when messages are lost, and gates are cut off") {
+    promises_hold({.loses_messages = true}, 30);
+    promises_hold({.loses_messages = true, .cuts_off = true}, 30);
+}
+
+TEST_CASE("a fleet keeps its promises when gates are restarted") {
+    promises_hold({.loses_messages = true, .cuts_off = true, .restarts = true}, 30);
+}
+
+TEST_CASE("a fleet keeps its promises when the store loses its data") {
+    promises_hold({.loses_data = true}, 30);
+    promises_hold({.loses_messages = true, .cuts_off = true, .loses_data = true}, 30);
+}
+
+TEST_CASE("a fleet keeps its promises when the store's clock leaps") {
+    promises_hold({.loses_messages = true, .leaps = true}, 30);
+}
+
+TEST_CASE("a fleet keeps its promises when its limits observe at first") {
+    promises_hold({.observes = true}, 20);
+    promises_hold({.loses_messages = true, .cuts_off = true, .observes = true}, 20);
+}
+
+TEST_CASE("a fleet keeps its promises when all of that happens") {
+    for (const auto becomes :
+         {history_faults::unanswered::refused, history_faults::unanswered::alone, history_faults::unanswered::admitted})
+        promises_hold({.loses_messages = true,
+                       .cuts_off = true,
+                       .loses_data = true,
+                       .restarts = true,
+                       .leaps = true,
+                       .observes = becomes == history_faults::unanswered::alone,
+                       .becomes = becomes},
+                      20);
+}
+
+TEST_CASE("a fault in a gate breaks a promise") {
+    const auto [name, wrong, faults] = GENERATE(table<std::string, gate_mutants, history_faults>({
+        {"incumbents pass at once after the gate has told", {.accepts_after_told = true}, {.cuts_off = true}},
+        {"incumbents pass at once where they were too many", {.ignores_over_full = true}, {.observes = true}},
+        {"what the store has lost is not told again", {.never_refills = true}, {.loses_data = true}},
+        {"what the store was not told of counts as told", {.forgets_failed = true}, {.loses_messages = true}},
+        {"a gate says that it has told while something is untold",
+         {.says_told_unclean = true},
+         {.loses_messages = true, .cuts_off = true}},
+        {"incumbents do not pass without an answer", {.accepts_nothing = true}, {.loses_messages = true}},
+    }));
+    CAPTURE(name);
+    bool is_found = false;
+    for (std::uint64_t seed = 1; seed <= 300 && !is_found; ++seed) is_found = break_by(seed, faults, wrong).has_value();
+    CHECK(is_found);
+}
