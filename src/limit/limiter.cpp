@@ -34,9 +34,11 @@ namespace {
 template <class Set, class IsKnown>
 void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
                 lookup_result& open, const IsKnown& is_known) {
-    constexpr std::size_t distance = admitted_set::prefetch_distance;
+    // A table's lines come from memory that is several times as large.
+    constexpr bool is_table = requires { set.prefetch_place(0); };
+    constexpr std::size_t distance = (is_table ? 3 : 1) * admitted_set::prefetch_distance;
     const auto prefetch_place = [&](std::size_t i) {
-        if constexpr (requires { set.prefetch_place(0); })
+        if constexpr (is_table)
             if (i < offered.size()) set.prefetch_place(offered[i].fingerprint);
     };
     for (std::size_t i = 0; i < 2 * distance; ++i) prefetch_place(i);

@@ -20,8 +20,6 @@ class series_limiter;
 struct named_budget {
     budget_role role;
     std::string key;
-
-    friend bool operator==(const named_budget&, const named_budget&) = default;
 };
 
 /// Series to tell of at once, and the budgets that they count in.

@@ -7,6 +7,7 @@
 
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
+#include "limit/telling.hpp"
 #include "limit/verdict.hpp"
 #include "support/catch.hpp"
 
@@ -63,6 +64,7 @@ struct told_gate {
     }
     [[nodiscard]] told saying(const told_series& each) const {
         return {.hour = open.hour,
+                .losses = losses_of(limiter),
                 .pending = std::vector<told_series>(open.pending.size(), each),
                 .known_followers = std::vector<bool>(open.followers.size())};
     }
