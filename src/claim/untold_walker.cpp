@@ -45,14 +45,14 @@ std::optional<store_call> untold_walker::next() {
         taken_ = told == under_way_.all.size() ? some.size() : 0;
         if (taken_ == 0) {
             // The others come first next time.
-            const auto is_told = [&](std::uint64_t each) {
+            const auto is_in_call = [&](std::uint64_t each) {
                 const auto first = under_way_.all.begin();
                 return std::any_of(first, first + static_cast<std::ptrdiff_t>(told),
                                    [each](const auto& one) { return one.fingerprint == each; });
             };
             const auto begin = found_.begin() + static_cast<std::ptrdiff_t>(at_);
             const auto end = begin + static_cast<std::ptrdiff_t>(some.size());
-            taken_ = static_cast<std::size_t>(std::stable_partition(begin, end, is_told) - begin);
+            taken_ = static_cast<std::size_t>(std::stable_partition(begin, end, is_in_call) - begin);
             under_way_.all.resize(told);
         }
         if (!made.fingerprints.empty()) return made;
@@ -152,6 +152,7 @@ void untold_walker::refill(double place) {
     drains_ = false;
     found_.clear();
     at_ = taken_ = 0;
+    under_way_ = {};  // an answer that still comes is from before the loss
     constexpr double all = 18446744073709551616.0;
     first_ = next_ = static_cast<std::uint64_t>(std::clamp(place, 0.0, 0.999) * all);
     has_wrapped_ = false;

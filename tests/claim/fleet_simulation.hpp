@@ -241,6 +241,11 @@ class fleet_simulation {
         now_ += std::chrono::milliseconds{random_.below(!is_calm ? 30 : random_.one_in(40) ? 600'000 : 3'000)};
         note_cut_off();
         if (hour_number(now_) != hour) ++hours_seen;
+        if (now_ - before < std::chrono::seconds{5}) return;
+        for (gate& each : gates_) {  // they give a sign of life each second, and read ten times
+            beat(each);
+            read_feed(each);
+        }
     }
 
     void start(gate& of, const std::string& state) {

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::int64_t ten = 490'010;  // an hour that is no day's first
 
-shared_budget limited(std::uint64_t id, std::uint64_t hourly, std::uint64_t daily = 0) {
+shared_budget shared_limit(std::uint64_t id, std::uint64_t hourly, std::uint64_t daily = 0) {
     return {.id = id, .limit = 1, .maxima = {.hourly = hourly, .daily = daily}};
 }
 
-open_windows opened(std::int64_t hour, bool keeps_places = false) {
+open_windows open_hour(std::int64_t hour, bool keeps_places = false) {
     return {
         .hour = hour, .generation = 1, .buckets = {.hour = 16, .day = 16, .before = 16}, .keeps_places = keeps_places};
 }
@@ -27,12 +27,12 @@ struct view_in_hour {
     fleet_view view;
 
     explicit view_in_hour(bool keeps_places = false) {
-        view.begin("epoch", opened(ten, keeps_places));
+        view.begin("epoch", open_hour(ten, keeps_places));
         view.set_state(store_reach::joined);
     }
     void hear(const shared_budget& budget, const budget_in_store& counts, bool keeps_places = false) {
         view.hear(store_call{.budgets = {budget}},
-                  store_answer{.windows = opened(ten, keeps_places), .budgets = {counts}});
+                  store_answer{.windows = open_hour(ten, keeps_places), .budgets = {counts}});
     }
     std::uint64_t admitted_alone(const shared_budget& budget, std::int64_t hour = ten) {
         const std::array budgets{&budget};
@@ -42,11 +42,11 @@ struct view_in_hour {
     }
 };
 
-time_point at(int hour, int minute, int second = 0) {
+time_point clock_at(int hour, int minute, int second = 0) {
     return std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{hour} +
            std::chrono::minutes{minute} + std::chrono::seconds{second};
 }
-witnessed_clock::steady_point steady(std::chrono::seconds since) {
+witnessed_clock::steady_point since_start(std::chrono::seconds since) {
     return witnessed_clock::steady_point{since};
 }
 
@@ -54,31 +54,31 @@ witnessed_clock::steady_point steady(std::chrono::seconds since) {
 
 TEST_CASE("a gate alone admits its part of the room that was left when it last heard") {
     view_in_hour gate;
-    gate.hear(limited(7, 100), {.hourly = 40});
-    CHECK(gate.admitted_alone(limited(7, 100)) == 60);
-    CHECK(gate.admitted_alone(limited(7, 100)) == 0);
+    gate.hear(shared_limit(7, 100), {.hourly = 40});
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 60);
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 0);
     gate.view.forget_admitted_alone();
     gate.view.hear_gates(3);
     gate.view.hear_gates(1);  // the most that were heard of in the hour
-    CHECK(gate.admitted_alone(limited(7, 100)) == 20);
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 20);
 }
 
 TEST_CASE("a gate alone keeps the places of the hour before, and has no room where nothing was heard") {
     view_in_hour gate{true};
-    gate.hear(limited(7, 100), {.hourly = 40, .kept = 50}, true);
-    CHECK(gate.admitted_alone(limited(7, 100)) == 10);
-    CHECK(gate.admitted_alone(limited(8, 100)) == 0);
-    CHECK(gate.admitted_alone(limited(7, 100), ten + 1) == 0);
-    gate.hear(limited(9, 100), {.hourly = 1, .kept = all_kept}, true);
-    CHECK(gate.admitted_alone(limited(9, 100)) == 0);
+    gate.hear(shared_limit(7, 100), {.hourly = 40, .kept = 50}, true);
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 10);
+    CHECK(gate.admitted_alone(shared_limit(8, 100)) == 0);
+    CHECK(gate.admitted_alone(shared_limit(7, 100), ten + 1) == 0);
+    gate.hear(shared_limit(9, 100), {.hourly = 1, .kept = all_kept}, true);
+    CHECK(gate.admitted_alone(shared_limit(9, 100)) == 0);
 }
 
 TEST_CASE("a gate alone asks all budgets of a series, in the hour and in the day") {
     view_in_hour gate;
-    gate.hear(limited(7, 100), {.hourly = 97});
-    gate.hear(limited(8, 100, 50), {.hourly = 1, .daily = 48});
-    const shared_budget one = limited(7, 100);
-    const shared_budget other = limited(8, 100, 50);
+    gate.hear(shared_limit(7, 100), {.hourly = 97});
+    gate.hear(shared_limit(8, 100, 50), {.hourly = 1, .daily = 48});
+    const shared_budget one = shared_limit(7, 100);
+    const shared_budget other = shared_limit(8, 100, 50);
     const std::array both{&one, &other};
     CHECK(gate.view.admits_alone(both, ten));
     CHECK(gate.view.admits_alone(both, ten));
@@ -88,10 +88,10 @@ TEST_CASE("a gate alone asks all budgets of a series, in the hour and in the day
 
 TEST_CASE("answers that come late change no later hour, and none of another store") {
     view_in_hour gate;
-    gate.view.adopt(opened(ten + 1));
-    gate.view.hear(opened(ten));
+    gate.view.adopt(open_hour(ten + 1));
+    gate.view.hear(open_hour(ten));
     CHECK(gate.view.windows().hour == ten + 1);
-    open_windows lost = opened(ten + 5);
+    open_windows lost = open_hour(ten + 5);
     lost.generation = 2;
     gate.view.hear(lost);
     CHECK(gate.view.windows().hour == ten + 1);
@@ -101,27 +101,27 @@ TEST_CASE("answers that come late change no later hour, and none of another stor
 
 TEST_CASE("which budgets were over-full is known when the feed was read to its end in the new hour") {
     view_in_hour gate;
-    gate.hear(limited(7, 100), {.hourly = 101});
-    CHECK(gate.view.is_over_full(limited(7, 100), ten) == over_full::unknown);
+    gate.hear(shared_limit(7, 100), {.hourly = 101});
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten) == over_full::unknown);
     gate.view.follows_feed(true);
-    gate.view.adopt(opened(ten + 1));
-    CHECK(gate.view.is_over_full(limited(7, 100), ten + 1) == over_full::unknown);
+    gate.view.adopt(open_hour(ten + 1));
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::unknown);
     gate.view.follows_feed(true);
-    CHECK(gate.view.is_over_full(limited(7, 100), ten + 1) == over_full::yes);
-    CHECK(gate.view.is_over_full(limited(7, 101), ten + 1) == over_full::no);
-    CHECK(gate.view.is_over_full(limited(8, 100), ten + 1) == over_full::no);
-    CHECK(gate.view.is_over_full(limited(7, 100), ten) == over_full::unknown);
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::yes);
+    CHECK(gate.view.is_over_full(shared_limit(7, 101), ten + 1) == over_full::no);
+    CHECK(gate.view.is_over_full(shared_limit(8, 100), ten + 1) == over_full::no);
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten) == over_full::unknown);
 }
 
 TEST_CASE("a gate that missed a part of the hour before reads its record") {
     view_in_hour gate;
     gate.view.follows_feed(false);
-    gate.view.adopt(opened(ten + 1));
+    gate.view.adopt(open_hour(ten + 1));
     gate.view.follows_feed(true);
-    CHECK(gate.view.is_over_full(limited(7, 100), ten + 1) == over_full::unknown);
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::unknown);
     const std::vector<std::pair<std::uint64_t, std::uint64_t>> record{{7, 101}};
     gate.view.hear_record(record, ten + 1, true);
-    CHECK(gate.view.is_over_full(limited(7, 100), ten + 1) == over_full::yes);
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::yes);
 }
 
 TEST_CASE("a gate has told when nothing is untold and no request accepts any more") {
@@ -151,29 +151,29 @@ TEST_CASE("answers from before a loss are waited for") {
 
 TEST_CASE("the fleet's time goes on by itself, and a store that leaps is not believed") {
     witnessed_clock clock;
-    CHECK(clock.now(steady(0s), at(12, 0)) == at(12, 0));
-    REQUIRE(clock.hear(at(12, 0, 3), -1, steady(0s), at(12, 0)));
-    CHECK(clock.now(steady(3600s), at(5, 0)) == at(13, 0, 3));
+    CHECK(clock.now(since_start(0s), clock_at(12, 0)) == clock_at(12, 0));
+    REQUIRE(clock.hear(clock_at(12, 0, 3), -1, since_start(0s), clock_at(12, 0)));
+    CHECK(clock.now(since_start(3600s), clock_at(5, 0)) == clock_at(13, 0, 3));
     for (const auto leap : {-90min, 5min, 60min, 24 * 60min}) {
-        CHECK_FALSE(clock.hear(at(12, 1) + leap, -1, steady(57s), at(12, 1)));
-        CHECK(clock.now(steady(60s), at(12, 1)) == at(12, 1, 3));
+        CHECK_FALSE(clock.hear(clock_at(12, 1) + leap, -1, since_start(57s), clock_at(12, 1)));
+        CHECK(clock.now(since_start(60s), clock_at(12, 1)) == clock_at(12, 1, 3));
     }
-    CHECK(clock.hear(at(12, 2), -1, steady(120s), at(12, 2)));
+    CHECK(clock.hear(clock_at(12, 2), -1, since_start(120s), clock_at(12, 2)));
 }
 
 TEST_CASE("the fleet's time never steps back by less than two minutes, and believes two clocks against one") {
     witnessed_clock clock;
-    REQUIRE(clock.hear(at(12, 0), -1, steady(0s), at(12, 0)));
-    REQUIRE(clock.hear(at(11, 58, 30), -1, steady(0s), at(12, 0)));
-    CHECK(clock.now(steady(10s), at(12, 0)) == at(12, 0));
-    CHECK(clock.now(steady(100s), at(12, 1, 40)) == at(12, 0, 10));
-    CHECK(clock.hear(at(9, 0), -1, steady(100s), at(9, 0)));  // it began by a wrong one
-    CHECK(clock.now(steady(100s), at(9, 0)) == at(9, 0));
+    REQUIRE(clock.hear(clock_at(12, 0), -1, since_start(0s), clock_at(12, 0)));
+    REQUIRE(clock.hear(clock_at(11, 58, 30), -1, since_start(0s), clock_at(12, 0)));
+    CHECK(clock.now(since_start(10s), clock_at(12, 0)) == clock_at(12, 0));
+    CHECK(clock.now(since_start(100s), clock_at(12, 1, 40)) == clock_at(12, 0, 10));
+    CHECK(clock.hear(clock_at(9, 0), -1, since_start(100s), clock_at(9, 0)));  // it began by a wrong one
+    CHECK(clock.now(since_start(100s), clock_at(9, 0)) == clock_at(9, 0));
 }
 
 TEST_CASE("an hour that another gate has opened a little early has begun") {
     witnessed_clock clock;
-    const std::int64_t hour = hour_number(at(12, 0));
-    REQUIRE(clock.hear(at(11, 59, 57), hour, steady(0s), at(11, 59, 57)));
-    CHECK(clock.now(steady(0s), at(11, 59, 57)) == at(12, 0));
+    const std::int64_t hour = hour_number(clock_at(12, 0));
+    REQUIRE(clock.hear(clock_at(11, 59, 57), hour, since_start(0s), clock_at(11, 59, 57)));
+    CHECK(clock.now(since_start(0s), clock_at(11, 59, 57)) == clock_at(12, 0));
 }

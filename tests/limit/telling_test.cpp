@@ -213,7 +213,9 @@ TEST_CASE("random hours leave untold what the store does not know") {
             }
         }
         std::set<std::uint64_t> untold;
-        for (const auto& [each, its] : model) {
+        for (const auto& entry : model) {
+            const std::uint64_t each = entry.first;
+            const known& its = entry.second;
             const auto is_untold = [&its](int in) { return its.here.contains(in) && !its.store.contains(in); };
             const entered_windows windows = gate.windows_of(each);
             REQUIRE(windows.hour == is_untold(hour));
