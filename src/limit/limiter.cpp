@@ -31,25 +31,37 @@ bool series_limiter::decide(std::span<const offered_series> offered, time_point 
 
 namespace {
 
-template <class Set, class IsKnown>
-void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
+template <class IsKnown>
+void note(std::size_t i, std::span<verdict> verdicts, lookup_result& open, const IsKnown& is_known) {
+    if (is_known(i))
+        verdicts[i] = verdict::known;
+    else
+        open.pending.push_back(static_cast<std::uint32_t>(i));
+}
+
+template <class IsKnown>
+void find_known(std::span<const offered_series> offered, const admitted_set& set, std::span<verdict> verdicts,
                 lookup_result& open, const IsKnown& is_known) {
-    // A table's lines come from memory that is several times as large.
-    constexpr bool is_table = requires { set.prefetch_place(0); };
-    constexpr std::size_t distance = (is_table ? 3 : 1) * admitted_set::prefetch_distance;
-    const auto prefetch_place = [&](std::size_t i) {
-        if constexpr (is_table)
-            if (i < offered.size()) set.prefetch_place(offered[i].fingerprint);
-    };
-    for (std::size_t i = 0; i < 2 * distance; ++i) prefetch_place(i);
+    constexpr std::size_t distance = admitted_set::prefetch_distance;
     for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) set.prefetch(offered[i].fingerprint);
     for (std::size_t i = 0; i < offered.size(); ++i) {
-        prefetch_place(i + 2 * distance);
         if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
-        if (is_known(i))
-            verdicts[i] = verdict::known;
-        else
-            open.pending.push_back(static_cast<std::uint32_t>(i));
+        note(i, verdicts, open, is_known);
+    }
+}
+
+/// A table is several times as large as a filter, and neither its lines nor where they are found may be in a cache.
+template <class IsKnown>
+void find_known(std::span<const offered_series> offered, const series_table::view& table, std::span<verdict> verdicts,
+                lookup_result& open, const IsKnown& is_known) {
+    constexpr std::size_t distance = 3 * admitted_set::prefetch_distance;
+    for (std::size_t i = 0; i < std::min(2 * distance, offered.size()); ++i)
+        table.prefetch_place(offered[i].fingerprint);
+    for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) table.prefetch(offered[i].fingerprint);
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+        if (i + 2 * distance < offered.size()) table.prefetch_place(offered[i + 2 * distance].fingerprint);
+        if (i + distance < offered.size()) table.prefetch(offered[i + distance].fingerprint);
+        note(i, verdicts, open, is_known);
     }
 }
 
