@@ -18,6 +18,8 @@
 
 namespace seriesgate {
 
+class series_limiter;
+
 /// What a gate knows without asking. All functions are set, but `counted`.
 struct unasked_knowledge {
     /// Of a series: in the running hour; in any window; in the hour before.
@@ -34,6 +36,13 @@ struct unasked_knowledge {
     std::function<bool(std::uint64_t)> has_begun{}, is_refused{};
     std::uint64_t losses = 0;  ///< see told
 };
+
+/// From a limiter and what was heard of its store, which both outlive what is returned.
+/// @param hour since the epoch, that is asked about.
+/// @param accepts_incumbents see gate_session::accepts and fleet_view::accept.
+/// @param follows_feed whether the gate knows all series that were granted until a moment ago.
+unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& view, std::int64_t hour,
+                               bool accepts_incumbents, bool follows_feed);
 
 /// What one request asks the shared store: about pending series that an enforced limit with a maximum applies to, and
 /// about markers of series that this gate does not know. Series of observed limits, and of the hour before, pass.

@@ -70,8 +70,8 @@ telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerp
     found.reserve(fingerprints.size());
     telling made;
     made.all.reserve(fingerprints.size());
-    catch_up(state.counts);
     for (std::size_t next = 0; next < fingerprints.size();) {
+        catch_up(state.counts);
         const auto held = state.counts.lock();
         if (held->budgets.is_behind()) continue;
         const auto current = state.sets.read();

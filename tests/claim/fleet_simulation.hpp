@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "claim/feed_follower.hpp"
-#include "claim/gate_knowledge.hpp"
 #include "claim/gate_session.hpp"
 #include "claim/store_questions.hpp"
 #include "claim/untold_walker.hpp"
@@ -117,12 +116,12 @@ class fleet_simulation {
     std::vector<simulated_series> series_;
     std::vector<gate> gates_;
     std::uint64_t runs_ = 0;
-    std::map<std::int64_t, std::set<std::size_t>> upstream_;        // places of series, by hour
-    std::map<std::int64_t, std::set<std::size_t>> without_answer_;  // of those: admitted alone
-    std::int64_t disturbed_ = 0;                                    // up to this hour more than the limit may pass
+    std::map<std::int64_t, std::set<std::size_t>> upstream_;  // places of series, by hour
+    std::int64_t disturbed_ = 0;                              // up to this hour more than the limit may pass
 
   public:
-    std::uint64_t requests_done = 0, accepted = 0, refused = 0, lapses = 0, hours_seen = 0;
+    /// What has happened: a history in which nothing does shows nothing.
+    std::uint64_t accepted = 0, refused = 0, lapses = 0, hours_seen = 0;
 
     fleet_simulation(std::uint64_t seed, const history_faults& faults, const gate_mutants& wrong = {})
         : random_(seed), faults_(faults), wrong_(wrong) {
@@ -205,8 +204,6 @@ class fleet_simulation {
             }
         }
     }
-
-    [[nodiscard]] const shared_store_model& store() const { return store_; }
 
     void enforce() {
         disturbed_ = std::max(disturbed_, hour_number(now_));  // what was observed in this hour has passed
@@ -428,12 +425,8 @@ class fleet_simulation {
             return false;
         }
         const std::vector<std::uint32_t> pending = of.open.pending;
-        bool alone = false;
-        const told said = of.asked.tell(of.answers, [&](std::span<const shared_budget* const> budgets) {
-            const told_outcome made = without_answer(at, of, budgets);
-            alone |= made == told_outcome::passes;
-            return made;
-        });
+        const told said = of.asked.tell(
+            of.answers, [&](std::span<const shared_budget* const> budgets) { return without_answer(at, of, budgets); });
         // After a loss nobody but this gate may have heard of some: they pass all the same if there is no answer.
         for (std::size_t i = 0; i < pending.size(); ++i)
             if (said.pending[i].outcome == told_outcome::passes &&
@@ -447,7 +440,6 @@ class fleet_simulation {
         of.accepting = {};
         of.asking = {};
         const std::int64_t hour = hour_number(time_point{of.open.hour.start});
-        ++requests_done;
         for (std::size_t i = 0; i < of.offered.size(); ++i) {
             const bool passes = is_accepted(of.verdicts[i]);
             (passes ? accepted : refused) += 1;
@@ -456,7 +448,6 @@ class fleet_simulation {
                     "a series of the hour before is refused");
             if (!passes) continue;
             upstream_[hour].insert(of.series[i]);
-            if (alone) without_answer_[hour].insert(of.series[i]);
         }
         check_limits(hour);
         return true;
