@@ -11,16 +11,13 @@
 #include <boost/asio/detached.hpp>
 #include <chrono>
 #include <cstdint>
-#include <deque>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fleet/claim_store.hpp"
+#include "fleet/counting_gate.hpp"
 #include "fleet/download.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 #include "support/fingerprints.hpp"
 
 using namespace seriesgate;
@@ -30,65 +27,40 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::int64_t hour_number = 1'139'580;  // noon, 2100-01-01
-constexpr std::size_t pipelined = 8;
+constexpr std::int64_t hour = 1'139'580;  // noon, 2100-01-01
 constexpr std::uint64_t room = 100'000'000;
-
-time_point minute(std::int64_t of, std::chrono::minutes in) {
-    return time_point{std::chrono::hours{of} + in};
-}
-
-/// All gates together have admitted so many series, from number 0 on.
-void fill(claim_store& store, std::int64_t hour, std::uint64_t count) {
-    claim_terms terms{.hour = hour, .rules = 1, .grace = 600, .room = count};
-    terms.buckets = store.decide({}, terms, minute(hour, 30min)).windows.buckets;
-    std::deque<claim> under_way;
-    const auto receive = [&] {
-        const claim_answer answer = store.receive(under_way.front());
-        under_way.pop_front();
-        if (answer.status != claim_status::decided) throw std::runtime_error{"a claim that is not decided"};
-    };
-    for (std::uint64_t at = 0; at < count; at += claimed_series_max) {
-        claim asked{.fingerprints = {},
-                    .runs = {{.series = claimed_series_max, .budgets = {0}}},
-                    .budgets = {{.id = 5, .maxima = {.hourly = room}}}};
-        for (std::uint64_t i = at; i < at + claimed_series_max; ++i) asked.fingerprints.push_back(fingerprint_of(i));
-        store.send(asked, terms);
-        under_way.push_back(std::move(asked));
-        if (under_way.size() == pipelined) receive();
-    }
-    while (!under_way.empty()) receive();
-}
-
-void say_that_it_is_whole(claim_store& store) {
-    const std::string info = store.connection().text({"INFO", "server"}), key = "run_id:";
-    const std::size_t begin = info.find(key) + key.size();
-    const std::string run_id = info.substr(begin, info.find('\r', begin) - begin);
-    store.connection().ask({"HSET", store.keys().head(), "server", run_id});
-}
+const time_point now{std::chrono::hours{hour} + 31min};
 
 /// A gate that has joined and knows nothing.
 struct starting_gate {
     shared_config settings{.url = "unix:", .store = {.unix_path = the_store().socket()}, .name_space = "t"};
     fleet_metrics metrics;
-    fleet_shared shared{settings, metrics};
+    fleet_shared shared{settings, {"gate", "1", "f"}, metrics};
     net::io_context io;
     series_limiter limiter{
-        {.global = {.hourly = room}}, minute(hour_number, 31min), hash_key::known_to_all(), limit_scope::fleet};
-    download under_test{io, shared};
+        {.global = {.hourly = room}}, now, hash_key::known_to_all(), limit_scope::fleet, set_kind::exact};
+    redis_client client{io, settings.store, shared.store};
+    download under_test{shared, client};
 
-    starting_gate() {
-        shared.clock.hear(minute(hour_number, 31min), std::chrono::steady_clock::now());
-        shared.set_state(fleet_state::joined);
-        net::co_spawn(io, under_test.run(limiter), net::detached);
+    explicit starting_gate(const open_windows& heard) {
+        shared.view.begin("epoch", heard);
+        shared.view.set_state(store_reach::joined);
+        shared.view.clock.hear(now, heard.hour, fleet_shared::clocks().steady, now);
+        net::co_spawn(io, read(), net::detached);
     }
     [[nodiscard]] bool has_ended() const { return metrics.downloads.total() != 0; }
     [[nodiscard]] bool is_complete() const { return metrics.downloads[download_result::complete].value() != 0; }
     [[nodiscard]] double unknown(std::uint64_t count) const {
-        const auto current = limiter.state().sets.read();
         std::uint64_t found = 0;
-        for (std::uint64_t i = 0; i < count; ++i) found += !current->hour->contains(fingerprint_of(i));
+        for (std::uint64_t i = 0; i < count; ++i) found += !limiter.hour_has(fingerprint_of(i));
         return static_cast<double>(found);
+    }
+
+  private:
+    net::awaitable<void> read() {
+        std::vector<std::string> words{"PING"};
+        static_cast<void>(co_await client.call(std::move(words), 5s));
+        static_cast<void>(co_await under_test.read(limiter, client.connection_epoch()));
     }
 };
 
@@ -100,16 +72,13 @@ double cpu_seconds() {
 }
 
 void restart(benchmark::State& state) {
-    const auto count = static_cast<std::uint64_t>(state.range(0)) / claimed_series_max * claimed_series_max;
-    claim_store store;
-    // Its windows are made for as many as in the last one.
-    store.connection().ask({"HSET", store.keys().head(), "hour", std::to_string(hour_number - 2), "buckets", "1",
-                            "members", std::to_string(count)});
-    fill(store, hour_number - 1, count);
-    fill(store, hour_number, count);
-    say_that_it_is_whole(store);
+    const auto count = static_cast<std::uint64_t>(state.range(0));
+    counting_gate others{{.gate = "other", .run = 1, .hour = hour - 1, .limits = {1}, .room = count}};
+    others.take(0, count, 5, room);
+    others.enter(hour);
+    others.take(0, count, 5, room);
     for (auto _ : state) {
-        starting_gate gate;
+        starting_gate gate{others.windows()};
         const auto began = std::chrono::steady_clock::now();
         const double cpu_before = cpu_seconds();
         const auto seconds = [&] {

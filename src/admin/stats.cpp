@@ -215,10 +215,12 @@ json::object to_json(const shared_counts& shared) {
             {"claims", shared.claims},
             {"known", shared.known},
             {"taken", shared.taken},
+            {"completed", shared.completed},
             {"refused", shared.refused},
             {"unanswered", shared.unanswered},
+            {"alone", shared.alone},
             {"untold", shared.untold},
-            {"owed", shared.owed},
+            {"losses", shared.losses},
             {"waiting", shared.waiting},
             {"clockOffsetSeconds", shared.clock_offset_seconds},
             {"latencySeconds", shared.latency_seconds}};

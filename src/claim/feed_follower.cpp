@@ -56,7 +56,7 @@ bool feed_follower::hear(const feed_page& page, steady_point sent, time_point no
         miss(into);
     }
     const bool is_whole = knows_all_ && read_ == store.fed;
-    if (is_whole) fresh_until_.store((sent + fresh).time_since_epoch().count(), std::memory_order_relaxed);
+    if (is_whole) view_->set_fresh_until(sent + fresh);
     view_->follows_feed(is_whole);
     return true;
 }
@@ -81,7 +81,7 @@ void feed_follower::settle(steady_point now) {
 }
 
 void feed_follower::lose() noexcept {
-    fresh_until_.store(0, std::memory_order_relaxed);
+    view_->set_fresh_until({});
     view_->follows_feed(false);
 }
 

@@ -1,7 +1,6 @@
 /// What a gate makes of its fleet's feed: series that other gates were granted become known here.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +14,7 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// How far a gate has read. Without I/O and clocks. Threads: one, but is_fresh(): any.
+/// How far a gate has read. Without I/O and clocks. Threads: one.
 ///
 /// What this gate was granted itself becomes known by the answers to its calls, with which its own limits count; by the
 /// feed only when no answer can come any more.
@@ -44,7 +43,6 @@ class feed_follower {
     bool knows_all_ = false;  // of the open hour
     bool wants_download_ = true;
     std::deque<late> late_;  // of this gate, and what came after
-    std::atomic<steady_point::rep> fresh_until_{0};
 
   public:
     /// @param run see gate_terms. @param answers_within longest that an answer is waited for.
@@ -66,10 +64,6 @@ class feed_follower {
     void has_downloaded() noexcept {
         wants_download_ = false;
         knows_all_ = true;
-    }
-    /// Whether this gate knows all that was granted in the hour, but for the last second.
-    [[nodiscard]] bool is_fresh(steady_point now) const noexcept {
-        return now.time_since_epoch().count() < fresh_until_.load(std::memory_order_relaxed);
     }
 
   private:

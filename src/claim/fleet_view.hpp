@@ -100,6 +100,13 @@ class fleet_view {
     void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour, bool before);
     /// Whether the feed has said all that was taken in the hour up to now.
     void follows_feed(bool all);
+    void set_fresh_until(witnessed_clock::steady_point until) noexcept {
+        fresh_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+    /// Whether this gate knows all series that were granted in the hour, but for the last second.
+    [[nodiscard]] bool is_fresh(witnessed_clock::steady_point now) const noexcept {
+        return now.time_since_epoch().count() < fresh_until_.load(std::memory_order_relaxed);
+    }
     /// @return nothing if no count of that hour was heard.
     [[nodiscard]] std::optional<budget_counts> counts_of(std::uint64_t id) const;
 
@@ -149,6 +156,7 @@ class fleet_view {
 
     std::atomic<store_reach> state_{store_reach::unheard};
     std::atomic<std::int64_t> told_hour_{-1};
+    std::atomic<witnessed_clock::steady_point::rep> fresh_until_{0};
     std::atomic<std::uint64_t> accepting_{0};
     std::array<std::atomic<std::uint64_t>, 2> asking_{};  // by the number of losses
     mutable std::mutex lock_;

@@ -52,6 +52,7 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
         view_.begin(store.epoch, store.windows);
         has_series_ = false;
         refills_ = is_lost;
+        is_loss_ = is_lost && !known.empty();
     } else {
         view_.adopt(store.windows);
         // Names of gates are kept from before a loss: the store has to hear of them.
@@ -59,7 +60,7 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
     }
     if (gates_.empty()) gates_ = said.gates;
     view_.hear_gates(said.gates.size());
-    view_.set_state(refills_ || store.is_refilling ? store_reach::refilling : store_reach::joined);
+    view_.set_state((refills_ && is_loss_) || store.is_refilling ? store_reach::refilling : store_reach::joined);
     return is_lost ? news::lost_data : news::none;
 }
 

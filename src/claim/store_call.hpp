@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "claim/claim.hpp"
 #include "limit/rules.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
@@ -69,6 +68,15 @@ struct store_call {
     std::vector<shared_budget> budgets{};  ///< each id once; no overflow_id among them
 
     friend bool operator==(const store_call&, const store_call&) = default;
+};
+
+/// How many buckets the sets of some windows are spread over; 0: not known to the gate, or no such set.
+struct bucket_counts {
+    std::uint32_t hour = 0;
+    std::uint32_t day = 0;
+    std::uint32_t before = 0;  ///< of the hour before
+
+    friend bool operator==(const bucket_counts&, const bucket_counts&) = default;
 };
 
 /// The windows that the store has open, and how their keys are named.
@@ -146,11 +154,14 @@ struct store_answer {
 
 // --- Heartbeats.
 
+inline constexpr std::int64_t silent_max = 7200;
+
 /// A gate that gave a sign of life in the open hour or in the one before.
 struct gate_heard_of {
     std::string name{};
     std::int64_t hour = 0;  ///< that was open at its last heartbeat
     std::string version{};
+    std::int64_t silent_seconds = 0;  ///< since then, by that gate's clock and the store's; at most silent_max
 
     friend bool operator==(const gate_heard_of&, const gate_heard_of&) = default;
 };

@@ -15,7 +15,7 @@
 namespace seriesgate {
 
 unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& view, std::int64_t hour,
-                               bool accepts_incumbents, bool follows_feed) {
+                               bool accepts_incumbents, witnessed_clock::steady_point now) {
     unasked_knowledge made{
         .in_hour = [&limiter](std::uint64_t series) { return limiter.hour_has(series); },
         .in_any = [&limiter](std::uint64_t series) { return limiter.knows(series); },
@@ -27,7 +27,7 @@ unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& 
         .has_begun = [&limiter](std::uint64_t family) { return limiter.has_begun(family); },
         .is_refused = [&limiter](std::uint64_t family) { return limiter.has_refused(family); },
         .losses = losses_of(limiter)};
-    const bool knows_all = follows_feed && view.state() == store_reach::joined && view.windows().hour == hour;
+    const bool knows_all = view.is_fresh(now) && view.state() == store_reach::joined && view.windows().hour == hour;
     if (!knows_all) return made;
     made.counted = [&view](std::uint64_t id) {
         const auto counts = view.counts_of(id);
@@ -350,12 +350,6 @@ told store_questions::tell(std::span<const std::optional<store_answer>> answers,
         all.pending[each.at] = {
             .outcome = told_outcome::refused_with_histogram, .window = each.window, .like = each.like};
     return all;
-}
-
-told store_questions::tell_nothing(const without_answer& otherwise) {
-    std::vector<std::optional<store_answer>> none(calls_.size());
-    while (ask_rest(none)) none.resize(calls_.size());
-    return tell(none, otherwise);
 }
 
 void store_questions::tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,

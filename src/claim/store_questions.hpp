@@ -20,6 +20,12 @@ namespace seriesgate {
 
 class series_limiter;
 
+/// What a request holds until it has committed what it was told.
+struct request_tickets {
+    fleet_view::ticket asking{};
+    fleet_view::ticket accepting{};
+};
+
 /// What a gate knows without asking. All functions are set, but `counted`.
 struct unasked_knowledge {
     /// Of a series: in the running hour; in any window; in the hour before.
@@ -40,9 +46,8 @@ struct unasked_knowledge {
 /// From a limiter and what was heard of its store, which both outlive what is returned.
 /// @param hour since the epoch, that is asked about.
 /// @param accepts_incumbents see gate_session::accepts and fleet_view::accept.
-/// @param follows_feed whether the gate knows all series that were granted until a moment ago.
 unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& view, std::int64_t hour,
-                               bool accepts_incumbents, bool follows_feed);
+                               bool accepts_incumbents, witnessed_clock::steady_point now);
 
 /// What one request asks the shared store: about pending series that an enforced limit with a maximum applies to, and
 /// about markers of series that this gate does not know. Series of observed limits, and of the hour before, pass.
@@ -153,9 +158,6 @@ class store_questions {
     /// @param answers as calls(), decided ones; nothing for one without an answer.
     /// @return valid until the next ask().
     [[nodiscard]] told tell(std::span<const std::optional<store_answer>> answers, const without_answer& otherwise);
-
-    /// As tell() when no call is answered.
-    [[nodiscard]] told tell_nothing(const without_answer& otherwise);
 
     /// Gives the memory of a giant back.
     void shrink();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 
 #include "limit/window.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::int64_t hour_number(time_point at) noexcept {
 
 /// The shared store's clock, carried on by a steady one of this process, so it goes on while the store is away. A store
 /// whose clock leaps is not believed. Until the store has been heard, the time is the gate's own.
-/// Threads: hear() one at a time, all others any.
+/// Threads: any.
 class witnessed_clock {
   public:
     using steady_point = std::chrono::steady_clock::time_point;
@@ -29,6 +30,7 @@ class witnessed_clock {
     std::atomic<bool> has_heard_{false};
     std::atomic<std::int64_t> ahead_{0};     // nanoseconds, of this clock before the steady one
     std::atomic<std::int64_t> floor_{0};     // since the epoch: small steps back do not show
+    std::mutex hearing_;
     std::atomic<std::int64_t> of_store_{0};  // nanoseconds, of the store's clock before the steady one, believed or not
 
   public:
@@ -42,7 +44,8 @@ class witnessed_clock {
     /// @param store what the store's clock has said in an answer, and the hour that is open there; -1: none.
     /// @param steady when that came.
     /// @return false if it agrees neither with this clock nor with the gate's own: then nothing has changed.
-    bool hear(time_point store, std::int64_t open_hour, steady_point steady, time_point own) noexcept {
+    bool hear(time_point store, std::int64_t open_hour, steady_point steady, time_point own) {
+        const std::scoped_lock alone{hearing_};
         of_store_.store(store.time_since_epoch().count() - count(steady), std::memory_order_relaxed);
         const auto agree = [](time_point one, time_point other) {
             return one - other <= agreed && other - one <= agreed;

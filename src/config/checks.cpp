@@ -167,6 +167,8 @@ void check_fleet(const config& read, config_report& report) {
            "is not possible: shared.url is a unix socket, which has no TLS");
     add_if(!store.username.empty() && store.password_file.empty(), {"shared.username"},
            "needs shared.passwordFile: the password stands in a file of its own");
+    add_if(report.is_set("seriesSet") && read.series_set == set_kind::bloom, {"seriesSet"},
+           "must be exact with shared: the series of a fleet are told to its store again when that loses data");
     add_if(read.secret_file.empty(), {"shared.url", "shared.sentinel.master"},
            "needs fingerprint.secretFile: gates of a fleet need the same secret");
 }
@@ -215,7 +217,6 @@ void check_warm_start(const config& read, config_report& report) {
     if (report.has_errors("warmStart.url") || !warm.is_configured()) return;
     const keys url{"warmStart.url"};
     const bool has_mark = has_tenant_mark(warm.store.backends.front());
-    if (read.shared.has_store()) report.add_at(url, "is not possible with shared: a fleet starts cold for now");
     const auto mark = find_tenant_mark(warm.store.backends.front().target.reveal());
     for (std::size_t i = 0; mark && i < warm.tenants.size(); ++i)
         if (!fits_path(warm.tenants[i], mark->is_account))
@@ -365,8 +366,7 @@ void lint_fleet(const config& read, config_report& report) {
     }
     if (!read.shared.store.tls && read.shared.store.tls_files != store_tls_config{})
         warn({"shared.tls"}, "is not used: shared.url does not begin with rediss://");
-    if (read.shared.on_unavailable != unavailable_answer::local && read.shared.reserve != shared_config{}.reserve)
-        warn({"shared.reserve"}, "is not used: only with shared.onUnavailable: local is anything held back");
+    if (report.is_set("shared.reserve")) warn({"shared.reserve"}, "is not used any more: nothing is held back");
     if (!enforces_any(read.rules))
         warn({"shared.url", "shared.sentinel.master"}, "no limit is enforced, so there is nothing to share");
 }

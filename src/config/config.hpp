@@ -137,9 +137,9 @@ struct log_config {
 
 /// What series get that the gate does not know while the store of counts cannot be asked.
 enum class unavailable_answer : std::uint8_t {
-    local,   ///< a share that the store has held back beforehand: see claim/reserve.hpp
+    local,   ///< this gate's part of the room that was left, see fleet_view::admits_alone
     refuse,  ///< only what is known passes
-    admit,   ///< they pass, and no shared budget counts them
+    admit,   ///< they pass, and are counted later
 };
 
 struct shared_config {
@@ -147,15 +147,10 @@ struct shared_config {
     redis_config store;  ///< what is read from the URL, and all else that is said of the store
     std::string name_space = "default";  ///< of keys in the store: gates with one of them share
     unavailable_answer on_unavailable = unavailable_answer::local;
-    percentage reserve{500};  ///< of each limit, held back for shares
+    percentage reserve{500};  ///< not used any more
 
     /// Whether there is a fleet at all. If not, this gate counts alone, and nothing else here is used.
     [[nodiscard]] bool has_store() const noexcept { return !url.empty() || !store.sentinel_master.empty(); }
-
-    /// What claims leave of each maximum, in ten-thousandths. Who takes no share holds none back.
-    [[nodiscard]] std::uint32_t left_to_shares() const noexcept {
-        return on_unavailable == unavailable_answer::local ? reserve.hundredths : 0;
-    }
 
     bool operator==(const shared_config&) const = default;
 };

@@ -309,7 +309,7 @@ std::vector<config_key> series_keys() {
         key("seriesSet", at_restart, in<&config::series_set>{},
             one_of<set_kind>("kind", {{"bloom", set_kind::bloom}, {"exact", set_kind::exact}}),
             "How series are remembered: `bloom` filters, or an `exact` table, which lets none slip and takes more "
-            "memory."),
+            "memory. With `shared` always `exact`."),
         key("ignoreLabels", at_restart, in<&config::ignore_labels>{}, label_lists(64),
             "Labels that do not make another series, such as the one that tells two equal Prometheus apart.",
             "[prometheus_replica]"),
@@ -373,7 +373,7 @@ std::vector<config_key> limit_keys() {
     };
 }
 
-std::vector<config_key> shared_keys() {
+std::vector<config_key> store_keys() {
     return {
         shared_url(),
         key("shared.namespace", at_restart, in<shared, &shared_config::name_space>{}, namespaces(),
@@ -398,9 +398,9 @@ std::vector<config_key> shared_keys() {
             one_of<unavailable_answer>("word", {{"local", unavailable_answer::local},
                                                 {"refuse", unavailable_answer::refuse},
                                                 {"admit", unavailable_answer::admit}}),
-            "What new series get without the store: `local` a reserve of each limit, `refuse` nothing, `admit` all."),
+            "What new series get without the store: `local` this gate's part of the room, `refuse` none, `admit` all."),
         key("shared.reserve", at_restart, in<shared, &shared_config::reserve>{}, percentages(half),
-            "With `local`: how much of each limit is held back for that."),
+            "Not used any more: nothing is held back."),
     };
 }
 
@@ -509,7 +509,7 @@ std::vector<config_key> server_keys() {
 
 std::vector<config_key> make_keys() {
     std::vector<config_key> all;
-    for (const auto part : {listen_keys, upstream_keys, series_keys, tenant_keys, limit_keys, shared_keys,
+    for (const auto part : {listen_keys, upstream_keys, series_keys, tenant_keys, limit_keys, store_keys,
                             warm_start_keys, state_and_log_keys, server_keys})
         for (config_key& each : part()) all.push_back(std::move(each));
     return all;

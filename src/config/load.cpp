@@ -51,6 +51,7 @@ load_outcome load(std::optional<YAML::Node> root, config_report& report, const o
     }
     report.sort_by_line();
     read_flags(flags, outcome.value, report);
+    if (outcome.value.shared.has_store() && !report.is_set("seriesSet")) outcome.value.series_set = set_kind::exact;
     if (root) check_config(outcome.value, report);
     if (!report.has_errors()) lint_config(outcome.value, report);
     outcome.errors = report.take_errors();

@@ -1,12 +1,12 @@
 #include "fleet/feed.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "fleet/feed_text.hpp"
+#include "fleet/store_text.hpp"
 #include "limit/limiter.hpp"
-#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {
@@ -15,67 +15,67 @@ using namespace std::chrono_literals;
 
 /// Between two questions, when all has been read: it is what other gates' series are unknown for.
 constexpr auto interval = 100ms;
+constexpr auto download_pause_min = 100ms;
+constexpr auto download_pause_max = 5s;
 
 }  // namespace
 
-feed::feed(net::io_context& io, fleet_shared& shared, download by)
+feed::feed(net::io_context& io, fleet_shared& shared, series_limiter& limiter)
     : shared_(shared),
+      limiter_(limiter),
       client_(io, shared.settings.store, shared.store),
-      download_(std::move(by)),
-      reading_({.progress = shared.feed,
-                .untold = shared.untold,
-                .heard = shared.heard,
-                .gate = shared.gate,
-                .answers_within = shared.settings.store.timeout}) {}
+      follower_(limiter, shared.view, shared.run, shared.settings.store.timeout),
+      download_(shared, client_),
+      download_pause_(download_pause_min) {}
 
-net::awaitable<void> feed::resolve_stale(series_limiter& limiter) {
+net::awaitable<void> feed::run() {
     async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         client_.maintain();
-        take_late(clock::now(), limiter);
-        const end came_of_it = co_await read_next(limiter);
+        follower_.settle(clock::now());
+        const end came_of_it = co_await read_next();
         if (came_of_it == end::more) continue;
+        if (came_of_it == end::all && follower_.wants_download() && clock::now() >= download_at_)
+            co_await read_all_again();
         timer.expires_after(interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
     }
 }
 
-net::awaitable<feed::end> feed::read_next(series_limiter& limiter) {
-    if (shared_.state() != fleet_state::joined) {
-        shared_.feed.lose();
+net::awaitable<feed::end> feed::read_next() {
+    if (!shared_.view.is_reachable()) {
+        follower_.lose();
         co_return end::nothing;
     }
-    begin(hour_number(shared_.now()));
     const auto sent = clock::now();
-    std::vector<std::string> words = feed_words(reading_.hour(), reading_.read(), shared_.keys);
-    const auto reply = co_await client_.call_script_there(shared_.feeds, std::move(words), answer_patience);
+    std::vector<std::string> words = feed_read_words(shared_.view.epoch(), follower_.read(), shared_.keys);
+    const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
     if (!reply) co_return end::nothing;
-    const auto said = read_feed_answer(**reply);
-    if (!said) {
-        shared_.store.note({.why = redis_error::kind::protocol, .text = said.error()});
+    const auto page = read_feed_page(**reply);
+    if (!page) {
+        shared_.store.note({.why = redis_error::kind::protocol, .text = page.error()});
         co_return end::nothing;
     }
-    if (!take(*said, sent, limiter)) co_return end::nothing;
-    if (reading_.read() != said->series) co_return end::more;
-    co_await fill_gap();
-    co_return end::all;
-}
-
-bool feed::take(const feed_answer& said, clock::time_point sent, series_limiter& limiter) {
-    feed_reading::news came;
-    const bool is_taken = reading_.take(said, sent, limiter, came);
-    shared_.metrics.fed_series.add(came.fed);
-    shared_.metrics.struck_series.add(came.struck);
+    feed_follower::news came;
+    const bool is_taken = follower_.hear(*page, sent, shared_.now(), came);
+    shared_.metrics.fed_series.add(came.series);
     shared_.metrics.feed_gaps.add(came.gaps);
-    return is_taken;
+    if (!is_taken) co_return end::nothing;
+    co_return follower_.read() == page->state.fed ? end::all : end::more;
 }
 
-/// What is taken while it downloads stands in the feed behind what it has read.
-net::awaitable<void> feed::fill_gap() {
-    if (!download_ || !reading_.wants_download(clock::now())) co_return;
-    const bool has_all = co_await download_(hour_of(time_point{std::chrono::hours{reading_.hour()}}));
-    if (has_all) reading_.has_downloaded();
+/// What is granted meanwhile stands in the feed behind what has been read.
+net::awaitable<void> feed::read_all_again() {
+    const bool is_complete = co_await download_.read(limiter_, client_.connection_epoch());
+    shared_.catches_up = false;
+    if (is_complete) {
+        follower_.has_downloaded();
+        download_pause_ = download_pause_min;
+    } else {
+        download_at_ = clock::now() + download_pause_;
+        download_pause_ = std::min<clock::duration>(2 * download_pause_, download_pause_max);
+    }
 }
 
 }  // namespace seriesgate

@@ -1,16 +1,16 @@
 #include "fleet/membership.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "base/log.hpp"
-#include "base/random.hpp"
 #include "fleet/store_fitness.hpp"
+#include "fleet/store_text.hpp"
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "net/async.hpp"
+#include "limit/telling.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {
@@ -18,129 +18,179 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto beat_interval = 1s;
+/// While gates refill the store, new series wait for them.
+constexpr auto refill_interval = 200ms;
 /// People change a server's settings while it runs.
 constexpr auto examine_interval = 5s;
-/// At the end of an hour the store is asked as soon as the next one may have begun, and again until it has.
-constexpr auto edge_interval = 10ms;
-/// Counts that are not whole are offered, and asked about again, so often.
-constexpr auto recovery_interval = 200ms;
-/// What recover.lua waits at most, and a little: then this gate serves what it may.
-constexpr auto recovery_patience = 7s;
-/// Of gates that are alive the last sign is no older.
-constexpr std::int64_t alive_seconds = 5;
-/// Gates that are named in an offer, at most.
-constexpr std::size_t others_max = 256;
+/// A series that passed unasked is told so late at most.
+constexpr auto tell_interval = 100ms;
+constexpr auto tell_pause_max = 1000ms;
+constexpr auto leave_interval = 10ms;
 
 constexpr const char* foreign =
     "the gates of this namespace make other fingerprints: fingerprint.secretFile, ignoreLabels and the version have to "
     "be "
     "the same at all of them, or shared.namespace another one";
 constexpr const char* nameless = "INFO server has no run_id: without it nobody notices that a server has lost counts";
+constexpr const char* other_time = "its clock is wrong, or this gate's is";
 
-std::string name_of_run(const std::string& gate) {
-    return fmt::format("{}/{:016x}", gate, random_number());
+bool knows_series(const series_limiter& limiter) {
+    const limiter_figures figures = figures_of_windows(limiter);
+    return figures.hourly.series_current != 0 || figures.daily.series_current != 0 ||
+           figures.global.hourly.series_reserved != 0;
 }
 
 }  // namespace
 
-membership::membership(net::io_context& io, fleet_shared& shared, gate_identity who)
-    : shared_(shared),
-      who_(std::move(who)),
-      run_(name_of_run(who_.name)),
-      client_(io, shared.settings.store, shared.store),
-      enrolment_(shared, run_),
-      shares_(shared, run_),
-      recovery_(shared, who_.name) {}
+membership::membership(net::io_context& io, fleet_shared& shared)
+    : shared_(shared), client_(io, shared.settings.store, shared.store) {}
 
-net::awaitable<std::string> membership::join() {
-    async_timer timer{co_await net::this_coro::executor};
-    const auto give_up = clock::now() + recovery_patience;
-    for (;;) {
-        const auto in_the_way = co_await beat();
-        if (in_the_way && in_the_way->must_not) co_return in_the_way->why;
-        stand(in_the_way);
-        if (!in_the_way || !in_the_way->recovers || clock::now() >= give_up) co_return std::string{};
-        timer.expires_after(recovery_interval);
-        co_await timer.async_wait(no_throw);
-    }
+std::chrono::seconds membership::grace() const {
+    return limiter_->rules()->incumbent_grace;
 }
 
-net::awaitable<void> membership::keep(const series_limiter& limiter) {
-    enrolment_.begin_by(limiter.rules());
+net::awaitable<std::string> membership::greet() {
+    const auto in_the_way = co_await examine();
+    if (in_the_way) co_return in_the_way->must_not ? in_the_way->why : std::string{};
+    std::vector<std::string> words = feed_read_words("", 0, shared_.keys);
+    const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
+    const auto page = reply ? read_feed_page(**reply) : result<feed_page, std::string>{reply.error().text};
+    if (!page) co_return std::string{};  // join() says why
+    const auto at = fleet_shared::clocks();
+    const open_windows& open = page->state.windows;
+    const auto apart = open.now - at.own;  // if they do not agree, heartbeats ask the other gates
+    if (apart <= witnessed_clock::agreed && -apart <= witnessed_clock::agreed)
+        static_cast<void>(shared_.view.clock.hear(open.now, open.hour, at.steady, at.own));
+    co_return std::string{};
+}
+
+net::awaitable<std::string> membership::join(series_limiter& limiter, const hash_key& key) {
+    limiter_ = &limiter;
+    walker_.emplace(limiter, key);
+    session_.emplace(shared_.view, shared_.who, knows_series(limiter), shared_.now(), grace());
+    const auto in_the_way = co_await beat();
+    if (in_the_way && in_the_way->must_not) co_return in_the_way->why;
+    tell_state(in_the_way);
+    co_return std::string{};
+}
+
+net::awaitable<void> membership::keep() {
     async_timer timer{co_await net::this_coro::executor};
-    for (;;) {
-        timer.expires_after(until_next());
+    while (!has_left_) {
+        const bool is_refilling = shared_.view.state() == store_reach::refilling;
+        timer.expires_after(is_refilling ? std::chrono::milliseconds{refill_interval} : beat_interval);
         auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
+        if (error || has_left_) co_return;
         client_.maintain();
         const auto in_the_way = co_await beat();
-        stand(in_the_way);
-        if (in_the_way) continue;
-        co_await enrolment_.keep(client_, limiter.rules());
-        co_await shares_.keep(client_, limiter.rules());
+        tell_state(in_the_way);
     }
-}
-
-net::awaitable<void> membership::leave() {
-    async_timer timer{co_await net::this_coro::executor};
-    for (;;) {
-        const bool has_left = co_await enrolment_.leave(client_);
-        if (has_left) co_return;
-        timer.expires_after(edge_interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
-    }
-}
-
-void membership::stand(const std::optional<obstacle>& in_the_way) {
-    if (!in_the_way) return joined();
-    in_the_way->recovers ? recovers() : parted(*in_the_way);
-}
-
-membership::clock::duration membership::until_next() const {
-    if (recovering_since_) return recovery_interval;
-    if (shared_.state() != fleet_state::joined) return beat_interval;
-    const auto edge = std::chrono::duration_cast<clock::duration>(shared_.clock.until_hour_ends(clock::now()));
-    const auto beat = edge > beat_interval ? beat_interval : std::max<clock::duration>(edge, edge_interval);
-    return std::min(beat, enrolment_.until_next().value_or(beat));
 }
 
 /// A server is examined when it is new to us, when it comes back, for it may be another one by then, and now and again.
-net::awaitable<std::optional<membership::obstacle>> membership::beat() {
-    const bool may_be_another = shared_.state() != fleet_state::joined && !recovering_since_;
-    if (may_be_another || clock::now() >= examined_at_ + examine_interval) {
+net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves) {
+    if (!shared_.view.is_reachable() || clock::now() >= examined_at_ + examine_interval) {
         auto unfit = co_await examine();
+        if (unfit) session_->hear_nothing();
         if (unfit) co_return unfit;
         examined_at_ = clock::now();
     }
-    std::vector<std::string> words = beat_words(who_, shared_.keys);
-    const auto reply = co_await client_.call_script_there(beat_script(), std::move(words), answer_patience);
-    if (!reply) co_return obstacle{.why = reply.error().text};
-    auto answer = read_beat_answer(**reply);
-    if (!answer) co_return obstacle{.why = answer.error()};
-    if (answer->is_foreign) co_return obstacle{.why = foreign, .must_not = true};
-    shared_.clock.hear(answer->now, clock::now());
-    shared_.set_members(std::move(answer->members));
-    if (!answer->is_whole || !recovery_.has_offered_in(answer->since)) co_return co_await recover();
-    remember_others();
+    const heartbeat said = session_->next({.at = fleet_shared::clocks(),
+                                           .grace = grace(),
+                                           .refilled = walker_->refilled(),
+                                           .leaves = leaves,
+                                           .is_clean = [this] { return walker_->is_clean(); }});
+    std::vector<std::string> words = heartbeat_words(said, shared_.keys);
+    const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
+    // A full server cannot note the heartbeat. It is there, and claims say why it takes none.
+    const bool is_full = !reply && reply.error().why == redis_error::kind::out_of_memory;
+    if (is_full && shared_.view.state() == store_reach::joined) co_return std::nullopt;
+    const auto answer =
+        reply ? read_heartbeat_answer(**reply) : result<heartbeat_answer, std::string>{reply.error().text};
+    if (!answer) {
+        session_->hear_nothing();
+        co_return obstacle{.why = answer.error()};
+    }
+    const gate_session::news came = session_->hear(*answer, fleet_shared::clocks());
+    if (came == gate_session::news::foreign) session_->hear_nothing();
+    if (came == gate_session::news::foreign) co_return obstacle{.why = foreign, .must_not = true};
+    if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
+    *shared_.members.lock() = answer->gates;
+    hear(came);
     co_return std::nullopt;
 }
 
-/// The server has lost counts, or had when this gate could not hear it: it gets those that this gate has heard.
-net::awaitable<std::optional<membership::obstacle>> membership::recover() {
-    if (!recovering_since_) recovery_.begin();
-    untold_series_of untold = enrolment_.interrupt();
-    const auto whole = co_await recovery_.offer(client_, others_, std::move(untold), answer_patience);
-    if (!whole) co_return obstacle{.why = whole.error()};
-    if (*whole) co_return std::nullopt;
-    co_return obstacle{.why = "it has lost counts", .recovers = true};
+void membership::hear(gate_session::news of) {
+    if (of == gate_session::news::lost_data) {
+        shared_.metrics.losses.add(shared_.view.state() == store_reach::refilling ? 1 : 0);
+        tell_all(*limiter_);
+        walker_->refill(session_->place());
+    }
+    note_refilled();
 }
 
-void membership::remember_others() {
-    others_.clear();
-    for (const fleet_member& each : shared_.members())
-        if (each.seen_seconds_ago <= alive_seconds && others_.size() < others_max) others_.push_back(each.name);
+void membership::note_refilled() {
+    if (!walker_->refilled() && !shared_.view.has_earlier_answers(losses_of(*limiter_))) session_->has_refilled();
 }
+
+// --- Telling.
+
+net::awaitable<void> membership::tell() {
+    async_timer timer{co_await net::this_coro::executor};
+    std::chrono::milliseconds pause = tell_interval;
+    while (!has_left_) {
+        std::chrono::milliseconds wait = tell_interval;
+        if (shared_.view.is_reachable()) {
+            static_cast<void>(limiter_->time().in_force(shared_.now()));  // no mark changes its meaning on the way
+            const auto call = walker_->next();
+            shared_.metrics.untold.set(static_cast<std::int64_t>(walker_->waiting()));
+            note_refilled();
+            if (call) {
+                const bool is_told = co_await tell_one(*call);
+                note_refilled();
+                wait = is_told ? 0ms : pause;
+                pause = is_told ? std::chrono::milliseconds{tell_interval}
+                                : std::min(2 * pause, std::chrono::milliseconds{tell_pause_max});
+                if (is_told) continue;
+            }
+        }
+        timer.expires_after(wait);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+}
+
+/// @return whether the store has decided.
+net::awaitable<bool> membership::tell_one(const store_call& call) {
+    std::vector<std::string> words = call_words(call, shared_.terms_of(*walker_), shared_.keys);
+    const auto reply = co_await client_.call_script_there(shared_.calls, std::move(words), answer_patience);
+    const auto answer =
+        reply ? read_answer(**reply, call) : result<store_answer, std::string>{reply.error().text};
+    if (answer) shared_.hear(answer->windows);
+    if (!answer || answer->status != store_status::decided) {
+        if (!answer && reply) shared_.store.note({.why = redis_error::kind::protocol, .text = answer.error()});
+        walker_->is_not_told();
+        co_return false;
+    }
+    shared_.view.hear(call, *answer);
+    walker_->is_told();
+    for (const series_decision& each : answer->series) shared_.metrics.told[each.outcome].add();
+    co_return true;
+}
+
+net::awaitable<void> membership::leave(bool for_good) {
+    async_timer timer{co_await net::this_coro::executor};
+    while (!walker_->is_clean()) {
+        timer.expires_after(leave_interval);
+        auto [error] = co_await timer.async_wait(no_throw);
+        if (error) co_return;
+    }
+    if (!for_good) co_return;
+    has_left_ = true;
+    if (shared_.view.is_reachable()) static_cast<void>(co_await beat(true));
+}
+
+// --- The server.
 
 net::awaitable<std::optional<membership::obstacle>> membership::examine() {
     std::string info;
@@ -160,59 +210,66 @@ net::awaitable<std::optional<membership::obstacle>> membership::examine() {
     co_return obstacle{.why = std::move(unfit), .must_not = true};
 }
 
-void membership::joined() {
-    const fleet_state before = shared_.state();
-    if (before == fleet_state::joined) return;
-    shared_.set_state(fleet_state::joined);
-    if (before == fleet_state::recovering) {
-        const auto lasted = std::chrono::duration<double>(clock::now() - *recovering_since_);
-        log::info("the shared store's counts are whole", {{"recovery_seconds", lasted.count()},
-                                                          {"budgets", recovery_.budgets()},
-                                                          {"gates", shared_.members().size()}});
-    } else if (away_since_) {
-        end_outage();
-    } else {
-        log::info("joined the fleet", {{"namespace", shared_.settings.name_space},
-                                       {"name", who_.name},
-                                       {"gates", shared_.members().size()},
-                                       {"server", server_}});
+// --- The log.
+
+void membership::tell_state(const std::optional<obstacle>& in_the_way) {
+    const store_reach now = shared_.view.state();
+    if (in_the_way) return tell_away(*in_the_way);
+    if (away_since_) tell_back();
+    if (now == store_reach::refilling) {
+        if (refilling_since_) return;
+        refilling_since_ = clock::now();
+        if (has_joined_) log::warn("the shared store has lost data", {{"new_series", new_series()}});
+        return;
     }
-    recovering_since_.reset();
+    const std::size_t gates = shared_.members.lock()->size();
+    if (!has_joined_) {
+        log::info("joined the fleet", {{"namespace", shared_.settings.name_space},
+                                       {"name", shared_.who.name},
+                                       {"gates", gates},
+                                       {"server", server_}});
+    } else if (refilling_since_) {
+        log::info("the shared store has its data again",
+                  {{"refill_seconds", std::chrono::duration<double>(clock::now() - *refilling_since_).count()},
+                   {"gates", gates}});
+    }
+    has_joined_ = true;
+    refilling_since_.reset();
 }
 
-/// A gate that begins has nothing to say about it.
-void membership::recovers() {
-    if (!recovering_since_) recovering_since_ = clock::now();
-    const fleet_state before = shared_.state();
-    if (before == fleet_state::joining || before == fleet_state::recovering) return;
-    if (away_since_) end_outage();
-    shared_.set_state(fleet_state::recovering);
-    shared_.metrics.recoveries.add();
-    log::warn("the shared store may have lost counts",
-              {{"new_series", new_series()}, {"budgets", recovery_.budgets()}});
+/// Once for each reason.
+void membership::tell_away(const obstacle& by) {
+    if (!away_since_) away_since_ = clock::now();
+    if (said_ == by.why) return;
+    said_ = by.why;
+    if (shared_.view.state() == store_reach::wrong_clock)
+        log::warn("the shared store's clock is wrong",
+                  {{"offset_seconds", std::chrono::duration<double>(shared_.clock_offset()).count()},
+                   {"new_series", new_series()}});
+    else
+        log::warn("the shared store is away", {{"new_series", new_series()}, {"err", by.why}});
 }
 
-void membership::end_outage() {
-    const auto lasted = std::chrono::duration<double>(clock::now() - *away_since_);
-    log::info("the shared store answers again", {{"outage_seconds", lasted.count()}, {"server", server_}});
+void membership::tell_back() {
+    const double lasted = std::chrono::duration<double>(clock::now() - *away_since_).count();
+    log::info(said_ == other_time ? "the shared store's clock is right again" : "the shared store answers again",
+              {{"outage_seconds", lasted}, {"server", server_}});
     away_since_.reset();
     said_.clear();
 }
 
-/// Once for each reason.
-void membership::parted(const obstacle& by) {
-    if (!away_since_) away_since_ = clock::now();
-    recovering_since_.reset();
-    shared_.set_state(fleet_state::away);
-    if (said_ == by.why) return;
-    said_ = by.why;
-    log::warn("the shared store is away", {{"new_series", new_series()}, {"err", by.why}});
-}
-
 /// What becomes of them, as the log has it.
 const char* membership::new_series() const noexcept {
-    if (shared_.settings.on_unavailable == unavailable_answer::admit) return "admitted";
-    return shared_.own_shares.has_share(hour_number(shared_.now())) ? "a share" : "refused";
+    if (shared_.view.state() == store_reach::refilling) return "wait";
+    switch (shared_.settings.on_unavailable) {
+        case unavailable_answer::admit:
+            return "admitted";
+        case unavailable_answer::refuse:
+            return "refused";
+        case unavailable_answer::local:
+            break;
+    }
+    return "a part of the room";
 }
 
 }  // namespace seriesgate

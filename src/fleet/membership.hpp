@@ -1,18 +1,15 @@
-/// One gate in its fleet: joins, gives signs of life, notices when the store is away, when it is back, and when it has
-/// lost counts.
+/// One gate in its fleet: gives signs of life, tells the store what passed unasked, and tells it all again after a loss.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/clock.hpp"
-#include "fleet/beat.hpp"
-#include "fleet/enrolment.hpp"
+#include "claim/gate_session.hpp"
+#include "claim/untold_walker.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "fleet/recovery.hpp"
-#include "fleet/share_asking.hpp"
 #include "net/async.hpp"
 #include "redis/redis_client.hpp"
 
@@ -20,58 +17,60 @@ namespace seriesgate {
 
 class series_limiter;
 
-/// Says so in the log, once for each change. Threads: that of its io_context.
+/// Each change is a line in the log. Threads: that of its io_context.
 class membership {
     using clock = monotonic_clock;
 
     fleet_shared& shared_;
-    const gate_identity who_;
-    const std::string run_;  // another one each time that the gate is started
     redis_client client_;
-    enrolment enrolment_;
-    share_asking shares_;
-    recovery recovery_;
+    std::optional<gate_session> session_;  // from join() on
+    std::optional<untold_walker> walker_;
+    series_limiter* limiter_ = nullptr;
     std::string server_;               // what it calls itself
     clock::time_point examined_at_{};  // whether it can hold counts
-    std::vector<std::string> others_;  // gates that were alive when the counts were last whole
     std::optional<clock::time_point> away_since_;
-    std::optional<clock::time_point> recovering_since_;
+    std::optional<clock::time_point> refilling_since_;
     std::string said_;  // why it is away, as the log has it
+    bool has_joined_ = false;
+    bool has_left_ = false;
 
   public:
     /// @param shared outlives it.
-    membership(net::io_context& io, fleet_shared& shared, gate_identity who);
+    membership(net::io_context& io, fleet_shared& shared);
 
-    /// The first try, before anything is served. It waits until the store's counts are whole, some seconds at most.
-    /// @return why this gate must not join: a mistake that people have to mend. Empty if it has joined, and if the
-    /// store cannot be reached, which the log says: then keep() goes on trying.
-    net::awaitable<std::string> join();
+    /// Before there is a limiter: looks whether the store can hold counts, and takes its time.
+    /// @return why this gate must not join: a mistake that people have to mend. Empty also if the store is away.
+    net::awaitable<std::string> greet();
 
-    /// Keeps it a member until the io_context stops; spawn it once.
-    /// @param limiter by whose rules it counts.
-    net::awaitable<void> keep(const series_limiter& limiter);
+    /// The first heartbeat, before anything is served. @return as greet(); keep() goes on trying.
+    /// @param limiter with all series that the gate knows from before; outlives this.
+    net::awaitable<std::string> join(series_limiter& limiter, const hash_key& key);
 
-    /// Before the gate ends: until nothing is untold and the store keeps no places for it. That may be for ever.
-    net::awaitable<void> leave();
+    /// Heartbeats, until the io_context stops; spawn it once, after join().
+    net::awaitable<void> keep();
+    /// Tells of series, until the io_context stops; spawn it once, after join().
+    net::awaitable<void> tell();
+
+    /// Before the gate ends: until all is told. That may be for ever.
+    /// @param for_good no other process takes over; then the store waits for this gate no more.
+    net::awaitable<void> leave(bool for_good);
 
   private:
-    /// Why it is not joined; `must_not` is for people to mend, and what is recovering mends itself.
+    /// Why it is not joined.
     struct obstacle {
         std::string why;
-        bool must_not = false;
-        bool recovers = false;
+        bool must_not = false;  ///< people have to mend it
     };
-    net::awaitable<std::optional<obstacle>> beat();
-    net::awaitable<std::optional<obstacle>> recover();
-    void remember_others();
-    void stand(const std::optional<obstacle>& in_the_way);
+    net::awaitable<std::optional<obstacle>> beat(bool leaves = false);
     net::awaitable<std::optional<obstacle>> examine();
-    void joined();
-    void recovers();
-    void parted(const obstacle& by);
-    void end_outage();
+    net::awaitable<bool> tell_one(const store_call& call);
+    void hear(gate_session::news of);
+    void note_refilled();
+    void tell_state(const std::optional<obstacle>& in_the_way);
+    void tell_away(const obstacle& by);
+    void tell_back();
     [[nodiscard]] const char* new_series() const noexcept;
-    [[nodiscard]] clock::duration until_next() const;
+    [[nodiscard]] std::chrono::seconds grace() const;
 };
 
 }  // namespace seriesgate

@@ -9,10 +9,10 @@
 -- Answer  0 heard, 1 the epoch is another one (only feed), 2 others have other fingerprints; clock (s, us), open hour,
 --         generation, buckets (hour, day, before), whether places are kept (1, 0); epoch, whether new series wait for a
 --         refill (1, 0), series in the feed, and what the clock of the fleet is ahead of the store's, in s.
---         Then of a heartbeat each gate's name, hour, version; of the feed the entries as XRANGE has them.
+--         Then of a heartbeat each gate's name, hour, version and silence in s; of the feed the entries as XRANGE has them.
 
 local HEARD, OTHER_EPOCH, FOREIGN = 0, 1, 2
-local REFILL_MIN, REFILL_MAX, REFILL_STALLED = 2, 60, 5  -- seconds
+local REFILL_MIN, REFILL_MAX, REFILL_STALLED, SILENT_MAX = 2, 60, 5, 7200  -- seconds
 local ahead = 0
 local function answer(status)
     local made = {status, windows()}
@@ -116,5 +116,6 @@ local made = answer(HEARD)
 for name, its in pairs(gates) do
     local n = #made
     made[n + 1], made[n + 2], made[n + 3] = name, its.hour, its.version
+    made[n + 4] = max(0, min(SILENT_MAX, now - tonumber(its.clock)))
 end
 return made

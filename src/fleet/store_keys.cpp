@@ -1,53 +1,20 @@
 #include "fleet/store_keys.hpp"
 
 #include <cassert>
-#include <utility>
 
 namespace seriesgate {
 
 store_keys::store_keys(std::string_view name_space)
-    : prefix_("sg:{" + std::string{name_space} + "}:" + std::to_string(claim_layout) + ":") {
+    : prefix_("sg:{" + std::string{name_space} + "}:" + std::to_string(store_layout) + ":") {
     assert(name_space.find_first_of("{}") == name_space.npos);
 }
 
-std::string store_keys::identity() const {
-    return prefix_ + "identity";
+std::string store_keys::hour(std::uint64_t generation, std::int64_t hour) const {
+    return prefix_ + "h:" + std::to_string(generation) + ":" + std::to_string(hour);
 }
 
-std::string store_keys::gates() const {
-    return prefix_ + "gates";
-}
-
-std::string store_keys::head() const {
-    return prefix_ + "head";
-}
-
-std::string store_keys::recovery() const {
-    return prefix_ + "recovery";
-}
-
-std::string store_keys::untold(std::int64_t hour) const {
-    return prefix_ + "untold:" + std::to_string(hour);
-}
-
-std::string store_keys::shares(std::int64_t day) const {
-    return prefix_ + "shares:" + std::to_string(day);
-}
-
-std::string store_keys::hour(std::int64_t hour) const {
-    return prefix_ + "h:" + std::to_string(hour);
-}
-
-std::string store_keys::feed(std::int64_t of) const {
-    return hour(of) + ":feed";
-}
-
-std::string store_keys::day(std::int64_t day) const {
-    return prefix_ + "d:" + std::to_string(day);
-}
-
-std::string store_keys::completed(const std::string& record) {
-    return record + ":completed";
+std::string store_keys::day(std::uint64_t generation, std::int64_t day) const {
+    return prefix_ + "d:" + std::to_string(generation) + ":" + std::to_string(day);
 }
 
 std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets) {

@@ -1,8 +1,4 @@
-/// The names under which a fleet's windows are filed in its store.
-///
-/// A namespace has one head. A window has a record, a hash of counts, and its series in buckets, sets of fingerprints:
-/// sg:{default}:2:head, sg:{default}:2:h:490000, sg:{default}:2:h:490000:17. In a cluster what stands in braces is
-/// what chooses the slot, so all of a namespace is in one.
+/// The names under which a fleet's windows are kept in its store.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +7,24 @@
 
 namespace seriesgate {
 
-/// Of what claim.lua files, and how. A later one has keys of its own beside these.
-inline constexpr unsigned claim_layout = 2;
+/// Of the keys and their values. Gates of another layout use other keys beside these.
+inline constexpr unsigned store_layout = 3;
 
-/// Of one namespace. Threads: any.
+/// The names of a namespace's keys: sg:{default}:3:head, sg:{default}:3:h:0:490000, sg:{default}:3:h:0:490000:17. In a
+/// cluster the part in braces chooses the slot, so a namespace is in one. Threads: any.
 class store_keys {
     std::string prefix_;
 
   public:
-    /// @param name_space without braces: the first closing one would end what chooses the slot.
+    /// @param name_space without braces: the first closing one would end the part that chooses the slot.
     explicit store_keys(std::string_view name_space);
 
-    /// What fingerprints depend on, and which gates there are: see beat.cpp.
-    [[nodiscard]] std::string identity() const;
-    [[nodiscard]] std::string gates() const;
-    [[nodiscard]] std::string head() const;
-    /// How far gates have come with making lost counts whole again.
-    [[nodiscard]] std::string recovery() const;
-    /// Gates that have yet to tell what they accepted at once in an hour in which counts were lost.
-    [[nodiscard]] std::string untold(std::int64_t hour) const;
-    /// Gates that have a share of the day's budgets, see shares.lua.
-    [[nodiscard]] std::string shares(std::int64_t day) const;
-    /// @param hour since the epoch.
-    [[nodiscard]] std::string hour(std::int64_t hour) const;
-    /// A stream of what was taken in that hour.
-    [[nodiscard]] std::string feed(std::int64_t hour) const;
-    /// @param day since the epoch.
-    [[nodiscard]] std::string day(std::int64_t day) const;
-    /// How many series of each histogram were taken without room in a window.
-    /// @param record of it, that hour() or day() has named.
-    [[nodiscard]] static std::string completed(const std::string& record);
+    [[nodiscard]] std::string head() const { return prefix_ + "head"; }
+    [[nodiscard]] std::string gates() const { return prefix_ + "gates"; }
+    [[nodiscard]] std::string feed() const { return prefix_ + "feed"; }
+    /// The record of an hour, with its counts; the buckets of its set have a number more, see bucket_key.
+    [[nodiscard]] std::string hour(std::uint64_t generation, std::int64_t hour) const;
+    [[nodiscard]] std::string day(std::uint64_t generation, std::int64_t day) const;
 };
 
 /// @param record that hour() or day() has named.

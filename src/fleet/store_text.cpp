@@ -10,24 +10,9 @@
 #include <span>
 #include <utility>
 
-#include "fleet/feed_text.hpp"
-#include "fleet/store_keys.hpp"
 #include "redis/redis_reply.hpp"
 
 namespace seriesgate {
-
-shared_keys::shared_keys(std::string_view name_space)
-    : prefix_("sg:{" + std::string{name_space} + "}:" + std::to_string(store_layout) + ":") {
-    assert(name_space.find_first_of("{}") == name_space.npos);
-}
-
-std::string shared_keys::hour(std::uint64_t generation, std::int64_t hour) const {
-    return prefix_ + "h:" + std::to_string(generation) + ":" + std::to_string(hour);
-}
-
-std::string shared_keys::day(std::uint64_t generation, std::int64_t day) const {
-    return prefix_ + "d:" + std::to_string(generation) + ":" + std::to_string(day);
-}
 
 // --- Words.
 
@@ -37,6 +22,14 @@ constexpr std::size_t fixed_keys = 6;
 
 std::int64_t seconds_of(time_point of) {
     return std::chrono::duration_cast<std::chrono::seconds>(of.time_since_epoch()).count();
+}
+
+std::string fingerprint_bytes(std::span<const std::uint64_t> fingerprints) {
+    std::string bytes;
+    bytes.reserve(8 * fingerprints.size());
+    for (const std::uint64_t one : fingerprints)
+        for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>(one >> 8 * i);
+    return bytes;
 }
 
 class word_writer {
@@ -69,7 +62,7 @@ struct window_names {
     std::string hour, before, day;
 };
 
-window_names write_fixed_keys(word_writer& to, const shared_keys& keys, std::uint64_t generation, std::int64_t hour) {
+window_names write_fixed_keys(word_writer& to, const store_keys& keys, std::uint64_t generation, std::int64_t hour) {
     window_names names{.hour = keys.hour(generation, hour),
                        .before = keys.hour(generation, hour - 1),
                        .day = keys.day(generation, day_of_hour(hour))};
@@ -166,7 +159,7 @@ void write_call(word_writer& to, const store_call& asked, const gate_terms& term
 
 }  // namespace
 
-std::vector<std::string> call_words(const store_call& asked, const gate_terms& terms, const shared_keys& keys) {
+std::vector<std::string> call_words(const store_call& asked, const gate_terms& terms, const store_keys& keys) {
     assert(asked.fingerprints.size() <= call_series_max && asked.budgets.size() <= call_budgets_max);
     word_writer writer{80 + 4 * asked.fingerprints.size() + asked.runs.size() + 2 * asked.budgets.size()};
     const window_names names = write_fixed_keys(writer, keys, terms.generation, terms.hour);
@@ -179,7 +172,7 @@ std::vector<std::string> call_words(const store_call& asked, const gate_terms& t
     return writer.take();
 }
 
-std::vector<std::string> heartbeat_words(const heartbeat& of, const shared_keys& keys) {
+std::vector<std::string> heartbeat_words(const heartbeat& of, const store_keys& keys) {
     word_writer writer{24 + 2 * of.heard_of.size()};
     write_fixed_keys(writer, keys, of.generation, of.hour);
     writer.end_keys();
@@ -197,7 +190,7 @@ std::vector<std::string> heartbeat_words(const heartbeat& of, const shared_keys&
     return writer.take();
 }
 
-std::vector<std::string> feed_read_words(std::string_view epoch, std::uint64_t read, const shared_keys& keys) {
+std::vector<std::string> feed_read_words(std::string_view epoch, std::uint64_t read, const store_keys& keys) {
     word_writer writer{fixed_keys + 6};
     write_fixed_keys(writer, keys, 0, 0);
     writer.end_keys();
@@ -215,7 +208,7 @@ constexpr std::size_t windows_parts = 9;
 constexpr std::size_t decided_parts = 11;
 constexpr std::size_t state_parts = 13;
 constexpr std::size_t numbers_of_budget = 4;
-constexpr std::size_t words_of_gate = 3;
+constexpr std::size_t words_of_gate = 4;
 constexpr std::size_t fingerprint_size = 8;
 /// Numbers go through those of Lua.
 constexpr std::uint64_t number_max = std::uint64_t{1} << 53;
@@ -447,10 +440,12 @@ result<heartbeat_answer, std::string> read_heartbeat_answer(const redisReply& re
     if (!state || (parts.size() - state_parts) % words_of_gate != 0) return unexpected;
     heartbeat_answer answer{.state = std::move(*state)};
     for (std::size_t i = state_parts; i < parts.size(); i += words_of_gate) {
-        if (parts[i + 1] == nullptr || parts[i + 1]->type != REDIS_REPLY_INTEGER) return unexpected;
+        for (const std::size_t at : {i + 1, i + 3})
+            if (parts[at] == nullptr || parts[at]->type != REDIS_REPLY_INTEGER) return unexpected;
         answer.gates.push_back({.name = std::string{text_at(parts, i)},
                                 .hour = parts[i + 1]->integer,
-                                .version = std::string{text_at(parts, i + 2)}});
+                                .version = std::string{text_at(parts, i + 2)},
+                                .silent_seconds = parts[i + 3]->integer});
     }
     return answer;
 }

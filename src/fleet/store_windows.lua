@@ -1,5 +1,5 @@
 -- Claims and passes: series that a gate does not know, or that have passed it already, are counted in the open windows.
--- The script goes on in the parts that cmake/claim_script.cmake lists; each part has the locals of those before it.
+-- The script goes on in the parts that cmake/store_scripts.cmake lists; each part has the locals of those before it.
 --
 -- KEYS  from 7 on the buckets, one a series each: of the hour, of the day if it is counted, of the hour before, each as
 --       far as the gate knows their number.

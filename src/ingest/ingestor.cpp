@@ -16,7 +16,6 @@
 #include "ingest/texts.hpp"
 #include "ingest/warm_series.hpp"
 #include "limit/rules.hpp"
-#include "limit/untold.hpp"
 #include "net/async.hpp"
 #include "upstream/request.hpp"
 
@@ -32,8 +31,9 @@ constexpr auto maintenance_interval = std::chrono::seconds{1};
 constexpr std::size_t large_body_bytes = 1u << 20;
 constexpr std::size_t giants_waiting_max = 1'024;
 
-/// The hour may end while a request asks the shared store. After this many tries the gate decides without an answer.
-constexpr int hours_asked_max = 3;
+/// The hour may end while a request asks the shared store, and rules may change. After this many tries the gate decides
+/// without an answer.
+constexpr int asked_max = 3;
 
 /// Answers 508, so that the sender keeps the data until someone corrects the upstream's address.
 reply looped() {
@@ -64,7 +64,6 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
     for (const replica_config& each : upstream.replicas) find_tenant_placeholders(each.store);
     if (shared.fleet == nullptr) return;
     claimer_.emplace(io, *shared.fleet);
-    teller_.emplace(io, *shared.fleet, *claimer_, shared.limiter, shared.key);
 }
 
 void ingestor::find_tenant_placeholders(const store_config& store) {
@@ -85,10 +84,6 @@ net::awaitable<void> ingestor::maintain() {
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
     }
-}
-
-net::awaitable<void> ingestor::tell_untold() {
-    return teller_->run();
 }
 
 net::awaitable<reply> ingestor::answer(http_request& request) {
@@ -207,7 +202,7 @@ result<bytes_view, reply> ingestor::decode(const http_request& request, const me
 
 net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, const inflight_lease& body,
                                                      request_work& work) {
-    const std::uint64_t asking = claimer_ ? work.planning.entry_count() * questions::series_bytes_max : 0;
+    const std::uint64_t asking = claimer_ ? work.planning.entry_count() * store_questions::series_bytes_max : 0;
     if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
     if (shared_.warm.is_reading()) co_return work.planning.pass(shared_.limiter, wall_clock::now(), tenant);
     shared_.warm.meet(work.planning.offered());
@@ -221,26 +216,22 @@ net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, co
     co_return *decided;
 }
 
-/// Looks up, asks the shared store about unknown series, and decides. Tries again if the hour has changed meanwhile.
+/// Looks up, asks the shared store about unknown series, and decides. Tries again if the hour or the rules have changed
+/// meanwhile.
 net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_view tenant, request_work& work) {
     series_limiter& limiter = shared_.limiter;
-    for (int hours = 0; hours < hours_asked_max; ++hours) {
-        untold aside{.tenant = std::string{tenant}};
-        const wire_error wrong = work.planning.ask(limiter, shared_.fleet->now(), tenant, work.asked,
-                                                   teller_->at_once(), aside, shared_.fleet->counted());
-        if (!aside.series.empty()) teller_->take(std::move(aside));
+    fleet_shared& fleet = *shared_.fleet;
+    request_tickets holds;
+    for (int times = 0; times < asked_max; ++times) {
+        const fleet_moment at{.view = fleet.view, .now = fleet.now(), .steady = monotonic_clock::now()};
+        const wire_error wrong = work.planning.ask(limiter, at, tenant, work.asked, holds);
         if (wrong.code != wire_errc::none) co_return wrong;
-        const auto said = co_await claimer_->ask(work.asked, tenant, teller_->has_room());
-        if (!said) continue;
-        if (owes_any(*said)) {
-            untold owed{.tenant = std::string{tenant}};
-            work.planning.owe(*said, owed);
-            teller_->take(std::move(owed));
-        }
-        co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, *said);
+        const auto said = co_await claimer_->ask(work.asked, tenant);
+        if (said && !work.planning.is_outdated(limiter, fleet.now()))
+            co_return work.planning.hear(limiter, fleet.now(), tenant, *said);
     }
-    const told nothing = work.asked.tell_nothing(claimer_->without_answer());
-    co_return work.planning.hear(limiter, shared_.fleet->now(), tenant, nothing);
+    const told nothing = claimer_->tell_nothing(work.asked);
+    co_return work.planning.hear(limiter, fleet.now(), tenant, nothing);
 }
 
 void ingestor::count(const outgoing& made) {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "fleet/claimer.hpp"
-#include "fleet/teller.hpp"
 #include "http/route_table.hpp"
 #include "ingest/forwarder.hpp"
 #include "ingest/outgoing.hpp"
@@ -23,7 +22,6 @@ class ingestor {
     forwarder forwarder_;
     fair_queue large_body_turns_;     // turns by sender address for large bodies
     std::optional<claimer> claimer_;  // only in a fleet
-    std::optional<teller> teller_;
     bool store_url_has_tenant_ = false;    // a store's URL contains the tenant, see core/path_tenant.hpp
     bool tenant_must_be_account_ = false;  // the tenant in the URL must be an account
 
@@ -33,11 +31,6 @@ class ingestor {
     /// Keeps the resolved addresses of the upstream and of the fleet's store, and their connections. Runs until the
     /// io_context stops; spawn it once.
     net::awaitable<void> maintain();
-
-    /// In a fleet: reports series admitted without asking to the shared store. Runs until the io_context stops; spawn
-    /// one for each report that may be in progress.
-    net::awaitable<void> tell_untold();
-    [[nodiscard]] bool tells() const noexcept { return teller_.has_value(); }
 
     /// Whether requests can be forwarded: the upstream's name has an address. Threads: any.
     [[nodiscard]] bool ready() const noexcept { return forwarder_.ready(); }

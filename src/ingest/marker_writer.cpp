@@ -72,7 +72,7 @@ marker_values marker_writer::find_markers(time_point now) const {
     // Begins a new hour if no request has done so yet.
     static_cast<void>(from_.limiter.time().in_force(from_.now()));
     const shared_config& shared = from_.settings.shared;
-    return find_withheld(figures_of(from_.limiter), refused, shared.has_store() ? shared.left_to_shares() : 0);
+    return find_withheld(figures_of(from_.limiter), refused);
 }
 
 net::awaitable<void> marker_writer::write(std::vector<marker_request> requests, time_point now) {

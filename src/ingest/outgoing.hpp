@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "claim/questions.hpp"
+#include "claim/store_questions.hpp"
 #include "config/config.hpp"
 #include "core/bytes.hpp"
 #include "http/inflight.hpp"
@@ -36,7 +36,7 @@ struct request_work {
 
     decode_buffer decoding;
     planner planning;
-    questions asked;  ///< to the shared store of a fleet
+    store_questions asked;  ///< to the shared store of a fleet
     translator translate;
     body_codec codec;
     std::string rewritten;             ///< the decoded body that replaces the sender's

@@ -290,7 +290,7 @@ void admission::hear(const candidate& of) {
     const bool is_days_first = sets_.hour_span.start == sets_.day_span.start;
     for (const heard_budget& each : of.said.heard) {
         budget_pair* const pair = budgets_[each.place];
-        if (pair == nullptr) continue;
+        if (pair == nullptr || each.is_overflow != pair->role.overflow) continue;
         if (each.unasked) {
             pair->hourly.hear(each.hourly);
             pair->daily.hear(each.daily);
@@ -313,9 +313,7 @@ bool admission::may_be_taken_back(const candidate& of) const {
 }
 
 bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
-    if (said.outcome == told_outcome::withheld || said.outcome == told_outcome::let_pass ||
-        said.outcome == told_outcome::owed)
-        return true;
+    if (said.outcome == told_outcome::withheld) return true;
     if (!state_.is_shared() || said.outcome != told_outcome::unasked) return false;
     return is_limited(*held_.budgets.rules(), tenant_.name, selection);
 }
@@ -329,8 +327,6 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
         case told_outcome::known:
             return {.how = verdict::known};
         case told_outcome::taken:
-        case told_outcome::let_pass:
-        case told_outcome::owed:
         case told_outcome::passes:
             return {.how = verdict::admitted};
         case told_outcome::refused:
@@ -370,6 +366,8 @@ bool admission::take(const candidate& of, const completion& over_limit) {
         {.key = over_limit.day.value_or(0), .into = {.hour = false, .day = over_limit.day.has_value()}},
     }};
     if (!held_.have_room(keys)) return false;
+    for (const heard_budget& each : of.said.heard)
+        if (each.is_overflow) held_.budgets.use_overflow(tenant_, of.selection, each.place, budgets_);
     held_.budgets.make_missing(tenant_, of.selection, budgets_);
     if (held_.table) keys.front().combination = join();
     keys.front().is_untold = of.said.outcome == told_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());

@@ -137,6 +137,16 @@ void budget_table::make_missing(tenant_of_request& tenant, const rule_selections
     assert(std::ranges::count(found, nullptr) == 0);
 }
 
+void budget_table::use_overflow(tenant_of_request& tenant, const rule_selections::one& selection, std::size_t place,
+                                std::vector<budget_pair*>& found) {
+    if (place == 0 || (found[place] != nullptr && found[place]->role.overflow)) return;
+    const bool is_tenant = !is_limit_place(place, selection);
+    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected_at(place, selection)));
+    role.overflow = true;
+    found[place] = &make_in(is_tenant ? tenants_ : limits_[role.limit], role, std::nullopt);
+    if (is_tenant) tenant.budget = found[place];
+}
+
 budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key) {
     if (key)
         if (const auto known = of.by_key.find(*key); known != of.by_key.end()) return known->second;

@@ -103,6 +103,9 @@ class budget_table {
     /// Creates the budgets missing from the last find(). No other budget may have been created since.
     void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                       std::vector<budget_pair*>& found);
+    /// Fleet: the store counts the series in the overflow budget, whatever this gate knows of groups.
+    void use_overflow(tenant_of_request& tenant, const rule_selections::one& selection, std::size_t place,
+                      std::vector<budget_pair*>& found);
 
     // Changes to all budgets. catch_up() follows begin_hour(), end_grace() and reconfigure().
 

@@ -10,7 +10,6 @@
 #include "limit/admission.hpp"
 #include "limit/limiter_state.hpp"
 #include "limit/series_commit.hpp"
-#include "limit/untold.hpp"
 #include "limit/window_rotation.hpp"
 
 namespace seriesgate {
@@ -170,43 +169,6 @@ void series_limiter::end_exemptions(std::span<const offered_series> offered, loo
     }
 }
 
-void series_limiter::set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                               lookup_result& open, untold_series& all, untold& aside) const {
-    assert(state_->is_shared() && open.selections.size() == open.pending.size());
-    const auto current = state_->sets.read();
-    if (current->hour_span != open.hour || !current->has_hour_before()) return;
-    using entry = untold_series::entry;
-    const bool has_families = !open.families.empty();
-    std::size_t left = 0;
-    for (std::size_t at = 0; at < open.pending.size(); ++at) {
-        const std::uint32_t i = open.pending[at];
-        const std::uint64_t fingerprint = offered[i].fingerprint;
-        // Series that no limit may refuse need no report.
-        const bool may_pass = current->was_admitted_before(fingerprint) &&
-                              open.selections.spend(override_work(*open.rules, open.selections[at])) &&
-                              is_limited(*open.rules, aside.tenant, open.selections[at]);
-        const entry made = may_pass ? all.add(open.hour, *open.rules, fingerprint) : entry::refused;
-        if (made == entry::refused) {
-            open.selections.move(at, left);
-            if (has_families) open.families[left] = open.families[at];
-            open.pending[left++] = i;
-            continue;
-        }
-        verdicts[i] = verdict::known;
-        if (made == entry::there) continue;
-        if (has_families) aside.open.families.push_back(open.families[at]);
-        aside.open.pending.push_back(static_cast<std::uint32_t>(aside.series.size()));
-        aside.series.push_back({.fingerprint = fingerprint, .samples = 0, .admits = true});
-        aside.open.selections.append(open.selections[at]);
-    }
-    open.pending.resize(left);
-    open.selections.truncate(left);
-    if (has_families) open.families.resize(left);
-    aside.open.hour = open.hour;
-    aside.open.rules = open.rules;
-    aside.open.refused_by.resize(aside.series.size());
-}
-
 bool series_limiter::commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open, const request_origin& origin, const told* said) {
     assert(offered.size() == verdicts.size());
@@ -314,11 +276,6 @@ bool series_limiter::has_begun(std::uint64_t family) const noexcept {
 
 bool series_limiter::has_refused(std::uint64_t family) const noexcept {
     return state_->refused.lookup(family).has_value();
-}
-
-bool series_limiter::may_be_incumbent(std::uint64_t fingerprint) const noexcept {
-    const auto current = state_->sets.read();
-    return current->lapse && current->was_admitted_before(fingerprint);
 }
 
 std::uint64_t series_limiter::revision() const noexcept {

@@ -16,8 +16,6 @@
 namespace seriesgate {
 
 struct limiter_state;
-struct untold;
-class untold_series;
 class windows;
 
 /// Admits series into the current hour and day.
@@ -59,13 +57,6 @@ class series_limiter {
     /// only if this gate's exempt limit has no room.
     /// @return as commit().
     bool select(std::span<const offered_series> offered, lookup_result& open, const request_origin& origin);
-
-    /// Fleet, after select(): accepts pending series that this gate admitted in the hour before, to be reported to the
-    /// store later. They are removed from pending.
-    /// @param all decides which may be accepted so.
-    /// @param aside gets the accepted ones; its tenant is the request's.
-    void set_aside(std::span<const offered_series> offered, std::span<verdict> verdicts, lookup_result& open,
-                   untold_series& all, untold& aside) const;
 
     /// Last step: decides about the open series, in order, by all budgets. New series count in the hour of `now`,
     /// however long after lookup(). Throws std::bad_alloc if memory runs out; then some series may have been admitted.
@@ -117,8 +108,6 @@ class series_limiter {
     [[nodiscard]] bool has_begun(std::uint64_t family) const noexcept;
     /// Whether this gate remembers refusing the histogram.
     [[nodiscard]] bool has_refused(std::uint64_t family) const noexcept;
-    /// Whether the store may keep room for this series.
-    [[nodiscard]] bool may_be_incumbent(std::uint64_t fingerprint) const noexcept;
 
     /// For figures.hpp, explain.hpp, snapshot.hpp and learning.hpp.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }

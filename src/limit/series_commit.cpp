@@ -107,10 +107,9 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
     return piece_end::finished;
 }
 
-/// Whether the fleet's decision still holds: same hour, same rules, no reservation that has expired since.
+/// Whether the fleet's decision still holds: same hour, same rules.
 bool series_commit::is_told_of(const commit_state& held, const window_sets& current) const noexcept {
-    return said_->hour == current.hour_span && held.budgets.rules() == open_.rules &&
-           (!said_->in_grace || current.lapse);
+    return said_->hour == current.hour_span && held.budgets.rules() == open_.rules;
 }
 
 /// Applies an outdated fleet decision to this request without remembering it. Series that the store was not asked about

@@ -175,9 +175,7 @@ enum class told_outcome : std::uint8_t {
     taken,                   ///< counted now
     refused,                 ///< by the budget in `place`
     withheld,                ///< no answer: refused, and not remembered
-    let_pass,                ///< no answer: accepted, and not remembered
-    owed,                    ///< like let_pass, and to be reported: see set_aside_owed
-    passes,                  ///< not asked: admitted, and to be told of, see telling.hpp
+    passes,                  ///< not asked, or no answer: admitted, and to be told of, see telling.hpp
     refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
 };
 
@@ -212,7 +210,6 @@ struct told_series {
 /// The fleet decision about all open series of a request.
 struct told {
     window_span hour;                     ///< in which the store decided
-    bool in_grace = false;                ///< the store may have kept room for incumbents
     std::uint64_t losses = 0;             ///< losses_of() before the store was asked: it may have lost its answer since
     std::vector<told_series> pending{};   ///< as lookup_result::pending
     std::vector<bool> known_followers{};  ///< as lookup_result::followers: whether the store knows the series

@@ -39,14 +39,13 @@ struct spent_window {
     std::uint64_t series_refused;
 };
 
-bool withholds(const budget_window_figures& of, reserve_parts reserve) {
+bool withholds(const budget_window_figures& of) {
     if (of.series_refused == 0 || of.series_max == 0) return false;
-    const std::uint64_t max = claimed_max(of.series_max, reserve);
-    return of.series_current >= max || of.series_reserved >= max - of.series_current;
+    return of.series_current >= of.series_max || of.series_reserved >= of.series_max - of.series_current;
 }
 
 /// The windows with refusals and no room; most refused series first.
-std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_parts reserve) {
+std::vector<spent_window> find_spent(const limiter_figures& figures) {
     std::vector<spent_window> found;
     const auto look_at = [&](const budget_figures& each, std::string_view limit) {
         const bool is_of_series = limit != own_limit_names[ignored_values_limit];
@@ -54,7 +53,7 @@ std::vector<spent_window> find_spent(const limiter_figures& figures, reserve_par
         for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active}) {
             if (window == refusing_window::active && !each.active) continue;
             const budget_window_figures& of = in_window(each, window);
-            if (withholds(of, reserve)) found.push_back({&each, limit, window, of.series_refused});
+            if (withholds(of)) found.push_back({&each, limit, window, of.series_refused});
         }
     };
     look_at(figures.global, own_limit_names[global_limit]);
@@ -132,10 +131,9 @@ marker_name name_of(const spent_window& spent, std::string_view tenant) {
 
 }  // namespace
 
-marker_values find_withheld(const limiter_figures& figures, std::span<const refused_tenant> refused,
-                            reserve_parts reserve) {
+marker_values find_withheld(const limiter_figures& figures, std::span<const refused_tenant> refused) {
     marker_values found;
-    const std::vector<spent_window> all = find_spent(figures, reserve);
+    const std::vector<spent_window> all = find_spent(figures);
     if (all.empty()) return found;
     const addressees whom{figures, refused};
     for (const spent_window& spent : all)

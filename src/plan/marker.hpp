@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include "claim/reserve.hpp"
 #include "limit/figures.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
@@ -57,11 +56,9 @@ struct refused_tenant {
 /// overflow budget follows the same rule, without tenants that have their own budget. So markers appear only under
 /// names that senders used, and only where data is missing.
 /// @param refused in any order; each pair of limit and tenant once.
-/// @param reserve fleet: the part of each maximum that reservations leave free; above it there is no room.
 /// @return at most markers_max, with the most refused series. Equal texts after cutting share one marker with the
 /// larger value.
-marker_values find_withheld(const limiter_figures& figures, std::span<const refused_tenant> refused,
-                            reserve_parts reserve);
+marker_values find_withheld(const limiter_figures& figures, std::span<const refused_tenant> refused);
 
 // --- Requests to the store.
 

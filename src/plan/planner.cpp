@@ -4,10 +4,12 @@
 #include <cassert>
 #include <cstddef>
 
-#include "claim/questions.hpp"
+#include "claim/gate_session.hpp"
+#include "claim/store_questions.hpp"
 #include "core/bytes.hpp"
 #include "limit/limiter.hpp"
-#include "limit/untold.hpp"
+#include "limit/telling.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,
@@ -185,30 +187,29 @@ plan planner::pass(series_limiter& limiter, time_point now, std::string_view ten
     return collect();
 }
 
-wire_error planner::ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
-                        untold_series* at_once, untold& aside, const known_counts& counted) {
+wire_error planner::ask(series_limiter& limiter, const fleet_moment& at, std::string_view tenant,
+                        store_questions& to_ask, request_tickets& holds) {
     assert(is_read_);
+    holds = {};
     verdicts_.resize(offered_.size());
-    apply_ignored_values_limit(limiter, now, {.tenant = tenant});
-    limiter.lookup(offered_, now, verdicts_, scratch_);
+    apply_ignored_values_limit(limiter, at.now, {.tenant = tenant});
+    limiter.lookup(offered_, at.now, verdicts_, scratch_);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.select(offered_, scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
-    if (at_once != nullptr) limiter.set_aside(offered_, verdicts_, scratch_, *at_once, aside);
-    const auto knows = [&limiter](std::uint64_t series) { return limiter.knows(series); };
-    const known_histograms histograms{
-        .has_begun = [&limiter](std::uint64_t family) { return limiter.has_begun(family); },
-        .is_refused = [&limiter](std::uint64_t family) { return limiter.has_refused(family); },
-        .is_incumbent = [&limiter](std::uint64_t series) { return limiter.may_be_incumbent(series); }};
-    known_counts known = counted;
-    known.knows = [&limiter](std::uint64_t series) { return limiter.hour_has(series); };
-    to_ask.ask(offered_, scratch_, tenant, knows, known, histograms);
+    const std::int64_t hour = hour_number(scratch_.hour.start);
+    holds.asking = at.view.ask(losses_of(limiter));
+    if (gate_session::accepts(at.view, at.now, scratch_.hour, scratch_.rules->incumbent_grace))
+        holds.accepting = at.view.accept(hour);
+    to_ask.ask(offered_, scratch_, tenant,
+               knowledge_of(limiter, at.view, hour, static_cast<bool>(holds.accepting), at.steady));
     return {};
 }
 
-void planner::owe(const told& said, untold& aside) const {
-    set_aside_owed(offered_, scratch_, said, aside);
+bool planner::is_outdated(series_limiter& limiter, time_point now) const {
+    if (scratch_.pending.empty()) return false;
+    return limiter.time().in_force(now)->hour_span != scratch_.hour || limiter.rules() != scratch_.rules;
 }
 
 result<plan, wire_error> planner::hear(series_limiter& limiter, time_point now, std::string_view tenant,

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "claim/known_counts.hpp"
+#include "claim/fleet_view.hpp"
 #include "core/bytes.hpp"
 #include "core/result.hpp"
 #include "limit/lookup_result.hpp"
@@ -22,11 +22,17 @@
 
 namespace seriesgate {
 
-class questions;
+struct request_tickets;
 class series_limiter;
+class store_questions;
 struct told;
-struct untold;
-class untold_series;
+
+/// A gate of a fleet, and a moment there.
+struct fleet_moment {
+    fleet_view& view;
+    time_point now;  ///< of the fleet
+    witnessed_clock::steady_point steady;
+};
 
 /// Reads a request, fingerprints its series, has them decided and says what to forward. From read() until the plan is
 /// no longer used, it belongs to that request; the next one reuses its buffers.
@@ -122,14 +128,12 @@ class planner : public label_source {
         return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
     }
     /// Fleet, between read() and hear(): collects the questions for the shared store.
-    /// @param at_once decides which incumbents are accepted without asking; null: none.
-    /// @param aside gets the series to report later; its tenant is the request's.
-    /// @param counted see questions::ask.
+    /// @param holds to be kept until hear() has returned.
     /// @return an error if the rules need too much work; else wire_errc::none.
-    wire_error ask(series_limiter& limiter, time_point now, std::string_view tenant, questions& to_ask,
-                   untold_series* at_once, untold& aside, const known_counts& counted = {});
-    /// Fleet, after ask(): collects the series admitted from the offline quota, to be reported later.
-    void owe(const told& said, untold& aside) const;
+    wire_error ask(series_limiter& limiter, const fleet_moment& at, std::string_view tenant, store_questions& to_ask,
+                   request_tickets& holds);
+    /// Fleet, before hear(): whether another hour or other rules are in force than when ask() was called.
+    [[nodiscard]] bool is_outdated(series_limiter& limiter, time_point now) const;
     /// Fleet, instead of decide(): applies the fleet decision about all that ask() asked.
     result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
     /// Decides about the request.

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/use_future.hpp>
 #include <chrono>
 #include <stdexcept>
 #include <string>
 
-#include "base/clock.hpp"
-#include "base/log.hpp"
 #include "config/version.hpp"
 #include "net/event_loop.hpp"
 #include "process/startup_steps.hpp"
@@ -23,7 +20,6 @@ constexpr unsigned fingerprint_version = 2;
 
 /// A running store needs some milliseconds.
 constexpr auto fleet_leave_limit = std::chrono::seconds{1};
-constexpr auto fleet_leave_interval = std::chrono::milliseconds{2};
 
 gate_identity identity_of(const config& settings, const hash_key& key) {
     return {.name = gate_name(settings.listen),
@@ -32,30 +28,30 @@ gate_identity identity_of(const config& settings, const hash_key& key) {
                                         ignored_labels_identity(settings.ignore_labels), key.identity())};
 }
 
+void require_joinable(const std::string& refused) {
+    if (!refused.empty()) throw std::runtime_error("this gate cannot join its fleet: " + refused);
+}
+
 }  // namespace
 
 fleet_runtime::fleet_runtime(const config& settings, const hash_key& key, fleet_metrics& metrics)
-    : shared(settings.shared, metrics),
-      self_(io_, shared, identity_of(settings, key)),
-      download_(io_, shared),
-      feed_(io_, shared, [this](const window_span&) { return download_.once_more(); }) {
+    : shared(settings.shared, identity_of(settings, key), metrics), self_(io_, shared) {
     thread_ = std::jthread{[this] { run_handlers(io_); }};
     try {
-        const std::string refused = net::co_spawn(io_, self_.join(), net::use_future).get();
-        if (!refused.empty()) throw std::runtime_error("this gate cannot join its fleet: " + refused);
+        require_joinable(net::co_spawn(io_, self_.greet(), net::use_future).get());
     } catch (...) {
         stop();
         throw;
     }
-    if (!settings.state.dir.empty())
-        log::info("state.dir holds no series in a fleet, the shared store does", {{"dir", settings.state.dir}});
 }
 
-void fleet_runtime::stay(series_limiter& limiter) {
+void fleet_runtime::join(series_limiter& limiter, const hash_key& key) {
+    require_joinable(net::co_spawn(io_, self_.join(limiter, key), net::use_future).get());
+    feed_.emplace(io_, shared, limiter);
     const auto go_on = [this](auto make, const char* failed) { spawn_lasting(io_.get_executor(), make, failed); };
-    go_on([this, &limiter] { return self_.keep(limiter); }, "keeping the place in the fleet failed");
-    go_on([this, &limiter] { return download_.run(limiter); }, "reading the fleet's series failed");
-    go_on([this, &limiter] { return feed_.resolve_stale(limiter); }, "reading what other gates take failed");
+    go_on([this] { return self_.keep(); }, "keeping the place in the fleet failed");
+    go_on([this] { return self_.tell(); }, "telling the shared store failed");
+    go_on([this] { return feed_->run(); }, "reading what other gates take failed");
 }
 
 void fleet_runtime::stop() {
@@ -63,10 +59,8 @@ void fleet_runtime::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-void fleet_runtime::leave() {
-    const auto limit = monotonic_clock::now() + fleet_leave_limit;
-    net::co_spawn(io_, self_.leave(), net::detached);
-    while (shared.keeps_places && monotonic_clock::now() < limit) std::this_thread::sleep_for(fleet_leave_interval);
+void fleet_runtime::leave(bool for_good) {
+    net::co_spawn(io_, self_.leave(for_good), net::use_future).wait_for(fleet_leave_limit);
 }
 
 }  // namespace seriesgate

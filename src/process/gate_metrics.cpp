@@ -83,9 +83,6 @@ connection_counts count_connections(const http_metrics& of) {
             .turned_away_by_reason = by_name(of.connections_turned_away)};
 }
 
-/// By fleet_state.
-constexpr std::array<std::string_view, 4> state_names{"joining", "joined", "recovering", "away"};
-
 }  // namespace
 
 gate_counts gate_metrics::counts() const {
@@ -117,28 +114,29 @@ warm_counts counts_of(const warm_series& of) {
             .met = of.met()};
 }
 
-shared_counts counts_of(const fleet_shared& fleet) {
+shared_counts counts_of(fleet_shared& fleet) {
     const fleet_metrics& metrics = fleet.metrics;
     const auto durations = metrics.claim_duration.read();
     const auto answered = static_cast<double>(durations.count);
-    shared_counts made{.state = std::string{state_names[static_cast<std::size_t>(fleet.state())]},
+    shared_counts made{.state = name_of(fleet.view.state()),
                        .name_space = fleet.settings.name_space,
                        .claims = metrics.claims.value(),
-                       .known = metrics.series[claim_outcome::known].value(),
-                       .taken = metrics.series[claim_outcome::taken].value(),
-                       .refused = metrics.series[claim_outcome::refused].value(),
+                       .known = metrics.series[store_outcome::known].value(),
+                       .taken = metrics.series[store_outcome::taken].value() +
+                                metrics.series[store_outcome::completed].value(),
+                       .completed = metrics.series[store_outcome::completed].value(),
+                       .refused = metrics.series[store_outcome::refused].value(),
                        .unanswered = metrics.unanswered_series.value(),
-                       .untold = fleet.untold.size(),
-                       .owed = fleet.own_shares.owed(),
+                       .alone = metrics.alone_series.value(),
+                       .untold = static_cast<std::uint64_t>(metrics.untold.value()),
+                       .losses = metrics.losses.value(),
                        .waiting = metrics.waiting.value(),
                        .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
                        .latency_seconds = durations.count == 0
                                               ? 0.0
                                               : std::chrono::duration<double>(durations.sum).count() / answered};
-    for (fleet_member& each : fleet.members())
-        made.gates.push_back({.name = std::move(each.name),
-                              .version = std::move(each.version),
-                              .seen_seconds_ago = each.seen_seconds_ago});
+    for (const gate_heard_of& each : *fleet.members.lock())
+        made.gates.push_back({.name = each.name, .version = each.version, .seen_seconds_ago = each.silent_seconds});
     return made;
 }
 

@@ -37,7 +37,7 @@ struct gate_metrics {
 
 [[nodiscard]] std::vector<store_counts> counts_of(const shared_stores& stores);
 
-[[nodiscard]] shared_counts counts_of(const fleet_shared& fleet);
+[[nodiscard]] shared_counts counts_of(fleet_shared& fleet);
 
 [[nodiscard]] warm_counts counts_of(const warm_series& of);
 

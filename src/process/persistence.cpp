@@ -141,7 +141,7 @@ persistence::persistence(const sources& from)
                           noted.noted.catch_up();
                           noted.demand.look(limiter, now());
                       });
-    if (!from.is_in_fleet) state_.emplace(from.settings, in_, from.key, from.limiter, from.metrics);
+    state_.emplace(from.settings, in_, from.key, from.limiter, from.metrics);
 }
 
 net::awaitable<void> persistence::run(std::stop_token ending) {

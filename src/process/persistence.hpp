@@ -143,8 +143,8 @@ class persistence {
     const instance_identity& in_;
     const std::chrono::milliseconds interval_;
     const std::function<bool()> is_half_read_;  // then the limiter's state is not saved
-    std::optional<state_keeper> state_;         // only without a fleet
-    std::optional<observed_keeper> observed_;   // only with a directory
+    std::optional<state_keeper> state_;         // only with a directory
+    std::optional<observed_keeper> observed_;   // the same
     std::mutex saves_;                          // one save at a time; lock it before belongs_
     std::mutex belongs_;                        // guards the two below, held only briefly
     bool is_given_up_ = false;                  // another process may hold the directory
@@ -158,7 +158,6 @@ class persistence {
         series_limiter& limiter;
         shared_cardinality& noted;
         state_metrics& metrics;
-        bool is_in_fleet;
         std::function<time_point()> now;
         /// A warm start goes on: the next process has to begin it anew.
         std::function<bool()> is_half_read = [] { return false; };

@@ -71,7 +71,6 @@ process::process(const config& settings, const start& how, std::function<load_ou
              .limiter = limiter_,
              .noted = noted_,
              .metrics = metrics_.state,
-             .is_in_fleet = fleet_.has_value(),
              .now = now_,
              .is_half_read = [this] { return warmed_.is_reading(); }}),
       certificates_(certificates_of(settings, metrics_.http)),
@@ -98,6 +97,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
                                       .gate = gate_name(settings_.listen),
                                       .metrics = metrics_.markers},
                        shared_.stores);
+    if (fleet_) fleet_->join(limiter_, key_);
     prepare_warm_start(how.is_warmed);
 }
 
@@ -148,7 +148,7 @@ page_sources process::page_figures() {
             .key = key_,
             .ignored_labels = settings_.ignore_labels,
             .now = now_,
-            .upkeep = [this] { return metrics_.upkeep(installed_.directory && !fleet_); }};
+            .upkeep = [this] { return metrics_.upkeep(installed_.directory != nullptr); }};
 }
 
 load_outcome process::read_all(const std::function<load_outcome()>& read_again) {
@@ -198,7 +198,6 @@ void process::start_loops() {
     if (installed_.directory || fleet_) saving_.start(starter_, "saving");
     if (!settings_.web_config_file.empty()) passwords_.start(starter_, "passwords");
     if (tls_) handshakes_.start(starter_, "handshakes");
-    if (fleet_) fleet_->stay(limiter_);
     serving_.emplace(workers_, settings_, starter_);
 }
 
@@ -272,7 +271,7 @@ void process::offer_place() {
                                .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
                                .leave_fleet =
                                    [this] {
-                                       if (fleet_) fleet_->leave();
+                                       if (fleet_) fleet_->leave(false);
                                    },
                                .accept_again = [this] { accept(); },
                                .is_over = [this] { spawn_end(); }},
@@ -337,7 +336,7 @@ net::awaitable<void> process::end() {
     const bool has_long_work = installed_.directory || fleet_;
     saving_.begin_to_end();
     if (fleet_) {
-        const auto leave = [this] { fleet_->leave(); };
+        const auto leave = [this] { fleet_->leave(true); };
         co_await saving_.perform(leave, acceptor());
     }
     serving_->stop();

@@ -48,8 +48,6 @@ std::string progress_of(const warm_series& warm) {
                        warm.admitted.value() + warm.younger.value(), warm.names_read.value(), warm.names.value());
 }
 
-/// Concurrent reports of each worker to the shared store.
-constexpr int tellings_at_once = 2;
 
 using namespace std::chrono_literals;
 
@@ -189,10 +187,6 @@ void running_workers::start(std::size_t number, const config& settings, const th
         spawn_lasting(
             io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
             "keeping the ways to the stores failed");
-    for (int i = 0; one.ingest->tells() && i < tellings_at_once; ++i)
-        spawn_lasting(
-            io.get_executor(), [&ingest = *one.ingest] { return ingest.tell_untold(); },
-            "telling the shared store failed");
     spawn_lasting(
         io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
     threads_.push_back(by(io, fmt::format("worker-{}", number)));

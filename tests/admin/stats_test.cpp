@@ -173,10 +173,12 @@ TEST_CASE("stats of a gate in a fleet say how that stands, and those of others s
                                   .claims = 8,
                                   .known = 100,
                                   .taken = 20,
+                                  .completed = 7,
                                   .refused = 3,
                                   .unanswered = 5,
+                                  .alone = 6,
                                   .untold = 4,
-                                  .owed = 6,
+                                  .losses = 9,
                                   .waiting = 2,
                                   .clock_offset_seconds = -1.5,
                                   .latency_seconds = 0.25};
@@ -184,7 +186,8 @@ TEST_CASE("stats of a gate in a fleet say how that stands, and those of others s
               R"("shared":{"state":"joined","namespace":"shop","gates":[)"
               R"({"name":"gate-1","version":"1.2.3","seenSecondsAgo":0},)"
               R"({"name":"gate-2","version":"1.2.2","seenSecondsAgo":61}],)"
-              R"("claims":8,"known":100,"taken":20,"refused":3,"unanswered":5,"untold":4,"owed":6,"waiting":2,)"
+              R"("claims":8,"known":100,"taken":20,"completed":7,"refused":3,"unanswered":5,"alone":6,"untold":4,)"
+              R"("losses":9,"waiting":2,)"
               R"("clockOffsetSeconds":-1.5E0,"latencySeconds":2.5E-1},"windows":{)") != std::string::npos);
 }
 

@@ -1,29 +1,37 @@
-/// How the tests of this folder say what a request has left open, and what was asked about it.
+/// How the tests of this folder say what a request has left open, what was asked about it, and what the answers were.
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "claim/questions.hpp"
+#include "claim/store_questions.hpp"
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
 
 namespace seriesgate::testing {
 
-/// A request at a gate of a fleet, up to its questions.
+/// A gate of a fleet, and one request there from its questions to its verdicts.
 struct asking {
     series_limiter limiter;
-    questions asked{hash_key::known_to_all()};
+    fleet_view view{};
+    bool accepts_incumbents = false;
+    store_questions asked{hash_key::known_to_all()};
     std::string tenant{"red"};
     std::vector<offered_series> offered{};
     std::vector<label_set> sets{};
     lookup_result open{};
-    known_counts counted{};
+    std::vector<std::optional<store_answer>> answers{};
 
-    explicit asking(const limit_rules& settings, time_point now = at(10, 30))
-        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()} {}
+    /// At half past ten.
+    explicit asking(const limit_rules& settings, set_kind set = tested_set())
+        : limiter{settings, at(10, 30), hash_key::known_to_all(), limit_scope::fleet, set} {
+        view.begin("epoch", {.hour = hour_number(at(10)), .generation = 1});
+        view.set_state(store_reach::joined);
+    }
 
     /// `count` series with these labels, numbered from `first`.
     asking& add(const label_set& labels, std::uint64_t first, std::uint64_t count = 1, bool admits = true) {
@@ -41,21 +49,55 @@ struct asking {
         sets.clear();
     }
 
-    std::span<const claim> ask(time_point now = at(10, 30)) {
+    std::span<const store_call> ask(time_point now = at(10, 30)) {
         shown_labels labels;
         for (const label_set& each : sets) labels.entries.push_back(views_of(each));
         std::vector<verdict> verdicts(offered.size(), verdict::unknown);
-        asked.start();
         limiter.lookup(offered, now, verdicts, open);
         if (!limiter.select(offered, open, {.tenant = tenant, .labels = &labels}))
             throw std::logic_error{"too much work"};
-        const known_histograms histograms{
-            .has_begun = [this](std::uint64_t family) { return limiter.has_begun(family); },
-            .is_refused = [this](std::uint64_t family) { return limiter.has_refused(family); },
-            .is_incumbent = [this](std::uint64_t series) { return limiter.may_be_incumbent(series); }};
-        asked.ask(
-            offered, open, tenant, [this](std::uint64_t series) { return limiter.knows(series); }, counted, histograms);
-        return asked.claims();
+        answers.clear();
+        asked.ask(offered, open, tenant,
+                  knowledge_of(limiter, view, hour_number(open.hour.start), accepts_incumbents, {}));
+        return asked.calls();
+    }
+
+    /// Of all series of the calls that have no answer yet.
+    asking& answer(const series_decision& each) {
+        for (const store_call& one : asked.calls().subspan(answers.size()))
+            answers.push_back(store_answer{.series = std::vector(one.fingerprints.size(), each),
+                                           .budgets = std::vector<budget_in_store>(one.budgets.size())});
+        return *this;
+    }
+    bool ask_rest() { return asked.ask_rest(answers); }
+
+    /// When all is asked. Calls without an answer get none.
+    told tell(told_outcome otherwise = told_outcome::withheld) {
+        return tell([otherwise](auto) { return otherwise; });
+    }
+    told tell(const store_questions::without_answer& otherwise) {
+        do answers.resize(asked.calls().size());
+        while (ask_rest());
+        return asked.tell(answers, otherwise);
+    }
+    std::vector<verdict> commit(const told& said, time_point now = at(10, 30)) {
+        std::vector<verdict> verdicts(offered.size(), verdict::unknown);
+        if (!limiter.commit(offered, now, verdicts, open, {.tenant = tenant}, &said))
+            throw std::logic_error{"too much work"};
+        return verdicts;
+    }
+
+    std::vector<verdict> settle(time_point now = at(10, 30)) { return commit(tell(), now); }
+
+    /// The gate follows the feed, which has said that so many series count in a budget.
+    void hear(std::uint64_t id, std::uint64_t hourly) {
+        view.set_fresh_until(witnessed_clock::steady_point{std::chrono::seconds{1}});
+        view.hear(fed_call{.hour = view.windows().hour, .budgets = {{.id = id, .hourly = hourly}}});
+    }
+    /// Series of the hour before pass at once.
+    void enter_eleven() {
+        view.adopt({.hour = hour_number(at(11)), .generation = 1, .keeps_places = true});
+        accepts_incumbents = true;
     }
 };
 
@@ -66,31 +108,17 @@ inline std::vector<std::uint64_t> fingerprints(std::uint64_t first, std::uint64_
     return all;
 }
 
-/// A limit with a budget of so many series an hour for each value of a label.
-inline label_limit limit_each(std::string name, std::string label, series_maxima maxima) {
-    label_limit made;
-    made.name = std::move(name);
-    made.each.push_back(std::move(label));
-    made.maxima = maxima;
-    return made;
-}
-
 /// A limit for each team, one for each job, one over all.
 inline limit_rules three_limits() {
     limit_rules made{.global = {.hourly = 100}};
-    made.limits.push_back(limit_each("teams", "team", {.hourly = 10}));
-    made.limits.push_back(limit_each("jobs", "job", {.hourly = 20}));
+    made.limits = {limit_named("teams", {"team"}, {.hourly = 10}), limit_named("jobs", {"job"}, {.hourly = 20})};
     return made;
 }
 
-/// Places of budgets in a claim.
+/// Places of budgets in a call.
 using places = std::vector<std::uint8_t>;
+using runs = std::vector<series_run>;
 
-/// An answer that says the same of all series.
-inline claim_answer answering(const claim& of, series_answer each, time_point now = at(10, 30)) {
-    return {.windows = {.now = now},
-            .series = std::vector<series_answer>(of.fingerprints.size(), each),
-            .budgets = std::vector<budget_answer>(of.budgets.size())};
-}
+inline const series_decision taken{.outcome = store_outcome::taken};
 
 }  // namespace seriesgate::testing

@@ -333,7 +333,7 @@ class fleet_simulation {
             of.accepting = at.view->accept(hour);
         const bool accepts = static_cast<bool>(of.accepting) || wrong_.accepts_after_told;
         unasked_knowledge known =
-            knowledge_of(*at.limiter, *at.view, hour, accepts, at.feed->is_fresh(clocks_of(at).steady));
+            knowledge_of(*at.limiter, *at.view, hour, accepts, clocks_of(at).steady);
         of.knew_before = at.view->is_over_full({}, hour) != over_full::unknown;
         if (wrong_.ignores_over_full) known.is_over_full = [](const shared_budget&) { return over_full::no; };
         of.asked.ask(of.offered, of.open, tenants_[of.tenant], known);

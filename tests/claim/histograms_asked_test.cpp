@@ -13,7 +13,7 @@ namespace {
 
 limit_rules by_metric() {
     limit_rules made = whole(100);
-    made.limits.push_back(limit_each("metrics", "__name__", {.hourly = 20}));
+    made.limits.push_back(limit_named("metrics", {"__name__"}, {.hourly = 20}));
     return made;
 }
 
@@ -22,29 +22,17 @@ struct scene : asking {
     explicit scene(const limit_rules& rules = by_metric()) : asking(rules) {}
 
     /// Numbered from `first`: the request's series.
-    std::span<const claim> ask_about(const series_list& sent, std::uint64_t first = 0) {
+    std::span<const store_call> ask_about(const series_list& sent, std::uint64_t first = 0,
+                                          time_point now = at(10, 30)) {
         start();
         for (std::size_t i = 0; i < sent.size(); ++i) add(sent[i], first + i);
-        return ask();
+        return ask(now);
     }
-
-    /// As many answers as there are claims, the last `count` of which are these.
-    std::vector<std::optional<claim_answer>> answers{};
-    void answer(series_answer each) {
-        while (answers.size() < asked.claims().size())
-            answers.push_back(answering(asked.claims()[answers.size()], each));
-    }
-    std::vector<verdict> settle(const told& said) {
-        std::vector<verdict> verdicts(offered.size(), verdict::unknown);
-        REQUIRE(limiter.commit(offered, at(10, 30), verdicts, open, {.tenant = tenant}, &said));
-        answers.clear();
-        return verdicts;
-    }
-    std::vector<verdict> settle() { return settle(asked.tell(answers, told_outcome::withheld)); }
+    /// Of the first series.
+    [[nodiscard]] std::uint64_t family() const { return open.families.at(0).fingerprint; }
 };
 
-const series_answer taken{.outcome = claim_outcome::taken};
-const series_answer refused{.outcome = claim_outcome::refused, .budget = 1};
+const series_decision refused{.outcome = store_outcome::refused, .budget = 1};
 
 }  // namespace
 
@@ -53,31 +41,42 @@ TEST_CASE("sums and counts are asked about when the buckets are answered") {
     const auto first = gate.ask_about(latency(1));
     REQUIRE(first.size() == 1);
     CHECK(first[0].fingerprints == fingerprints(0, 10));
-    REQUIRE(first[0].families.size() == 10);
-    const std::uint64_t family = first[0].families[0];
-    CHECK(first[0].families == std::vector<std::uint64_t>(10, family));
-    gate.answer(taken);
-    CHECK(gate.asked.ask_rest(gate.answers));
-    REQUIRE(gate.asked.claims().size() == 2);
-    CHECK(gate.asked.claims()[1].fingerprints == fingerprints(10, 2));
-    CHECK(gate.asked.claims()[1].families == std::vector<std::uint64_t>(2, family));
-    gate.answer({.outcome = claim_outcome::taken, .completed = {.hour = true, .day = false}});
-    CHECK_FALSE(gate.asked.ask_rest(gate.answers));
+    CHECK(first[0].runs == runs{{.series = 10, .budgets = places{0, 1}}});
+    CHECK(first[0].budgets[0].completions == series_maxima{.hourly = 200});
+    CHECK(gate.answer(taken).ask_rest());
+    REQUIRE(gate.asked.calls().size() == 2);
+    CHECK(gate.asked.calls()[1].fingerprints == fingerprints(10, 2));
+    CHECK(gate.asked.calls()[1].runs == runs{{.series = 1, .budgets = places{0, 1}, .completes = true},
+                                             {.series = 1, .budgets = places{0, 2}, .completes = true}});
+    gate.answer({.outcome = store_outcome::completed}).answers[1]->budgets[0].hourly = 101;
+    CHECK_FALSE(gate.ask_rest());
     CHECK(gate.settle() == std::vector<verdict>(12, verdict::admitted));
     const limiter_figures shown = figures_of(gate.limiter);
     CHECK(shown.hourly.series_over_limit == 2);
     CHECK(shown.daily.series_over_limit == 0);
-    CHECK(gate.limiter.has_begun(family));
+    CHECK(gate.limiter.has_begun(gate.family()));
+}
+
+TEST_CASE("a histogram begins with any bucket that is taken") {
+    scene gate;
+    gate.ask_about(latency(1));
+    gate.answer(refused).answers[0]->series[9] = taken;
+    CHECK(gate.ask_rest());
+    REQUIRE(gate.asked.calls().size() == 2);
+    CHECK(gate.asked.calls()[1].runs[0].completes);
+    std::vector<verdict> wanted(12, verdict::admitted);
+    std::fill_n(wanted.begin(), 9, verdict::refused_hourly);
+    CHECK(gate.answer(taken).settle() == wanted);
 }
 
 TEST_CASE("what was completed is counted also if it is known by the time of the answer") {
-    scene gate{whole(1)};
+    scene gate{whole(1, 1)};
     gate.ask_about(part(latency(1), 0, 2));
-    gate.answer({.outcome = claim_outcome::taken, .completed = {.hour = true, .day = true}});
+    gate.answer({.outcome = store_outcome::completed}).answers[0]->budgets[0] = {.hourly = 2, .daily = 2};
     const lookup_result open = gate.open;
-    gate.settle(gate.asked.tell(gate.answers, told_outcome::withheld));
+    gate.settle();
     gate.open = open;  // another request with the same, whose answer comes later
-    gate.answer({.outcome = claim_outcome::taken, .completed = {.hour = true, .day = false}});
+    gate.answers[0]->budgets[0] = {.hourly = 3, .daily = 1};
     CHECK(gate.settle() == std::vector<verdict>(2, verdict::known));
     CHECK(figures_of(gate.limiter).hourly.series_over_limit == 4);
     CHECK(figures_of(gate.limiter).daily.series_over_limit == 2);
@@ -85,21 +84,23 @@ TEST_CASE("what was completed is counted also if it is known by the time of the 
 
 TEST_CASE("a refused bucket refuses the sum and the count unasked, and the rest of the histogram later") {
     scene gate;
-    const std::uint64_t family = gate.ask_about(latency(1))[0].families[0];
-    gate.answer(refused);
-    CHECK(gate.asked.ask_rest(gate.answers));
-    CHECK(gate.asked.claims().size() == 1);
+    gate.ask_about(latency(1));
+    CHECK(gate.answer(refused).ask_rest());
+    CHECK(gate.asked.calls().size() == 1);
     CHECK(gate.asked.unasked_count() == 2);
-    CHECK_FALSE(gate.asked.ask_rest(gate.answers));
-    CHECK(gate.settle() == std::vector<verdict>(12, verdict::refused_hourly));
-    CHECK(gate.limiter.has_refused(family));
+    CHECK_FALSE(gate.ask_rest());
+    const told said = gate.tell();
+    CHECK(said.pending[11].outcome == told_outcome::refused_with_histogram);
+    CHECK(said.pending[11].like == 0u);  // the first of its buckets
+    CHECK(gate.commit(said) == std::vector<verdict>(12, verdict::refused_hourly));
+    CHECK(gate.limiter.has_refused(gate.family()));
     CHECK(gate.open.refused_by[11] == gate.open.refused_by[0]);
     CHECK(gate.limiter.limit_name(gate.open.refused_by[11]) == "metrics");
     CHECK(figures_of(gate.limiter).hourly.series_refused == 12);
 
     CHECK(gate.ask_about(latency(1), 50).empty());  // twelve others of the same
     CHECK(gate.asked.unasked_count() == 12);
-    CHECK_FALSE(gate.asked.ask_rest({}));
+    CHECK_FALSE(gate.ask_rest());
     CHECK(gate.settle() == std::vector<verdict>(12, verdict::refused_hourly));
     CHECK(gate.limiter.limit_name(gate.open.refused_by[5]) == "metrics");
     CHECK(gate.ask_about(latency(2), 100).size() == 1);
@@ -108,75 +109,101 @@ TEST_CASE("a refused bucket refuses the sum and the count unasked, and the rest 
 TEST_CASE("what the store takes is accepted, whatever this gate has refused of its histogram") {
     scene gate;
     gate.ask_about(part(latency(1), 0, 5));
-    gate.answer(refused);
-    gate.settle();
+    gate.answer(refused).settle();
     gate.ask_about(part(latency(1), 5, 2), 5);
     const told said{.hour = hour_of(at(10)),
                     .pending = {{.outcome = told_outcome::taken}, {.outcome = told_outcome::known}}};
-    CHECK(gate.settle(said) == std::vector{verdict::admitted, verdict::known});
+    CHECK(gate.commit(said) == std::vector{verdict::admitted, verdict::known});
 }
 
 TEST_CASE("a spent budget leaves series of a histogram that has begun to the store") {
     scene gate{whole(10)};
-    gate.ask_about(part(latency(1), 0, 2));
-    gate.answer(taken);
-    gate.settle();
-    gate.counted.of = [](std::int64_t, std::uint64_t) { return known_count{.hourly = 10}; };
-    const auto claims = gate.ask_about(joined(part(latency(1), 2, 10), latency(2)), 2);
-    REQUIRE(claims.size() == 1);
-    CHECK(claims[0].fingerprints == fingerprints(2, 10));
+    const std::uint64_t global = gate.ask_about(part(latency(1), 0, 2))[0].budgets[0].id;
+    gate.answer(taken).settle();
+    gate.hear(global, 10);
+    const auto calls = gate.ask_about(joined(part(latency(1), 2, 10), latency(2)), 2);
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].fingerprints == fingerprints(2, 10));
+    CHECK(calls[0].runs == runs{{.series = 10, .budgets = places{0}, .completes = true}});
     CHECK(gate.asked.unasked_count() == 10);
-    gate.answer(taken);
-    CHECK(gate.asked.ask_rest(gate.answers));
-    CHECK(gate.asked.claims().size() == 1);
+    CHECK(gate.answer(taken).ask_rest());
+    CHECK(gate.asked.calls().size() == 1);
     CHECK(gate.asked.unasked_count() == 12);
     std::vector<verdict> wanted(22, verdict::refused_hourly);
     std::fill_n(wanted.begin(), 10, verdict::admitted);
     CHECK(gate.settle() == wanted);
 }
 
+TEST_CASE("buckets of a spent budget refuse their sum, for which there is room") {
+    scene gate;
+    gate.hear(gate.ask_about(latency(1))[0].budgets[1].id, 20);
+    CHECK(gate.ask_about(latency(1)).empty());
+    CHECK(gate.ask_rest());
+    CHECK(gate.asked.calls().empty());
+    CHECK(gate.asked.unasked_count() == 12);
+    CHECK(gate.settle() == std::vector<verdict>(12, verdict::refused_hourly));
+}
+
 TEST_CASE("a sum of a spent budget is asked about when its bucket was taken, and only then") {
     scene gate;
     CHECK(gate.ask_about({latency(1)[10]}).empty());
-    CHECK(gate.asked.ask_rest({}));
-    const std::uint64_t sums = gate.asked.claims()[0].budgets[1].id;
-    gate.counted.of = [sums](std::int64_t, std::uint64_t id) { return known_count{.hourly = id == sums ? 20u : 0u}; };
+    CHECK(gate.ask_rest());
+    CHECK(gate.asked.calls()[0].runs == runs{{.series = 1, .budgets = places{0, 1}}});
+    gate.hear(gate.asked.calls()[0].budgets[1].id, 20);
 
     CHECK(gate.ask_about(latency(1)).size() == 1);
-    gate.answer(taken);
-    CHECK(gate.asked.ask_rest(gate.answers));
-    REQUIRE(gate.asked.claims().size() == 2);
-    CHECK(gate.asked.claims()[1].fingerprints == fingerprints(10, 2));
+    CHECK(gate.answer(taken).ask_rest());
+    REQUIRE(gate.asked.calls().size() == 2);
+    CHECK(gate.asked.calls()[1].fingerprints == fingerprints(10, 2));
     CHECK(gate.asked.unasked_count() == 0);
-    gate.answer(taken);
-    CHECK(gate.settle() == std::vector<verdict>(12, verdict::admitted));
+    CHECK(gate.answer(taken).settle() == std::vector<verdict>(12, verdict::admitted));
 
     CHECK(gate.ask_about({latency(2)[10], latency(2)[11]}, 100).empty());
-    CHECK(gate.asked.ask_rest({}));
-    REQUIRE(gate.asked.claims().size() == 1);
-    CHECK(gate.asked.claims()[0].fingerprints == fingerprints(101, 1));
+    CHECK(gate.ask_rest());
+    REQUIRE(gate.asked.calls().size() == 1);
+    CHECK(gate.asked.calls()[0].fingerprints == fingerprints(101, 1));
     CHECK(gate.asked.unasked_count() == 1);
-    gate.answer(taken);
-    CHECK(gate.settle() == std::vector{verdict::refused_hourly, verdict::admitted});
+    CHECK(gate.answer(taken).settle() == std::vector{verdict::refused_hourly, verdict::admitted});
 }
 
-TEST_CASE("without an answer about the buckets nobody is asked about the sum") {
+TEST_CASE("a sum completes the histogram whose buckets pass unasked") {
+    scene gate{whole(100)};
+    gate.ask_about(part(latency(1), 0, 10));
+    gate.answer(taken).settle();
+    gate.enter_eleven();
+    gate.view.hear_record({}, hour_number(at(11)), true);
+    CHECK(gate.ask_about(latency(1), 0, at(11)).empty());
+    CHECK(gate.ask_rest());
+    REQUIRE(gate.asked.calls().size() == 1);
+    CHECK(gate.asked.calls()[0].fingerprints == fingerprints(10, 2));
+    CHECK(gate.asked.calls()[0].runs == runs{{.series = 2, .budgets = places{0}, .completes = true}});
+    CHECK(gate.answer(taken).settle(at(11)) == std::vector<verdict>(12, verdict::admitted));
+}
+
+TEST_CASE("without an answer about the buckets there is none about the sum, and nothing is remembered") {
     scene gate;
     gate.ask_about(latency(1));
-    const told said = gate.asked.tell_nothing(told_outcome::let_pass);
-    REQUIRE(said.pending.size() == 12);
-    for (const told_series& each : said.pending) CHECK(each.outcome == told_outcome::let_pass);
-    CHECK(gate.settle(said) == std::vector<verdict>(12, verdict::admitted));
+    SECTION("none came") {}
+    SECTION("the store waits for a refill") {
+        gate.answer({.outcome = store_outcome::waits});
+    }
+    const told withheld = gate.tell();
+    for (const series_run& each : gate.asked.calls()[1].runs) CHECK_FALSE(each.completes);
+    CHECK(gate.commit(withheld) == std::vector<verdict>(12, verdict::refused_hourly));
+    CHECK_FALSE(gate.limiter.has_refused(gate.family()));
+
+    gate.ask_about(latency(1));
+    const told passing = gate.tell(told_outcome::passes);
+    REQUIRE(passing.pending.size() == 12);
+    for (const told_series& each : passing.pending) CHECK(each.outcome == told_outcome::passes);
+    CHECK(gate.commit(passing) == std::vector<verdict>(12, verdict::admitted));
+    CHECK(gate.limiter.has_begun(gate.family()));
 }
 
 TEST_CASE("what is told too late of a histogram decides all of the request and is remembered nowhere") {
     scene gate;
-    const std::uint64_t family = gate.ask_about(latency(1))[0].families[0];
-    gate.answer(refused);
-    while (gate.asked.ask_rest(gate.answers)) gate.answer(refused);
-    const told said = gate.asked.tell(gate.answers, told_outcome::withheld);
-    std::vector<verdict> verdicts(12, verdict::unknown);
-    REQUIRE(gate.limiter.commit(gate.offered, at(11, 1), verdicts, gate.open, {.tenant = gate.tenant}, &said));
-    CHECK(verdicts == std::vector<verdict>(12, verdict::refused_hourly));
+    gate.ask_about(latency(1));
+    const std::uint64_t family = gate.family();
+    CHECK(gate.answer(refused).settle(at(11, 1)) == std::vector<verdict>(12, verdict::refused_hourly));
     CHECK_FALSE(gate.limiter.has_refused(family));
 }

@@ -4,7 +4,7 @@
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
-namespace seriesgate::testing::shared_keys_test {
+namespace seriesgate::testing::store_keys_test {
 namespace {
 
 const std::string secret = "fingerprint: {secretFile: /secret}\n";
@@ -37,15 +37,18 @@ TEST_CASE("without a URL or a sentinel a gate counts alone") {
     CHECK(alone.name_space == "default");
     CHECK(alone.store.timeout == 200ms);
     CHECK(alone.on_unavailable == unavailable_answer::local);
-    CHECK(alone.left_to_shares() == 500);
     CHECK_FALSE(shared_of("url: ''").has_store());
     CHECK(shared_of("url: redis://valkey").has_store());
     CHECK(shared_of("sentinel: {master: main, addresses: [a]}").has_store());
 }
 
-TEST_CASE("a fleet may have tables, and does not limit active series") {
-    constexpr auto fleet = "seriesSet: exact\nfingerprint: {secretFile: /s}\nshared: {url: redis://valkey}\n";
+TEST_CASE("a fleet has tables, and does not limit active series") {
+    constexpr auto fleet = "fingerprint: {secretFile: /s}\nshared: {url: redis://valkey}\n";
     CHECK(loaded(fleet).series_set == set_kind::exact);
+    CHECK(loaded(std::string{fleet} + "seriesSet: exact\n").series_set == set_kind::exact);
+    CHECK(errors_in(std::string{fleet} + "seriesSet: bloom\n") ==
+          lines{"seriesSet: must be exact with shared: the series of a fleet are told to its store again when that "
+                "loses data"});
     CHECK(errors_in(std::string{fleet} + "maxActiveSeries: 5\n") ==
           lines{"maxActiveSeries: is not possible with shared: a fleet does not count active series yet"});
 }
@@ -74,22 +77,12 @@ TEST_CASE("every key of a fleet says what it says") {
     CHECK(shared_of(url + "onUnavailable: local").on_unavailable == unavailable_answer::local);
 }
 
-TEST_CASE("what is held back is a percentage, and nothing where newcomers get no share") {
-    const auto left = [](const std::string& keys) { return shared_of(url + keys).left_to_shares(); };
-    CHECK(left("reserve: 0%") == 0);
-    CHECK(left("reserve: 2.5%") == 250);
-    CHECK(left("reserve: 0.01%") == 1);
-    CHECK(left("reserve: 50%, onUnavailable: local") == 5'000);
-    CHECK(left("reserve: 50%, onUnavailable: refuse") == 0);
-    CHECK(left("reserve: 50%, onUnavailable: admit") == 0);
-    const auto told = [](const std::string& reserve) {
-        return shared_errors(url + "reserve: '" + reserve + "'").at(0);
-    };
-    for (const std::string text : {"5", "x%", "0.001%", "-1%", "%"})
-        CHECK(told(text) == "shared.reserve: '" + text +
-                                "' is not a percentage such as 5% or 2.25%, with at most two digits behind the point");
-    CHECK(told("50.01%") == "shared.reserve: '50.01%' is too much, at most 50%");
-    CHECK(told("99999999999999999999%") == "shared.reserve: '99999999999999999999%' is too much, at most 50%");
+TEST_CASE("what was held back once is read, and does nothing") {
+    CHECK(shared_of(url + "reserve: 2.5%").reserve.hundredths == 250);
+    CHECK(warnings_in(in_section(url + "reserve: 5%")) ==
+          lines{"shared.reserve: is not used any more: nothing is held back"});
+    CHECK(shared_errors(url + "reserve: '5'") ==
+          lines{"shared.reserve: '5' is not a percentage such as 5% or 2.25%, with at most two digits behind the point"});
 }
 
 TEST_CASE("sentinels are asked in the order of the file, each once") {
@@ -249,4 +242,4 @@ TEST_CASE("a change of a fleet takes a restart, and is told in the words of the 
 }
 
 }  // namespace
-}  // namespace seriesgate::testing::shared_keys_test
+}  // namespace seriesgate::testing::store_keys_test

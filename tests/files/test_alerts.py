@@ -145,6 +145,8 @@ CASES = {
     "SeriesgateSharedFull": going_on('seriesgate_shared_claim_failures_total{reason="out_of_memory"}'),
     "SeriesgateSharedSlow": (answered_within("0.25"), answered_within("0.1")),
     "SeriesgateSharedClock": one("seriesgate_shared_clock_offset_seconds{", "-6x20", "-5x20"),
+    "SeriesgateSharedWrongClock": (one('seriesgate_shared_state{state="away: clock"}', "0x4 1x20", "")[0],
+                                   one('seriesgate_shared_state{state="away"}', "0x4 1x20", "")[0]),
     "SeriesgateNotShared": (build_info("a", "b") | shares("a"), build_info("a", "b") | shares("a", "b")),
     "SeriesgateAbsent": ({"up{}": "0x20"}, {f"seriesgate_build_info{{{GATE}}}": "1x20"}),
     "SeriesgateDown": ({'up{job="team/seriesgate",instance="a"}': "1x1 0x20", 'up{job="seriesgate",instance="b"}': "1x20"},
@@ -180,6 +182,9 @@ DROPPED_WITH = ("301", "302", "303", "307", "308", "400", "401", "403", "404", "
 
 # More of the same: (alert, series, whether it fires).
 MORE_CASES = [
+    *[("SeriesgateSharedAway", {f"seriesgate_shared_up{{{GATE}}}": "1x4 0x20",
+                                f'seriesgate_shared_state{{{GATE},state="away: clock"}}': wrong}, fires)
+      for wrong, fires in (("0x4 1x20", False), ("0x20", True))],
     ("SeriesgateWouldRefuse", {f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}": "0x4 1x20"}, True),
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "1x20"}, True),
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "0x20"}, False),

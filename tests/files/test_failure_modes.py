@@ -70,7 +70,8 @@ def test_the_part_about_a_fleet_takes_no_other_key_and_needs_each():
     validator = jsonschema.Draft202012Validator({"$defs": SCHEMA["$defs"], **SCHEMA["properties"]["shared"]})
     # As tests/admin/stats_test.cpp has it.
     part = {"state": "joined", "namespace": "shop", "gates": [{"name": "gate-1", "version": "1.2.3", "seenSecondsAgo": 0}],
-            "claims": 8, "known": 100, "taken": 20, "refused": 3, "unanswered": 5, "untold": 4, "owed": 6, "waiting": 2,
+            "claims": 8, "known": 100, "taken": 20, "completed": 1, "refused": 3, "unanswered": 5, "alone": 6, "untold": 4,
+            "losses": 1, "waiting": 2,
             "clockOffsetSeconds": -1.5, "latencySeconds": 0.25}
     validator.validate(part)
     for where in ([], ["gates", 0]):

@@ -1,259 +1,282 @@
-// What a fleet has admitted, out of a real store into a gate's limiter.
+// What a fleet has admitted, out of a real store into a gate's table.
 #include "fleet/download.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <functional>
-#include <string>
-#include <vector>
 
-#include "fleet/claim_store.hpp"
+#include "fleet/counting_gate.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
-#include "limit/offering.hpp"
 #include "limit/window_rotation.hpp"
 #include "support/catch.hpp"
-#include "support/fingerprints.hpp"
 
 namespace seriesgate {
 namespace download_test {
 namespace {
 
-using namespace std::chrono_literals;
 using namespace testing;
 
 constexpr std::int64_t hour = 1'139'580;  // 2100-01-01, noon
 const time_point noon{std::chrono::hours{hour}};
 constexpr std::uint64_t many = 20'000;
-const limit_rules room_for_many{.global = {.hourly = 100'000, .daily = 100'000}};
+constexpr std::uint64_t budget = 5;
 
-std::vector<std::uint64_t> series(std::uint64_t first, std::uint64_t count) {
-    std::vector<std::uint64_t> made;
-    for (std::uint64_t i = first; i < first + count; ++i) made.push_back(fingerprint_of(i));
-    return made;
+/// The gate has claimed in the hour before. @param room that the window is made for.
+counting_gate gate_before(std::uint64_t room = 100'000) {
+    return counting_gate{{.gate = "other", .run = 1, .hour = hour - 1, .limits = {1}, .room = room}};
+}
+void take(counting_gate& gate, std::uint64_t first, std::uint64_t count) {
+    REQUIRE(gate.take(first, count, budget, 1'000'000) != 0);
 }
 
-/// A namespace in which gates have admitted series.
-struct filled_store {
-    claim_store store;
-
-    /// @param room that the window is made for
-    void take(std::int64_t in, std::uint64_t first, std::uint64_t count, std::uint64_t room = 100'000) {
-        claim_terms terms{.hour = in, .rules = 1, .grace = 600, .room = room};
-        const time_point now{std::chrono::hours{in} + 30min};
-        for (std::uint64_t at = 0; at < count; at += claimed_series_max) {
-            const std::uint64_t some = std::min<std::uint64_t>(claimed_series_max, count - at);
-            const claim asked{.fingerprints = series(first + at, some),
-                              .runs = {{.series = static_cast<std::uint32_t>(some), .budgets = {0}}},
-                              .budgets = {{.id = 5, .maxima = {.hourly = 1'000'000}}}};
-            claim_answer said = store.decide(asked, terms, now);
-            if (said.status == claim_status::moved) {
-                terms.buckets = said.windows.buckets;
-                said = store.decide(asked, terms, now);
-            }
-            REQUIRE(said.status == claim_status::decided);
-        }
-    }
-    /// As gates leave it: they find the counts whole. (Those of claim_store name no server.)
-    void is_whole() {
-        const std::string info = store.connection().text({"INFO", "server"}), key = "run_id:";
-        const std::size_t begin = info.find(key) + key.size();
-        const std::string run_id = info.substr(begin, info.find('\r', begin) - begin);
-        store.connection().ask({"HSET", store.keys().head(), "server", run_id});
-    }
-};
-
-/// A gate that has joined at that moment, and knows nothing.
+/// A gate that has joined, and knows nothing.
 struct joined_gate {
     shared_config settings{
         .url = "unix:", .store = {.unix_path = the_store().socket(), .timeout = 5s}, .name_space = "t"};
     fleet_metrics metrics;
-    fleet_shared shared{settings, metrics};
+    fleet_shared shared{settings, {"gate", "1", "f"}, metrics};
     series_limiter limiter;
     net::io_context io;
-    download under_test{io, shared};
+    redis_client client{io, settings.store, shared.store};
+    download under_test{shared, client};
+    std::optional<bool> is_complete;
 
-    explicit joined_gate(time_point now)
-        : limiter{room_for_many, now, hash_key::known_to_all(), limit_scope::fleet, tested_set()} {
-        is_told(now);
-        shared.set_state(fleet_state::joined);
-        net::co_spawn(io, under_test.run(limiter), net::detached);
+    joined_gate(const open_windows& heard, time_point now)
+        : limiter{{.global = {.hourly = 100'000, .daily = 100'000}},
+                  now,
+                  hash_key::known_to_all(),
+                  limit_scope::fleet,
+                  set_kind::exact} {
+        shared.view.begin("epoch", heard);
+        shared.view.set_state(store_reach::joined);
+        shared.view.clock.hear(now, heard.hour, fleet_shared::clocks().steady, now);
     }
 
-    void is_told(time_point now) { shared.clock.hear(now, std::chrono::steady_clock::now()); }
-    [[nodiscard]] std::uint64_t ended(download_result how) const { return metrics.downloads[how].value(); }
-
+    /// @param later connection than the one by which the windows were heard.
+    void begin(std::uint64_t later = 0) {
+        is_complete.reset();
+        net::co_spawn(io, read(later), net::detached);
+    }
     void runs_until(const std::function<bool()>& it_is_so) {
         const auto give_up = std::chrono::steady_clock::now() + 20s;
-        while (!it_is_so() && std::chrono::steady_clock::now() < give_up) io.run_for(1ms);
+        while (!it_is_so() && std::chrono::steady_clock::now() < give_up) io.run_one_for(10ms);
         REQUIRE(it_is_so());
     }
-    void downloads() {
-        runs_until(
-            [this, before = ended(download_result::complete)] { return ended(download_result::complete) > before; });
+    download_result ends() {
+        const auto counts = [this] {
+            std::map<download_result, std::uint64_t> all;
+            for (const auto each : {download_result::complete, download_result::overtaken, download_result::failed})
+                all[each] = metrics.downloads[each].value();
+            return all;
+        };
+        auto before = counts();
+        runs_until([this] { return is_complete.has_value(); });
+        for (const auto& [result, count] : counts())
+            if (count > before[result]) {
+                CHECK(is_complete == (result == download_result::complete));
+                return result;
+            }
+        FAIL("an end that was not counted");
+        return {};
+    }
+    download_result reads(std::uint64_t later = 0) {
+        begin(later);
+        return ends();
     }
 
     [[nodiscard]] std::uint64_t known(std::uint64_t first, std::uint64_t count) const {
-        const auto current = limiter.state().sets.read();
         std::uint64_t found = 0;
-        for (const std::uint64_t each : series(first, count)) found += current->hour_has(each) ? 1 : 0;
+        for (std::uint64_t i = first; i < first + count; ++i) found += limiter.hour_has(fingerprint_of(i)) ? 1 : 0;
         return found;
     }
     [[nodiscard]] std::uint64_t incumbents(std::uint64_t first, std::uint64_t count) const {
-        const auto current = limiter.state().sets.read();
         std::uint64_t found = 0;
-        for (const std::uint64_t each : series(first, count)) found += current->was_admitted_before(each);
+        for (std::uint64_t i = first; i < first + count; ++i)
+            found += limiter.hour_before_has(fingerprint_of(i)) ? 1 : 0;
         return found;
     }
-    /// In its filter, which says so of others now and then; or its table.
-    [[nodiscard]] std::uint64_t hour_size() const {
-        const auto current = limiter.state().sets.read();
-        if (!current->table) return current->hour->size();
-        const minute_number begins = minute_of(current->hour_span.start);
-        std::uint64_t found = 0, next = 0;
-        const auto count = [&](std::uint64_t, const series_mark& mark) { found += mark.seen >= begins ? 1 : 0; };
-        while (current->table->visit_some(next, count)) {
-        }
-        return found;
+    [[nodiscard]] over_full is_over_full(std::uint64_t maximum) const {
+        return shared.view.is_over_full({.id = budget, .limit = 1, .maxima = {.hourly = maximum}}, hour);
+    }
+
+  private:
+    net::awaitable<void> read(std::uint64_t later) {
+        std::vector<std::string> words{"PING"};
+        static_cast<void>(co_await client.call(std::move(words), 5s));
+        is_complete = co_await under_test.read(limiter, client.connection_epoch() - later);
     }
 };
 
-TEST_CASE("a gate knows what others have admitted in the hour, and in the one before") {
-    filled_store others;
-    others.take(hour - 1, 0, many);
-    others.take(hour, many / 2, many);
-    others.is_whole();
-    joined_gate gate{noon + 31min};
-    gate.downloads();
+TEST_CASE("a gate knows what others have admitted in the hour and in the one before, and how much that was") {
+    counting_gate others = gate_before();
+    take(others, 0, many);
+    others.enter(hour);
+    take(others, many / 2, many);
+    joined_gate gate{others.windows(), noon + 31min};
+    CHECK(gate.shared.is_catching_up());
+    CHECK(gate.is_over_full(many) == over_full::unknown);
+    CHECK(gate.reads() == download_result::complete);
+    CHECK(gate.known(0, 2 * many) == many);
     CHECK(gate.known(many / 2, many) == many);
+    CHECK(gate.incumbents(0, 2 * many) == many);
     CHECK(gate.incumbents(0, many) == many);
-    CHECK(gate.known(0, many / 2) <= 20);
-    CHECK(gate.incumbents(many, many / 2) <= 20);
-    CHECK(gate.hour_size() >= many - 20);
-    CHECK(gate.hour_size() <= many);
     CHECK(gate.metrics.downloaded_series.value() == 2 * many);
+    CHECK(gate.is_over_full(many - 1) == over_full::yes);
+    CHECK(gate.is_over_full(many) == over_full::no);
     CHECK_FALSE(gate.shared.is_catching_up());
 }
 
+TEST_CASE("senders are waited for until the incumbents are known, too, if that makes a difference") {
+    counting_gate others = gate_before();
+    take(others, 0, 1'000);
+    others.enter(hour);
+    joined_gate gate{others.windows(), noon + 1min};
+    CHECK(gate.reads() == download_result::complete);
+    CHECK(gate.incumbents(0, 1'000) == 1'000);
+    CHECK(gate.shared.is_catching_up());  // the feed says when it is over
+}
+
 TEST_CASE("buckets that are no compact sets are read, too") {
-    filled_store others;
-    others.take(hour - 1, 0, many, 1);
+    counting_gate others = gate_before(1);
+    store_connection& connection = others.connection();
+    const auto fills = [&] {
+        take(others, 0, many);
+        others.enter(hour);
+        take(others, many, 40'000);
+    };
+    const std::string bucket = bucket_key_at(others.record(1), 0);
     SECTION("because a window has come to more than it was made for") {
-        others.take(hour, many, 40'000, 1);  // as many buckets as for the hour before
-        REQUIRE(others.store.connection().text({"OBJECT", "ENCODING", others.store.keys().hour(hour) + ":0"}) ==
-                "intset");
+        fills();
+        REQUIRE(connection.text({"OBJECT", "ENCODING", bucket}) == "intset");
+        REQUIRE(connection.text({"OBJECT", "ENCODING", bucket_key_at(others.record(-1), 0)}) == "hashtable");
     }
-    SECTION("or because the store was told so") {
-        others.store.connection().ask({"CONFIG", "SET", "set-max-intset-entries", "10"});
-        others.take(hour, many, 40'000, 1);
-        others.store.connection().ask({"CONFIG", "SET", "set-max-intset-entries", "512"});
+    SECTION("because the store was told so") {
+        connection.ask({"CONFIG", "SET", "set-max-intset-entries", "10"});
+        fills();
+        connection.ask({"CONFIG", "SET", "set-max-intset-entries", "512"});
+        REQUIRE(connection.text({"OBJECT", "ENCODING", bucket}) != "intset");
     }
-    others.is_whole();
-    joined_gate gate{noon + 31min};
-    gate.downloads();
+    SECTION("because the gate may not use DUMP") {
+        fills();
+        connection.ask({"ACL", "SETUSER", "default", "-dump"});
+    }
+    joined_gate gate{others.windows(), noon + 31min};
+    const download_result result = gate.reads();
+    connection.ask({"ACL", "SETUSER", "default", "+@all"});
+    CHECK(result == download_result::complete);
     CHECK(gate.known(many, 40'000) == 40'000);
     CHECK(gate.incumbents(0, many) == many);
 }
 
-TEST_CASE("a store whose hour has not begun has only the hour before") {
-    filled_store others;
-    others.take(hour - 1, 0, 1'000);
-    others.is_whole();
-    joined_gate gate{noon + 1min};
-    gate.downloads();
-    CHECK(gate.hour_size() == 0);
-    CHECK(gate.incumbents(0, 1'000) == 1'000);
+TEST_CASE("all budgets of a record are read, however many there are") {
+    counting_gate others = gate_before();
+    take(others, 0, 1);
+    std::vector<std::string> words{"HSET", others.record()};
+    for (std::uint64_t id = 1'000; id < 5'000; ++id) {
+        words.push_back(std::to_string(id));
+        words.push_back(std::to_string(id + 1));
+    }
+    others.connection().ask(words);
+    others.enter(hour);
+    joined_gate gate{others.windows(), noon + 31min};
+    CHECK(gate.reads() == download_result::complete);
+    for (std::uint64_t id = 1'000; id < 5'000; ++id) REQUIRE(gate.shared.view.counts_of(id)->before == id + 1);
+    CHECK(gate.shared.view.counts_of(budget)->before == 1);
 }
 
 TEST_CASE("what is older than the hour before is not read, nor what is not there") {
-    filled_store others;
+    counting_gate others = gate_before();
     const bool is_empty = GENERATE(true, false);
-    if (!is_empty) others.take(hour - 2, 0, 1'000);
-    others.is_whole();
-    joined_gate gate{noon + 1min};
-    gate.downloads();
-    CHECK(gate.hour_size() == 0);
-    CHECK(gate.incumbents(0, 1'000) == 0);
+    if (!is_empty) take(others, 0, 1'000);
+    others.enter(hour + 1);
+    joined_gate gate{is_empty ? open_windows{} : others.windows(), noon + 61min};
+    CHECK(gate.reads() == download_result::complete);
+    CHECK(gate.known(0, 1'000) + gate.incumbents(0, 1'000) == 0);
     CHECK(gate.metrics.downloaded_series.value() == 0);
 }
 
-TEST_CASE("nothing is believed of a server whose counts are not whole, until they are") {
-    filled_store others;
-    others.take(hour, 0, 1'000);
-    joined_gate gate{noon + 31min};
-    gate.runs_until([&] { return gate.ended(download_result::failed) != 0; });
-    CHECK(gate.hour_size() == 0);
-    CHECK_FALSE(gate.shared.is_catching_up());  // senders do not wait for a second attempt
-    others.is_whole();
-    gate.downloads();
-    CHECK(gate.known(0, 1'000) == 1'000);
+TEST_CASE("windows of another hour than the limiter's are not read") {
+    counting_gate others = gate_before();
+    take(others, 0, 1'000);
+    joined_gate gate{others.windows(), noon + 1min};
+    CHECK(gate.reads() == download_result::overtaken);
+    CHECK(gate.metrics.downloaded_series.value() == 0);
 }
 
-TEST_CASE("a gate that has not joined waits with it") {
-    filled_store others;
-    others.take(hour, 0, 1'000);
-    others.is_whole();
-    joined_gate gate{noon + 31min};
-    gate.shared.set_state(fleet_state::away);
-    gate.io.run_for(200ms);
-    CHECK(gate.metrics.downloads.total() == 0);
-    CHECK_FALSE(gate.shared.is_catching_up());
-    gate.shared.set_state(fleet_state::joined);
-    CHECK(gate.shared.is_catching_up());
-    gate.downloads();
-    CHECK(gate.known(0, 1'000) == 1'000);
-}
-
-TEST_CASE("it is done again when somebody asks, and only then") {
-    filled_store others;
-    others.take(hour, 0, 1'000);
-    others.is_whole();
-    joined_gate gate{noon + 31min};
-    gate.downloads();
-    others.store.connection().ask({"HSET", others.store.keys().head(), "server", ""});
-    others.take(hour, 1'000, 1'000);
-    others.is_whole();
-    gate.io.run_for(200ms);
-    CHECK(gate.metrics.downloads.total() == 1);
-    net::co_spawn(gate.io, gate.under_test.once_more(), net::detached);
-    gate.downloads();
-    CHECK(gate.known(0, 2'000) == 2'000);
-    CHECK(gate.ended(download_result::failed) == 0);
-}
-
-TEST_CASE("an hour that ends meanwhile is read as the one before") {
-    filled_store others;
-    others.take(hour, 0, 80'000);
-    others.is_whole();
-    joined_gate gate{noon + 31min};
+TEST_CASE("a download is overtaken by the hour's end and by a loss of data, and may be repeated") {
+    counting_gate others = gate_before();
+    take(others, 0, many);
+    others.enter(hour);
+    take(others, 0, 4 * many);
+    joined_gate gate{others.windows(), noon + 31min};
+    gate.begin();
     gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; });
-    gate.is_told(noon + 61min);
-    (void)gate.limiter.time().in_force(gate.shared.now());  // as a request does
-    REQUIRE(gate.ended(download_result::complete) == 0);
-    gate.downloads();
-    CHECK(gate.ended(download_result::overtaken) == 1);
-    CHECK(gate.hour_size() == 0);
-    CHECK(gate.incumbents(0, 80'000) == 80'000);
+    REQUIRE_FALSE(gate.is_complete);
+    open_windows next = others.windows();
+    SECTION("the limiter has begun another hour") {
+        others.enter(hour + 1);
+        next = others.windows();
+        static_cast<void>(gate.limiter.time().in_force(noon + 61min));
+        gate.shared.view.clock.hear(noon + 61min, hour + 1, fleet_shared::clocks().steady, noon + 61min);
+    }
+    SECTION("the store has, and the limiter will") {
+        ++next.hour;
+        gate.shared.view.hear(next);
+        next.hour = hour;
+    }
+    SECTION("windows were dropped") {
+        ++next.generation;
+        gate.shared.view.adopt(next);
+        --next.generation;
+    }
+    SECTION("data was lost") {
+        gate.shared.view.begin("other", next);
+    }
+    CHECK(gate.ends() == download_result::overtaken);
+    gate.shared.view.begin("epoch", next);
+    CHECK(gate.reads() == download_result::complete);
+    CHECK(gate.incumbents(0, many) == many);
+    CHECK(gate.known(0, 4 * many) == (next.hour == hour ? 4 * many : 0));
 }
 
 TEST_CASE("a connection that is lost meanwhile is no reason to know half of it") {
-    filled_store others;
-    others.take(hour, 0, 80'000);
-    others.is_whole();
-    joined_gate gate{noon + 31min};
+    counting_gate others = gate_before();
+    others.enter(hour);
+    take(others, 0, 4 * many);
+    joined_gate gate{others.windows(), noon + 31min};
+    gate.begin();
     gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; });
-    others.store.connection().ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
-    REQUIRE(gate.ended(download_result::complete) == 0);
-    gate.downloads();
-    CHECK(gate.ended(download_result::failed) >= 1);
-    CHECK(gate.known(0, 80'000) == 80'000);
+    others.connection().ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    REQUIRE_FALSE(gate.is_complete);
+    CHECK(gate.ends() == download_result::failed);
+    CHECK(gate.reads() == download_result::complete);
+    CHECK(gate.known(0, 4 * many) == 4 * many);
 }
 
-TEST_CASE("a server that is not there fails, and is tried again") {
-    joined_gate gate{noon};
+TEST_CASE("a download from another server than the one that has named the windows has failed") {
+    counting_gate others = gate_before();
+    joined_gate gate{others.windows(), noon - 1min};
+    CHECK(gate.reads(1) == download_result::failed);
+    CHECK(gate.reads() == download_result::complete);
+}
+
+TEST_CASE("what is in no store of a fleet fails") {
+    counting_gate others = gate_before();
+    take(others, 0, 1'000);
+    const bool is_bucket = GENERATE(true, false);
+    const std::string wrong = is_bucket ? bucket_key_at(others.record(), 7) : others.record();
+    others.enter(hour);
+    others.connection().ask({"DEL", wrong});
+    const std::string kind = GENERATE("SET", "SADD");
+    others.connection().ask({kind, wrong, "word"});
+    joined_gate gate{others.windows(), noon + 31min};
+    CHECK(gate.reads() == download_result::failed);
+    CHECK(gate.is_over_full(1) == over_full::unknown);
+}
+
+TEST_CASE("a server that is not there fails") {
+    joined_gate gate{{.hour = hour, .buckets = {.hour = 4}}, noon};
     gate.settings.store.unix_path += "-nowhere";
-    gate.runs_until([&] { return gate.ended(download_result::failed) >= 2; });
-    CHECK(gate.ended(download_result::complete) == 0);
+    CHECK(gate.reads() == download_result::failed);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 struct scene {
     shared_config settings;
     fleet_metrics metrics;
-    fleet_shared fleet{settings, metrics};
+    fleet_shared fleet{settings, {"a", "1", "f"}, metrics};
 
     std::string text() {
         exposition out;
@@ -37,55 +37,58 @@ struct scene {
 
 TEST_CASE("what is counted about a fleet is written family by family", "[fleet]") {
     scene at;
-    at.fleet.set_state(fleet_state::joined);
-    at.fleet.set_members({{.name = "a", .version = "1"}, {.name = "b", .version = "1"}});
+    at.fleet.view.set_state(store_reach::joined);
+    *at.fleet.members.lock() = {{.name = "a", .version = "1"}, {.name = "b", .version = "1"}};
     at.metrics.claims.add(9);
-    at.metrics.series[claim_outcome::known].add(100);
-    at.metrics.series[claim_outcome::taken].add(20);
-    at.metrics.series[claim_outcome::refused].add(6);
-    at.metrics.series[claim_outcome::unknown].add(7);
+    at.metrics.series[store_outcome::known].add(100);
+    at.metrics.series[store_outcome::taken].add(20);
+    at.metrics.series[store_outcome::completed].add(5);
+    at.metrics.series[store_outcome::refused].add(6);
+    at.metrics.series[store_outcome::waits].add(4);
+    at.metrics.series[store_outcome::unknown].add(7);
     at.metrics.unanswered_series.add(8);
+    at.metrics.alone_series.add(10);
     at.metrics.failures[redis_error::kind::timeout].add(4);
     at.metrics.failures[redis_error::kind::out_of_memory].add(5);
+    at.metrics.other_epoch.add(19);
     at.metrics.no_turn.add(3);
     at.metrics.closed.add(2);
-    at.metrics.told[claim_outcome::known].add(15);
-    at.metrics.told[claim_outcome::taken].add(16);
-    at.metrics.told[claim_outcome::refused].add(17);
-    at.metrics.told_too_late.add(18);
-    at.metrics.lost.add(19);
-    at.metrics.recoveries.add(20);
+    at.metrics.waiting.add(11);
+    at.metrics.claim_duration.observe(250ms);
+    at.metrics.claim_duration.observe(500ms);
+    at.metrics.losses.add(20);
+    at.metrics.untold.set(18);
+    at.metrics.told[store_outcome::known].add(15);
+    at.metrics.told[store_outcome::taken].add(16);
     at.metrics.downloads[download_result::complete].add(21);
     at.metrics.downloads[download_result::overtaken].add(22);
     at.metrics.downloads[download_result::failed].add(23);
     at.metrics.downloaded_series.add(24);
-    at.metrics.unasked_series.add(25);
+    at.fleet.view.set_fresh_until(monotonic_clock::now() + 60s);
     at.metrics.fed_series.add(26);
-    at.metrics.struck_series.add(27);
     at.metrics.feed_gaps.add(28);
-    at.fleet.feed.note(1, std::chrono::steady_clock::now() + 60s);
-    at.metrics.shared_out.add(31);
-    at.metrics.owed[claim_outcome::known].add(32);
-    at.metrics.owed[claim_outcome::taken].add(33);
-    at.metrics.owed[claim_outcome::refused].add(34);
-    at.metrics.owed_too_late.add(35);
-    at.fleet.own_shares.grant(hour_number(at.fleet.now()), share_state::of_hour);
-    at.metrics.waiting.add(11);
-    at.metrics.claim_duration.observe(250ms);
-    at.metrics.claim_duration.observe(500ms);
+    at.metrics.unasked_series.add(25);
     at.fleet.store.metrics.connections.add(12);
     at.fleet.store.metrics.connect_failures.add(13);
     at.fleet.store.metrics.late_replies.add(14);
     CHECK(at.samples() ==
           "seriesgate_shared_up 1\n"
+          "seriesgate_shared_state{state=\"joining\"} 0\n"
+          "seriesgate_shared_state{state=\"joined\"} 1\n"
+          "seriesgate_shared_state{state=\"refilling\"} 0\n"
+          "seriesgate_shared_state{state=\"away\"} 0\n"
+          "seriesgate_shared_state{state=\"away: clock\"} 0\n"
           "seriesgate_shared_gates 2\n"
           "seriesgate_shared_clock_offset_seconds 0\n"
           "seriesgate_shared_claims_total 9\n"
           "seriesgate_shared_claimed_series_total{outcome=\"known\"} 100\n"
           "seriesgate_shared_claimed_series_total{outcome=\"taken\"} 20\n"
+          "seriesgate_shared_claimed_series_total{outcome=\"completed\"} 5\n"
           "seriesgate_shared_claimed_series_total{outcome=\"refused\"} 6\n"
+          "seriesgate_shared_claimed_series_total{outcome=\"waits\"} 4\n"
           "seriesgate_shared_claimed_series_total{outcome=\"unknown\"} 7\n"
           "seriesgate_shared_unanswered_series_total 8\n"
+          "seriesgate_shared_alone_series_total 10\n"
           "seriesgate_shared_claim_failures_total{reason=\"unreachable\"} 0\n"
           "seriesgate_shared_claim_failures_total{reason=\"timeout\"} 4\n"
           "seriesgate_shared_claim_failures_total{reason=\"protocol\"} 0\n"
@@ -94,35 +97,24 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
           "seriesgate_shared_claim_failures_total{reason=\"out_of_memory\"} 5\n"
           "seriesgate_shared_claim_failures_total{reason=\"denied\"} 0\n"
           "seriesgate_shared_claim_failures_total{reason=\"other\"} 0\n"
-          "seriesgate_shared_claim_failures_total{reason=\"lost\"} 19\n"
+          "seriesgate_shared_claim_failures_total{reason=\"lost_data\"} 19\n"
           "seriesgate_shared_claim_failures_total{reason=\"no_turn\"} 3\n"
           "seriesgate_shared_claims_closed_total 2\n"
-          "seriesgate_shared_recoveries_total 20\n"
-          "seriesgate_shared_at_once 0\n"
-          "seriesgate_shared_untold_series 0\n"
+          "seriesgate_shared_claims_waiting 11\n"
+          "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
+          "seriesgate_shared_claim_duration_seconds_count 2\n"
+          "seriesgate_shared_losses_total 20\n"
+          "seriesgate_shared_untold_series 18\n"
           "seriesgate_shared_told_series_total{outcome=\"known\"} 15\n"
           "seriesgate_shared_told_series_total{outcome=\"taken\"} 16\n"
-          "seriesgate_shared_told_series_total{outcome=\"refused\"} 17\n"
-          "seriesgate_shared_told_series_total{outcome=\"too_late\"} 18\n"
           "seriesgate_shared_downloads_total{result=\"complete\"} 21\n"
           "seriesgate_shared_downloads_total{result=\"overtaken\"} 22\n"
           "seriesgate_shared_downloads_total{result=\"failed\"} 23\n"
           "seriesgate_shared_downloaded_series_total 24\n"
           "seriesgate_shared_feed_up 1\n"
           "seriesgate_shared_fed_series_total 26\n"
-          "seriesgate_shared_struck_series_total 27\n"
           "seriesgate_shared_feed_gaps_total 28\n"
           "seriesgate_shared_unasked_series_total 25\n"
-          "seriesgate_shared_has_share 1\n"
-          "seriesgate_shared_share_series_total 31\n"
-          "seriesgate_shared_owed_series 0\n"
-          "seriesgate_shared_owed_told_series_total{outcome=\"known\"} 32\n"
-          "seriesgate_shared_owed_told_series_total{outcome=\"taken\"} 33\n"
-          "seriesgate_shared_owed_told_series_total{outcome=\"refused\"} 34\n"
-          "seriesgate_shared_owed_told_series_total{outcome=\"too_late\"} 35\n"
-          "seriesgate_shared_claims_waiting 11\n"
-          "seriesgate_shared_claim_duration_seconds_sum 0.75\n"
-          "seriesgate_shared_claim_duration_seconds_count 2\n"
           "seriesgate_shared_connections_total 12\n"
           "seriesgate_shared_connect_failures_total 13\n"
           "seriesgate_shared_late_replies_total 14\n");
@@ -130,9 +122,13 @@ TEST_CASE("what is counted about a fleet is written family by family", "[fleet]"
 
 TEST_CASE("a gate that cannot ask is not up", "[fleet]") {
     scene at;
-    CHECK(at.samples().starts_with("seriesgate_shared_up 0\n"));
-    at.fleet.set_state(fleet_state::away);
-    CHECK(at.samples().starts_with("seriesgate_shared_up 0\n"));
+    CHECK(at.samples().starts_with("seriesgate_shared_up 0\nseriesgate_shared_state{state=\"joining\"} 1\n"));
+    for (const store_reach state : {store_reach::refilling, store_reach::away, store_reach::wrong_clock}) {
+        at.fleet.view.set_state(state);
+        const std::string samples = at.samples();
+        CHECK(samples.starts_with("seriesgate_shared_up 0\n"));
+        CHECK(samples.find("{state=\"" + std::string{name_of(state)} + "\"} 1\n") != samples.npos);
+    }
 }
 
 TEST_CASE("every family of a fleet has help and a type, once, and counters end in _total", "[fleet]") {
@@ -151,7 +147,7 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
         if (keyword == "TYPE") CHECK((type == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 28);
+    CHECK(helped.size() == 23);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/claim_store.hpp"
+#include "fleet/shared_store.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
@@ -46,7 +46,7 @@ std::uint64_t minus(std::int64_t number) {
 }
 
 /// What the store has under a key, with the text of its DUMP.
-std::string dump_in(claim_store& store, const numbers& members) {
+std::string dump_in(shared_store& store, const numbers& members) {
     std::vector<std::string> words{"SADD", "k"};
     for (const std::uint64_t each : members) words.push_back(member_text(each));
     store.connection().ask({"DEL", "k"});
@@ -109,7 +109,7 @@ TEST_CASE("a payload that is cut short, or was changed, is never read beyond its
 }
 
 TEST_CASE("what a real server writes is read, or known for another form") {
-    claim_store store;
+    shared_store store;
     SECTION("sets of fingerprints, up to the most that are compact") {
         const std::size_t count = GENERATE(1u, 2u, 7u, 8u, 64u, 256u, 511u, 512u);
         numbers members;

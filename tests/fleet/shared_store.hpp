@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/claim_store.hpp"
 #include "fleet/gate_script.hpp"
 #include "fleet/shared_store_model.hpp"
 #include "fleet/store_script.hpp"
+#include "fleet/store_process.hpp"
 #include "fleet/store_text.hpp"
 
 namespace seriesgate::testing {
@@ -26,9 +26,15 @@ struct script_change {
     std::string to;
 };
 
+/// A server for all cases of this program, which take turns: each begins by emptying it.
+inline store_process& the_store() {
+    static store_process process;
+    return process;
+}
+
 class shared_store {
     store_connection connection_{the_store()};
-    shared_keys keys_{"t"};
+    store_keys keys_{"t"};
     std::string calls_, gates_;  // digests
     bool is_changed_ = false;
 
@@ -60,7 +66,7 @@ class shared_store {
     void empty() { connection_.ask({"FLUSHALL"}); }
     void remove(const std::string& key) { connection_.ask({"DEL", key}); }
 
-    [[nodiscard]] const shared_keys& keys() const { return keys_; }
+    [[nodiscard]] const store_keys& keys() const { return keys_; }
     store_connection& connection() { return connection_; }
 
     std::map<std::string, std::string> fields(const std::string& key) {

@@ -90,7 +90,11 @@ class shared_store_model {
         if (may_lapse() && at >= open_ * 3600 + of.grace.count()) lapsed_ = open_;
         heartbeat_answer answer{.state = state(heartbeat_status::heard, std::chrono::seconds{at - seconds(now_)})};
         for (const auto& [name, its] : gates_)
-            answer.gates.push_back({.name = name, .hour = its.hour, .version = its.version});
+            answer.gates.push_back(
+                {.name = name,
+                 .hour = its.hour,
+                 .version = its.version,
+                 .silent_seconds = std::clamp<std::int64_t>(seconds(now_) - its.clock, 0, silent_max)});
         return answer;
     }
 

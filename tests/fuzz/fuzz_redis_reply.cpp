@@ -1,7 +1,9 @@
 // Any bytes as the replies of a Redis, in any pieces: the same replies, or the same end, as from the whole; within
 // bounds.
-#include "claim/claim.hpp"
-#include "fleet/feed_text.hpp"
+#include <bit>
+
+#include "fleet/set_dump.hpp"
+#include "fleet/store_text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
 #include "redis/redis_reply.hpp"
@@ -28,6 +30,52 @@ void look_at(const redisReply& reply, std::size_t depth, seen& all) {
     for (std::size_t i = 0; i < reply.elements; ++i) look_at(*reply.element[i], depth + 1, all);
 }
 
+void look_at(const open_windows& open) {
+    for (const std::uint32_t each : {open.buckets.hour, open.buckets.day, open.buckets.before})
+        require(each == 0 || std::has_single_bit(each), "buckets that are no power of two");
+    require(open.now.time_since_epoch().count() >= 0 && open.hour >= -1, "windows before all time");
+}
+
+void look_at(const fed_call& call) {
+    std::size_t series = 0;
+    for (const fed_run& run : call.runs) {
+        require(!run.fingerprints.empty(), "a run without series");
+        series += run.fingerprints.size();
+        for (const std::uint8_t place : run.budgets) require(place < call.budgets.size(), "a budget that is not there");
+    }
+    require(series != 0 && series <= call_series_max && series <= call.upto, "no call's series");
+}
+
+/// What scripts answer, and sets.
+void read_as_store(const redisReply& reply) {
+    const store_call asked{
+        .fingerprints = {1, 2}, .runs = {{.series = 2, .budgets = {0}}}, .budgets = {{.id = 7, .limit = 1}}};
+    if (const auto answer = read_answer(reply, asked)) {
+        const bool is_decided = answer->status == store_status::decided;
+        look_at(answer->windows);
+        require(answer->series.size() == (is_decided ? 2 : 0), "decisions about other series");
+        require(answer->budgets.size() == (is_decided ? 1 : 0), "counts of other budgets");
+        for (const series_decision& each : answer->series) require(each.budget == 0, "refused by no budget");
+    }
+    if (const auto answer = read_heartbeat_answer(reply)) {
+        look_at(answer->state.windows);
+        require(answer->gates.size() < reply.elements, "more gates than words");
+    }
+    if (const auto page = read_feed_page(reply)) {
+        require(page->calls.size() <= feed_entries_max, "too many calls");
+        std::uint64_t before = 0;
+        for (const fed_call& each : page->calls) {
+            look_at(each);
+            require(each.upto > before && each.upto <= page->state.fed, "series that are not in the feed");
+            before = each.upto;
+        }
+    }
+    std::vector<std::uint64_t> members;
+    const std::string_view dump = text_of(reply);
+    require(read_set_dump(dump, members) || members.empty(), "half a set");
+    require(2 * members.size() <= dump.size(), "more members than there is room for");
+}
+
 /// What else reads replies takes any.
 void read_as_answers(const redisReply& reply) {
     const host_port asked{"node.test", 7000};
@@ -37,13 +85,7 @@ void read_as_answers(const redisReply& reply) {
     for (const host_port& each : nodes) require(each.port != 0 && !each.host.empty(), "a node without an address");
     static_cast<void>(role_in(reply));
     static_cast<void>(info_field(text_of(reply), "run_id"));
-    if (const auto fed = read_feed_answer(reply)) {
-        require(fed->claims.size() <= fed_claims_max, "too many claims");
-        for (const fed_claim& each : fed->claims) {
-            require(!each.fingerprints.empty() && each.fingerprints.size() <= claimed_series_max, "no claim's series");
-            require(each.upto <= fed->series && each.fingerprints.size() <= each.upto, "more series than there are");
-        }
-    }
+    read_as_store(reply);
     if (reply.type != REDIS_REPLY_ERROR) return;
     const redis_error error = error_of_reply(text_of(reply));
     require(error.text.size() <= redis_error_bytes_max, "a long error");

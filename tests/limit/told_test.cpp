@@ -81,6 +81,37 @@ TEST_CASE("budgets show what all gates have counted") {
     }
 }
 
+TEST_CASE("series that the store counts in overflow budgets count there, although the gate has others for them") {
+    told_gate gate{three_limits(), at(10, 30), set_kind::exact};
+    gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
+    const std::vector<heard_budget> shared{{.place = 0, .hourly = 8, .daily = 9},
+                                           {.place = 1, .hourly = 40, .daily = 41, .is_overflow = true},
+                                           {.place = 2, .hourly = 30, .daily = 31, .is_overflow = true}};
+    const auto check = [](const std::vector<budget_figures>& all, std::uint64_t own, std::uint64_t overflow) {
+        REQUIRE(all.size() == 2);
+        for (const budget_figures& each : all)
+            CHECK(each.hourly.series_current == (name_of(each).overflow ? overflow : own));
+    };
+    SECTION("taken") {
+        CHECK(gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::taken, .heard = shared}) ==
+              verdict_list{verdict::admitted});
+        check(gate.figures().tenants, 3, 40);
+        check(gate.figures().limits, 2, 30);
+        const std::uint64_t one = fingerprint_in(gate.sent, 1);
+        const telling told_again = describe(gate.limiter, {&one, 1}, tell_kind::refills);
+        REQUIRE(told_again.budgets.size() == 1);
+        for (const named_budget& each : told_again.budgets[0])
+            CHECK(each.role.overflow == (each.role.kind != budget_kind::global));
+    }
+    SECTION("refused") {
+        gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::refused, .place = 2, .heard = shared});
+        CHECK(gate.refused_by(0) == "jobs");
+        CHECK(gate.figures().hourly.series_current == 8);
+        CHECK(gate.figures().tenants.at(0).hourly.series_current == 3);
+        CHECK(gate.figures().limits.at(0).hourly.series_current == 2);
+    }
+}
+
 TEST_CASE("nothing is counted twice") {
     limit_rules settings = three_limits();
     settings.global.daily = settings.tenants.fallback.daily = settings.limits[0].maxima.daily = 0;
@@ -181,25 +212,38 @@ TEST_CASE("a refusal is forgotten with the hour, and with the rules that it was 
 TEST_CASE("a refusal in the grace is forgotten with it, whether or not the gate has seen the hour before") {
     const bool was_there = GENERATE(true, false);
     told_gate gate{three_limits(), was_there ? at(10, 30) : at(11, 1)};
-    gate.lookup(0, 1, at(11, 2));
-    told said = gate.saying(refused_by_budget(0));
-    said.in_grace = true;
-    CHECK(gate.commit(said, at(11, 2)) == verdict_list{verdict::refused_hourly});
+    CHECK(gate.offer(0, 1, at(11, 2), refused_by_budget(0)) == verdict_list{verdict::refused_hourly});
     CHECK(gate.lookup(0, 1, at(11, 9, 59)) == 0);
     CHECK(gate.lookup(0, 1, at(11, 10)) == 1);
     gate.commit(gate.saying(refused_by_budget(0)), at(11, 10));
     CHECK(gate.lookup(0, 1, at(11, 59)) == 0);
 }
 
-TEST_CASE("a refusal of the grace that comes after it decides its request and is not remembered") {
+TEST_CASE("a refusal after the grace is not remembered if nothing but kept places is in the way") {
     told_gate gate{three_limits()};
-    gate.lookup(0, 1, at(11, 9, 59));
-    told said = gate.saying(refused_by_budget(1));
-    said.in_grace = true;
-    gate.limiter.maintain(at(11, 10));
-    CHECK(gate.commit(said, at(11, 10)) == verdict_list{verdict::refused_hourly});
-    CHECK(gate.refused_by(0) == "__other__");
-    CHECK(gate.lookup(0, 1, at(11, 10)) == 1);
+    std::vector<heard_budget> global{{.place = 0, .hourly = 9, .daily = 20, .awaited = 1}};
+    told_series each{.outcome = told_outcome::refused, .heard = global};
+    std::size_t asked_again = 0;
+    SECTION("of the hour") {
+        asked_again = 1;
+    }
+    SECTION("of the day") {
+        each.window = refusing_window::daily;
+        global[0].daily = 19;
+        asked_again = 1;
+    }
+    SECTION("in a day that is full") {
+        each.window = refusing_window::daily;
+    }
+    SECTION("in an hour that is full") {
+        global[0].hourly = 10;
+    }
+    SECTION("without a place that is kept") {
+        global[0].awaited = 0;
+    }
+    gate.offer(0, 1, at(11, 10), each);
+    CHECK(gate.refused_by(0) == "global");
+    CHECK(gate.lookup(0, 1, at(11, 10)) == asked_again);
 }
 
 TEST_CASE("a grace that other rules make longer keeps its refusals to its new end") {
@@ -214,16 +258,16 @@ TEST_CASE("a grace that other rules make longer keeps its refusals to its new en
     CHECK(gate.lookup(0, 1, at(11, 30)) == 1);
 }
 
-TEST_CASE("what nobody has answered is refused or passes, and is asked again the next time") {
+TEST_CASE("what nobody has answered is refused and asked again the next time, or passes and is known") {
     told_gate gate{three_limits()};
     CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::withheld}) ==
           verdict_list(2, verdict::refused_hourly));
     CHECK(gate.refused_by(0) == "__unavailable__");
     CHECK(gate.figures().hourly == tally{.refused = 0, .samples_refused = 4});
     CHECK(gate.lookup(0, 2, at(10, 30)) == 2);
-    CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::let_pass}) == verdict_list(2, verdict::admitted));
-    CHECK(gate.lookup(0, 2, at(10, 30)) == 2);
-    CHECK(gate.figures().hourly == tally{.current = 0, .samples_refused = 4});
+    CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::passes}) == verdict_list(2, verdict::admitted));
+    CHECK(gate.lookup(0, 2, at(10, 30)) == 0);
+    CHECK(gate.figures().hourly == tally{.current = 2, .samples_refused = 4});
 }
 
 TEST_CASE("a series that a limit applies to and that nobody was asked about is withheld") {

@@ -3,10 +3,9 @@
 #include <bit>
 #include <chrono>
 
-#include "claim/questions.hpp"
+#include "claim/store_questions.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/untold.hpp"
 #include "plan/requests.hpp"
 #include "series/label.hpp"
 #include "support/catch.hpp"
@@ -442,12 +441,69 @@ TEST_CASE("a value that has no room in one day and has it in the next does not c
     const std::uint64_t without_label = planning.fingerprint_at(0);
     const std::string body = body_of("two");
     REQUIRE(planning.read(body, {}, protocol::v1).code == wire_errc::none);
-    questions to_ask{hash_key::known_to_all()};
-    untold aside;
-    REQUIRE(planning.ask(limiter, midnight - 1min, {}, to_ask, nullptr, aside).code == wire_errc::none);
+    fleet_view view;
+    store_questions to_ask{hash_key::known_to_all()};
+    request_tickets holds;
+    const auto ask_at = [&](time_point now) {
+        return planning.ask(limiter, {.view = view, .now = now, .steady = {}}, {}, to_ask, holds).code;
+    };
+    REQUIRE(ask_at(midnight - 1min) == wire_errc::none);
     CHECK(planning.fingerprint_at(0) != without_label);
-    REQUIRE(planning.ask(limiter, midnight, {}, to_ask, nullptr, aside).code == wire_errc::none);
+    REQUIRE(ask_at(midnight) == wire_errc::none);
     CHECK(planning.fingerprint_at(0) == without_label);
+}
+
+TEST_CASE("in a fleet a request asks its store, and what it hears decides") {
+    limit_rules rules = limited_to(100);
+    series_limiter limiter{rules, noon, hash_key::known_to_all(), limit_scope::fleet};
+    fleet_view view;
+    view.begin("epoch", {.hour = hour_number(noon)});
+    view.set_state(store_reach::joined);
+    planner planning{hash_key::known_to_all()};
+    store_questions to_ask{hash_key::known_to_all()};
+    request_tickets holds;
+    const std::string body = request_of(0, 3).SerializeAsString();
+    const auto ask_at = [&](time_point now) {
+        REQUIRE(planning.read(body, {}, protocol::v1).code == wire_errc::none);
+        REQUIRE(planning.ask(limiter, {.view = view, .now = now, .steady = {}}, {}, to_ask, holds).code ==
+                wire_errc::none);
+        return to_ask.calls();
+    };
+    const auto calls = ask_at(noon);
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].fingerprints.size() == 3);
+    CHECK_FALSE(planning.is_outdated(limiter, noon));
+    SECTION("the answer") {
+        store_answer answer{.series = std::vector<series_decision>(3, {.outcome = store_outcome::taken}),
+                            .budgets = std::vector<budget_in_store>(1)};
+        answer.series[1].outcome = store_outcome::refused;
+        const std::vector<std::optional<store_answer>> answers{answer};
+        const auto made =
+            planning.hear(limiter, noon, {}, to_ask.tell(answers, [](auto) { return told_outcome::withheld; }));
+        REQUIRE(made.has_value());
+        CHECK(made->refused_series == 1);
+        CHECK(planning.verdict_of(1) == verdict::refused_hourly);
+        CHECK(ask_at(noon).empty());  // all are known or refused
+        CHECK_FALSE(holds.asking);
+        CHECK_FALSE(planning.is_outdated(limiter, noon + 1h));
+    }
+    SECTION("another hour, or other rules, are noticed") {
+        CHECK(planning.is_outdated(limiter, noon + 1h));
+        ask_at(noon + 1h);
+        CHECK_FALSE(planning.is_outdated(limiter, noon + 1h));
+        limiter.reconfigure(rules);
+        CHECK(planning.is_outdated(limiter, noon + 1h));
+    }
+    SECTION("what it holds says whether series of the hour before pass") {
+        CHECK(holds.asking);
+        CHECK(holds.accepting);  // in the grace
+        ask_at(noon + 10min);
+        CHECK(holds.asking);
+        CHECK_FALSE(holds.accepting);
+        view.set_state(store_reach::away);
+        ask_at(noon + 10min);
+        CHECK(holds.accepting);
+    }
 }
 
 }  // namespace plan_test

@@ -38,7 +38,6 @@ struct gate {
                       .limiter = offers.limiter,
                       .noted = noted,
                       .metrics = metrics,
-                      .is_in_fleet = false,
                       .now = [] { return time_point{wall_clock::now()}; }}};
 
     explicit gate(const std::filesystem::path& directory, std::chrono::milliseconds interval = std::chrono::hours{1})

@@ -1,13 +1,8 @@
-# The scripts that a fleet's store runs become texts in the room that sends them. That of claims has several parts, each
-# of which has the locals of those before it.
-set(parts_of_claim claim claim_windows claim_names claim_records claim_room claim_series claim_histograms claim_changes)
-foreach(name telling recover feed shares)
-  set(parts_of_${name} ${name})
-endforeach()
-# The simple protocol, see PROTOCOL.md: what counts series, and what gates say of themselves.
+# The scripts that a fleet's store runs become texts in the room that sends them. Each part has the locals of those before
+# it. `store` counts series, `gate` hears gates and lets them read the feed.
 set(parts_of_store store_head store_windows store_budgets store_series)
 set(parts_of_gate store_head store_gate)
-foreach(name claim telling recover feed shares store gate)
+foreach(name store gate)
   set(SCRIPT "")
   foreach(part ${parts_of_${name}})
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/fleet/${part}.lua)
