@@ -62,7 +62,7 @@ void fleet_view::move_to(const open_windows& open) {
     knows_before_ = false;
     for (auto each = counts_.begin(); each != counts_.end();) {
         budget_counts& of = each->second;
-        of = {.hourly = 0, .daily = same_day ? of.daily : 0, .before = follows ? of.hourly : 0, .kept = {}};
+        of = {.hourly = 0, .daily = same_day ? of.daily : 0, .before = follows ? of.hourly : 0, .kept = {}, .fed = 0};
         each = of == budget_counts{} ? counts_.erase(each) : std::next(each);
     }
     for (auto& [id, of] : alone_) of = {.hourly = 0, .daily = same_day ? of.daily : 0};
@@ -102,6 +102,7 @@ void fleet_view::hear(const fed_call& said) {
         if (of == nullptr) continue;
         if (said.hour == windows_.hour) {
             of->hourly = std::max(of->hourly, each.hourly);
+            of->fed = std::max(of->fed, each.hourly);
             of->before = std::max(of->before, each.before);
         } else if (said.hour + 1 == windows_.hour) {
             of->before = std::max(of->before, each.hourly);

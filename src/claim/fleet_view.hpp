@@ -39,6 +39,7 @@ class fleet_view {
         std::uint64_t daily = 0;
         std::uint64_t before = 0;             ///< of the hour before
         std::optional<std::uint64_t> kept{};  ///< see budget_in_store
+        std::uint64_t fed = 0;                ///< of `hourly`: what the feed has said, so this gate knows the series
 
         friend bool operator==(const budget_counts&, const budget_counts&) = default;
     };

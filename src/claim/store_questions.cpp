@@ -31,7 +31,7 @@ unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& 
     if (!knows_all) return made;
     made.counted = [&view](std::uint64_t id) {
         const auto counts = view.counts_of(id);
-        return counts ? counts->hourly : 0;
+        return counts ? counts->fed : 0;
     };
     return made;
 }
@@ -241,6 +241,30 @@ bool store_questions::ask_rest(std::span<const std::optional<store_answer>> answ
     return true;
 }
 
+namespace {
+
+/// Nobody who is not answered knows more than who has to wait.
+series_decision decision_in(const store_answer* answer, std::size_t place) {
+    return answer == nullptr ? series_decision{.outcome = store_outcome::waits} : answer->series[place];
+}
+
+bool is_below(const shared_budget& of, const budget_in_store& is, refusing_window window) {
+    const series_maxima& maxima = is.is_overflow ? of.overflow_maxima : of.maxima;
+    return window == refusing_window::hourly ? is.hourly < maxima.hourly : is.daily < maxima.daily;
+}
+
+}  // namespace
+
+/// Whether a series passes although the store has refused it, or has said nothing.
+bool store_questions::passes_all_the_same(turn when, const series_decision& said, const store_call& asked,
+                                          const store_answer* answer) noexcept {
+    if (when != turn::unsure && when != turn::doubtful) return false;
+    if (said.outcome != store_outcome::refused)
+        return said.outcome == store_outcome::waits || said.outcome == store_outcome::unknown;
+    // The store may not have been told yet that this is one of those that it keeps places for.
+    return when == turn::unsure && is_below(asked.budgets[said.budget], answer->budgets[said.budget], said.window);
+}
+
 /// Of the histograms that were part of the first turn.
 store_questions::fates store_questions::fates_of(std::span<const std::optional<store_answer>> answers) const {
     assert(answers.size() == calls_.size());
@@ -251,15 +275,17 @@ store_questions::fates store_questions::fates_of(std::span<const std::optional<s
     };
     for (std::size_t i = 0; i < calls_.size(); ++i) {
         std::size_t next = 0;
-        for (std::size_t run = 0; run < calls_[i].runs.size() && answers[i]; ++run) {
+        const store_answer* const answer = answers[i] ? &*answers[i] : nullptr;
+        for (std::size_t run = 0; run < calls_[i].runs.size(); ++run) {
             const asked_run& as = runs_[i][run];
             for (std::uint32_t in_run = 0; in_run < calls_[i].runs[run].series; ++in_run) {
-                const series_decision& said = answers[i]->series[next++];
+                const series_decision said = decision_in(answer, next++);
                 if (as.of == nullptr || !family_at(as.of->series[as.first + in_run])) continue;
                 const std::uint32_t at = as.of->series[as.first + in_run];
-                if (said.outcome == store_outcome::refused)
+                const bool passes = passes_all_the_same(as.of->when, said, calls_[i], answer);
+                if (said.outcome == store_outcome::refused && !passes)
                     note_refused(at, said.window);
-                else if (said.outcome != store_outcome::waits)
+                else if (said.outcome != store_outcome::waits || passes)
                     found[family_at(at).fingerprint].is_accepted = true;
             }
         }
@@ -313,15 +339,6 @@ void store_questions::ask_late(group& of, const fates& by_family) {
 
 // --- What the limiter is told.
 
-namespace {
-
-bool is_below(const shared_budget& of, const budget_in_store& is, refusing_window window) {
-    const series_maxima& maxima = is.is_overflow ? of.overflow_maxima : of.maxima;
-    return window == refusing_window::hourly ? is.hourly < maxima.hourly : is.daily < maxima.daily;
-}
-
-}  // namespace
-
 told store_questions::tell(std::span<const std::optional<store_answer>> answers, const without_answer& otherwise) {
     assert(answers.size() == calls_.size() && !has_rest_);
     told all{.hour = hour_,
@@ -354,9 +371,7 @@ told store_questions::tell(std::span<const std::optional<store_answer>> answers,
 
 void store_questions::tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
                                const store_answer* answer, const without_answer& otherwise, told& into) {
-    const auto said_of = [&](std::uint32_t i) {
-        return answer == nullptr ? series_decision{.outcome = store_outcome::waits} : answer->series[first + i];
-    };
+    const auto said_of = [&](std::uint32_t i) { return decision_in(answer, first + i); };
     if (run.of == nullptr) {
         for (std::uint32_t i = 0; i < as.series; ++i)
             into.known_followers[followers_[run.first + i]] = said_of(i).outcome == store_outcome::known;
@@ -381,7 +396,6 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
         }
         heard = std::span{heard_}.subspan(begin);
     }
-    const bool passes_unanswered = run.of->when == turn::unsure || run.of->when == turn::doubtful;
     std::vector<const shared_budget*> budgets;
     for (std::uint32_t i = 0; i < as.series; ++i) {
         told_series& one = into.pending[run.of->series[run.first + i]];
@@ -403,10 +417,7 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
                 const auto by = std::ranges::find(as.budgets, said.budget);
                 assert(by != as.budgets.end());  // who reads replies has seen to it
                 one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
-                // The store may not have been told yet that this is one of those that it keeps places for.
-                if (run.of->when == turn::unsure &&
-                    is_below(asked.budgets[said.budget], answer->budgets[said.budget], said.window))
-                    one.outcome = told_outcome::passes;
+                if (passes_all_the_same(run.of->when, said, asked, answer)) one.outcome = told_outcome::passes;
                 break;
             }
             case store_outcome::waits:
@@ -414,7 +425,8 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
             case store_outcome::count_:
                 if (budgets.empty())
                     for (const std::uint8_t place : as.budgets) budgets.push_back(&asked.budgets[place]);
-                one.outcome = passes_unanswered ? told_outcome::passes : otherwise(budgets);
+                one.outcome =
+                    passes_all_the_same(run.of->when, said, asked, answer) ? told_outcome::passes : otherwise(budgets);
         }
     }
 }

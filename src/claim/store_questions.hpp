@@ -181,6 +181,8 @@ class store_questions {
     void tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
                   const store_answer* answer, const without_answer& otherwise, told& into);
     void tell_unasked(const group& of, told& into) const;
+    [[nodiscard]] static bool passes_all_the_same(turn when, const series_decision& said, const store_call& asked,
+                                                  const store_answer* answer) noexcept;
 };
 
 }  // namespace seriesgate

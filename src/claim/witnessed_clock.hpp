@@ -28,8 +28,8 @@ class witnessed_clock {
 
   private:
     std::atomic<bool> has_heard_{false};
-    std::atomic<std::int64_t> ahead_{0};     // nanoseconds, of this clock before the steady one
-    std::atomic<std::int64_t> floor_{0};     // since the epoch: small steps back do not show
+    std::atomic<std::int64_t> ahead_{0};  // nanoseconds, of this clock before the steady one
+    std::atomic<std::int64_t> floor_{0};  // since the epoch: small steps back do not show
     std::mutex hearing_;
     std::atomic<std::int64_t> of_store_{0};  // nanoseconds, of the store's clock before the steady one, believed or not
 

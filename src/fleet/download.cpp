@@ -71,9 +71,11 @@ net::awaitable<void> download::read_all(series_limiter& limiter, std::uint64_t c
     if (open.hour >= 0 && all.result == download_result::complete) co_await read_record(open, all);
     if (all.result != download_result::complete) co_return;
     const open_windows after = shared_.view.windows();
-    const bool is_same = after.hour == open.hour && after.generation == open.generation && shared_.view.epoch() == epoch;
+    const bool is_same =
+        after.hour == open.hour && after.generation == open.generation && shared_.view.epoch() == epoch;
     if (!is_same) all.result = download_result::overtaken;
-    if (client_.connection_epoch() != connection) all = {.result = download_result::failed, .why = "the connection was lost"};
+    if (client_.connection_epoch() != connection)
+        all = {.result = download_result::failed, .why = "the connection was lost"};
 }
 
 /// The series of a set, about.
@@ -86,7 +88,7 @@ net::awaitable<std::uint64_t> download::estimate(const shared_set& set) {
         if (reply && (*reply)->type == REDIS_REPLY_INTEGER && (*reply)->integer > 0)
             members += static_cast<std::uint64_t>((*reply)->integer);
     }
-    co_return looked_at == 0 ? 0 : members * set.buckets / looked_at;
+    co_return looked_at == 0 ? 0 : members* set.buckets / looked_at;
 }
 
 net::awaitable<void> download::read_into(series_limiter& limiter, window_span hour, shared_set set, bool before,

@@ -1,10 +1,10 @@
 #include "fleet/feed.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
 #include "fleet/store_text.hpp"
 #include "limit/limiter.hpp"
 
@@ -51,6 +51,10 @@ net::awaitable<feed::end> feed::read_next() {
     const auto sent = clock::now();
     std::vector<std::string> words = feed_read_words(shared_.view.epoch(), follower_.read(), shared_.keys);
     const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
+    if (!reply && reply.error().why == redis_error::kind::denied && said_ != reply.error().text) {
+        said_ = reply.error().text;
+        log::warn("the fleet's feed cannot be read", {{"err", said_}});
+    }
     if (!reply) co_return end::nothing;
     const auto page = read_feed_page(**reply);
     if (!page) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 
 #include "base/clock.hpp"
 #include "claim/feed_follower.hpp"
@@ -26,6 +27,7 @@ class feed {
     redis_client client_;
     feed_follower follower_;
     download download_;
+    std::string said_;  // why the feed cannot be read, as the log has it
     clock::time_point download_at_{};
     clock::duration download_pause_;
 

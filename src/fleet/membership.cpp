@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "claim/shown_counts.hpp"
 #include "fleet/store_fitness.hpp"
 #include "fleet/store_text.hpp"
 #include "limit/figures.hpp"
@@ -67,6 +68,7 @@ net::awaitable<std::string> membership::greet() {
 net::awaitable<std::string> membership::join(series_limiter& limiter, const hash_key& key) {
     limiter_ = &limiter;
     walker_.emplace(limiter, key);
+    rules_.emplace(key);
     session_.emplace(shared_.view, shared_.who, knows_series(limiter), shared_.now(), grace());
     const auto in_the_way = co_await beat();
     if (in_the_way && in_the_way->must_not) co_return in_the_way->why;
@@ -84,6 +86,7 @@ net::awaitable<void> membership::keep() {
         client_.maintain();
         const auto in_the_way = co_await beat();
         tell_state(in_the_way);
+        if (!in_the_way) show_heard_counts(*limiter_, shared_.view, *rules_);
     }
 }
 
@@ -145,6 +148,7 @@ net::awaitable<void> membership::tell() {
             const auto call = walker_->next();
             shared_.metrics.untold.set(static_cast<std::int64_t>(walker_->waiting()));
             note_refilled();
+            if (!call && shared_.view.state() == store_reach::joined) ++shared_.told_rounds;
             if (call) {
                 const bool is_told = co_await tell_one(*call);
                 note_refilled();
@@ -164,8 +168,7 @@ net::awaitable<void> membership::tell() {
 net::awaitable<bool> membership::tell_one(const store_call& call) {
     std::vector<std::string> words = call_words(call, shared_.terms_of(*walker_), shared_.keys);
     const auto reply = co_await client_.call_script_there(shared_.calls, std::move(words), answer_patience);
-    const auto answer =
-        reply ? read_answer(**reply, call) : result<store_answer, std::string>{reply.error().text};
+    const auto answer = reply ? read_answer(**reply, call) : result<store_answer, std::string>{reply.error().text};
     if (answer) shared_.hear(answer->windows);
     if (!answer || answer->status != store_status::decided) {
         if (!answer && reply) shared_.store.note({.why = redis_error::kind::protocol, .text = answer.error()});

@@ -1,4 +1,5 @@
-/// One gate in its fleet: gives signs of life, tells the store what passed unasked, and tells it all again after a loss.
+/// One gate in its fleet: gives signs of life, tells the store what passed unasked, and tells it all again after a
+/// loss.
 #pragma once
 
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "claim/fleet_rules.hpp"
 #include "claim/gate_session.hpp"
 #include "claim/untold_walker.hpp"
 #include "fleet/fleet_shared.hpp"
@@ -25,6 +27,7 @@ class membership {
     redis_client client_;
     std::optional<gate_session> session_;  // from join() on
     std::optional<untold_walker> walker_;
+    std::optional<fleet_rules> rules_;
     series_limiter* limiter_ = nullptr;
     std::string server_;               // what it calls itself
     clock::time_point examined_at_{};  // whether it can hold counts

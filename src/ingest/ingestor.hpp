@@ -20,8 +20,8 @@ class ingestor {
     ingest_shared& shared_;
     work_pool pool_;
     forwarder forwarder_;
-    fair_queue large_body_turns_;     // turns by sender address for large bodies
-    std::optional<claimer> claimer_;  // only in a fleet
+    fair_queue large_body_turns_;          // turns by sender address for large bodies
+    std::optional<claimer> claimer_;       // only in a fleet
     bool store_url_has_tenant_ = false;    // a store's URL contains the tenant, see core/path_tenant.hpp
     bool tenant_must_be_account_ = false;  // the tenant in the URL must be an account
 

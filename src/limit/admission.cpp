@@ -102,7 +102,7 @@ combination_number admission::join() {
 
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
                                              const rule_selections::one& selection, const told_series& said) {
-    if (is_unanswered(said, selection))
+    if (!are_stored_ && is_unanswered(said, selection))
         return repeat(said, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
     held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
@@ -373,7 +373,7 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     keys.front().is_untold = of.said.outcome == told_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
     in_windows over{.active = over_limit.active};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
-        if (of.said.at(place) != nullptr) continue;  // the store has counted it
+        if (of.said.at(place) != nullptr && of.said.outcome != told_outcome::passes) continue;  // the store has
         budget_pair* const pair = budgets_[place];
         if (are_stored_ || of.said.outcome == told_outcome::passes) {
             pair->hourly.take_stored(of.before);

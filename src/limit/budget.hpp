@@ -115,6 +115,14 @@ class budget {
     /// The same without the reservation.
     void hear(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
 
+    /// Fleet: the shared counts in place of this gate's own.
+    void set_shared(std::uint64_t counted, std::uint64_t kept, limit_mode mode) noexcept {
+        current_ = limits() && mode == limit_mode::observe ? std::min(counted, max_) : counted;
+        beyond_ = counted - current_;
+        over_ = 0;
+        reserved_ = kept;
+    }
+
     void restart() noexcept {
         current_ = 0;
         over_ = 0;

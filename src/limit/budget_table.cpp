@@ -145,6 +145,7 @@ void budget_table::use_overflow(tenant_of_request& tenant, const rule_selections
     role.overflow = true;
     found[place] = &make_in(is_tenant ? tenants_ : limits_[role.limit], role, std::nullopt);
     if (is_tenant) tenant.budget = found[place];
+    if (snapshot_open_) save_before_change({&found[place], 1});
 }
 
 budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key) {

@@ -175,6 +175,16 @@ class budget_table {
         return false;
     }
 
+    /// As visit_some(), with budgets that may change: by what a fleet has counted in them.
+    template <class Visit>
+    bool change_some(cursor& at, std::size_t count, Visit visit) {
+        return visit_some(at, count, [this, &visit](const budget_pair& pair) {
+            budget_pair* const changed = const_cast<budget_pair*>(&pair);
+            if (snapshot_open_) save_before_change({&changed, 1});
+            visit(*changed);
+        });
+    }
+
     // Saving and loading; snapshot.cpp describes the format.
 
     /// Begins a snapshot of this moment. save_some() writes each budget; find() writes those that are about to change

@@ -212,4 +212,26 @@ bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::u
     return true;
 }
 
+void show_counts(series_limiter& limiter, const window_span& hour, const compiled_rules& rules,
+                 const std::function<std::optional<fleet_counts>(const budget_pair&)>& of) {
+    constexpr std::size_t budgets_per_piece = 128;
+    limiter_state& state = limiter.state();
+    std::optional<budget_table::cursor> at;
+    for (bool has_more = true; has_more;) {
+        catch_up(state.counts);
+        const auto held = state.counts.lock();
+        if (held->budgets.is_behind()) continue;
+        const auto current = state.sets.read();
+        if (current->hour_span != hour || held->budgets.rules().get() != &rules) return;
+        if (!at || !held->budgets.holds(*at)) at = held->budgets.begin();
+        const bool is_days_first = current->hour_span.start == current->day_span.start;
+        has_more = held->budgets.change_some(*at, budgets_per_piece, [&](budget_pair& pair) {
+            const auto counts = of(pair);
+            if (!counts) return;
+            pair.hourly.set_shared(counts->hourly, counts->kept, pair.mode);
+            pair.daily.set_shared(counts->daily, is_days_first ? counts->kept : 0, pair.mode);
+        });
+    }
+}
+
 }  // namespace seriesgate

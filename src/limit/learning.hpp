@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 
 #include "limit/window.hpp"
 
 namespace seriesgate {
 
+struct budget_pair;
+struct compiled_rules;
 class series_limiter;
 
 /// Makes these series known. The store counts their shared budgets. Budgets of this gate alone stay unchanged: another
@@ -29,5 +33,17 @@ bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::u
 /// @return false if it is not in force, or expect_hour_before() was not called in it; then nothing has changed.
 /// Threads: any.
 bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
+
+/// What the store counts in a budget.
+struct fleet_counts {
+    std::uint64_t hourly = 0;
+    std::uint64_t daily = 0;
+    std::uint64_t kept = 0;  ///< places of the hour before
+};
+
+/// Shows the store's counts in place of this gate's own. @param of by limit and key; nothing: they are not known.
+/// @param hour, rules that `of` is about; if others are in force, nothing has changed. Threads: any.
+void show_counts(series_limiter& limiter, const window_span& hour, const compiled_rules& rules,
+                 const std::function<std::optional<fleet_counts>(const budget_pair&)>& of);
 
 }  // namespace seriesgate

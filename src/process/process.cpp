@@ -114,9 +114,12 @@ void process::prepare_warm_start(bool is_asked_for) {
     const limiter_figures figures = figures_of_windows(limiter_);
     const bool knows_any = figures.hourly.series_current != 0 || figures.global.hourly.series_reserved != 0;
     if (knows_any && !is_asked_for) return log::info("no warm start: the gate knows series from before");
-    warm_.emplace(
-        warming_.context(),
-        warm_start::sources{.settings = settings_, .key = key_, .limiter = limiter_, .progress = warmed_, .now = now_});
+    warm_.emplace(warming_.context(), warm_start::sources{.settings = settings_,
+                                                          .key = key_,
+                                                          .limiter = limiter_,
+                                                          .progress = warmed_,
+                                                          .now = now_,
+                                                          .fleet = fleet_ ? &fleet_->shared : nullptr});
     spawn_lasting(
         warming_.context().get_executor(), [this] { return warm_->run(); }, "warm start failed");
 }

@@ -48,7 +48,6 @@ std::string progress_of(const warm_series& warm) {
                        warm.admitted.value() + warm.younger.value(), warm.names_read.value(), warm.names.value());
 }
 
-
 using namespace std::chrono_literals;
 
 constexpr auto drain_poll_interval = 5ms;

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "config/units.hpp"
+#include "fleet/fleet_shared.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "wire/sample_records.hpp"
@@ -43,6 +44,7 @@ constexpr auto progress_interval = 10s;
 constexpr auto meeting_time = 5min;
 /// Below it the store's labels are probably not the senders'.
 constexpr double met_share_min = 0.5;
+constexpr auto told_interval = 20ms;
 
 constexpr std::string_view query_path = "/api/v1/query";
 constexpr std::string_view names_path = "/api/v1/label/__name__/values";
@@ -139,9 +141,23 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read_all() {
     for (const std::string& each : tenants)
         if (auto early = co_await read_tenant(each)) co_return early;
     // All old series have their place by now.
+    if (from_.fleet != nullptr) {
+        co_await wait_until_told();
+        co_return std::nullopt;
+    }
     for (const part& each : younger_)
         if (auto early = co_await read(each, {settings_.lookback}, use::admit_younger)) co_return early;
     co_return std::nullopt;
+}
+
+/// Until then the shared store would grant their places to others.
+net::awaitable<void> warm_start::wait_until_told() {
+    const std::uint64_t rounds = from_.fleet->told_rounds + 2;  // one may have begun before the last series
+    async_timer timer{io_};
+    while (from_.fleet->told_rounds < rounds && monotonic_clock::now() < limit_) {
+        timer.expires_after(told_interval);
+        co_await timer.async_wait(no_throw);
+    }
 }
 
 // Lists in braces stand in functions of their own: GCC 12 cannot compile them in coroutines.

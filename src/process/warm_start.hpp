@@ -25,6 +25,7 @@
 
 namespace seriesgate {
 
+class fleet_shared;
 class series_limiter;
 
 /// Reads the series of the last `warmStart.lookback` through the store's query API. Series that were there before are
@@ -33,7 +34,9 @@ class series_limiter;
 ///
 /// It asks with last_over_time() for some metric names at a time, because /api/v1/series of VictoriaMetrics answers for
 /// whole days, whatever `start` says. If a store refuses the amount, it asks for fewer names, and then for shorter
-/// times. Memory: the fingerprints of the series of some names. Threads: those of its event loop, one.
+/// times. In a fleet the younger ones are asked about when they come, and the start is over when the shared store has
+/// been told of the old ones. Memory: the fingerprints of the series of some names. Threads: those of its event loop,
+/// one.
 class warm_start {
   public:
     struct sources {
@@ -42,6 +45,7 @@ class warm_start {
         series_limiter& limiter;
         warm_series& progress;
         std::function<time_point()> now;  ///< the clock that decides about requests
+        fleet_shared* fleet = nullptr;    ///< null: a single gate
     };
 
     /// Nothing is refused from here to the end of run(). Throws as query_client does. All arguments outlive it.
@@ -88,6 +92,7 @@ class warm_start {
     net::awaitable<std::optional<abandoned>> read(const part& of, stretch when, use what);
     net::awaitable<query_outcome> ask(const part& of, const stretch& when, use what);
     net::awaitable<std::optional<abandoned>> wait_for_store(const std::string& why, seconds& pause);
+    net::awaitable<void> wait_until_told();
     net::awaitable<void> watch_senders();
 
     void take(std::span<const label_view> labels, const reading& to);

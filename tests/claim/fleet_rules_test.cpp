@@ -68,9 +68,18 @@ TEST_CASE("each budget names its limit, and one of many names its set and who sh
     CHECK_FALSE(different.contains(0));
     different.merge(numbers_of(all[0]));
     CHECK(different.size() == 11);  // with the 0 of the global budget, which stands alone
-    const auto terms = gate.terms();
-    CHECK(std::ranges::is_sorted(terms.limits));
-    CHECK(std::set(terms.limits.begin(), terms.limits.end()) == std::set{all[0].limit, all[1].limit, all[2].limit});
+}
+
+TEST_CASE("a gate says all that it counts, and how many series there may be") {
+    limit_rules settings = all_limits();
+    for (const char* const name : {"a", "b", "c", "d"}) settings.limits.push_back(limit_named(name, {}, {.hourly = 1}));
+    sharing gate{settings};
+    const gate_terms terms = gate.terms();
+    std::set<std::uint64_t> wanted;
+    for (const shared_budget& each : gate.all()) wanted.insert(each.limit);
+    for (std::uint32_t i = 1; i <= 4; ++i) wanted.insert(gate.group({}, i)->limit);
+    CHECK(wanted.size() == 7);
+    CHECK(terms.limits == std::vector(wanted.begin(), wanted.end()));  // in ascending order
     CHECK(terms.room == 100);
     CHECK(terms.day_room == 200);
 }
@@ -110,6 +119,7 @@ TEST_CASE("numbers stay while a budget counts the same series") {
 
 TEST_CASE("numbers are others when a limit counts other series") {
     limit_rules settings = all_limits();
+    settings.exempt = {selecting("{job=\"web\"}")};
     const auto before = sharing{settings}.all();
     label_limit& teams = settings.limits[0];
     bool is_of_all = false;
@@ -128,7 +138,7 @@ TEST_CASE("numbers are others when a limit counts other series") {
     SECTION("of each tenant") {
         teams.per_tenant = true;
     }
-    SECTION("without exempt series") {
+    SECTION("without other exempt series") {
         settings.exempt = {selecting("{job=\"api\"}")};
         is_of_all = true;
     }

@@ -69,6 +69,16 @@ TEST_CASE("a histogram begins with any bucket that is taken") {
     CHECK(gate.answer(taken).settle() == wanted);
 }
 
+TEST_CASE("sums need room where no bucket was taken, beside those that complete") {
+    scene gate{whole(100)};
+    gate.ask_about(joined(latency(1), part(latency(2), 10, 2)));
+    CHECK(gate.answer(taken).ask_rest());
+    REQUIRE(gate.asked.calls().size() == 2);
+    CHECK(gate.asked.calls()[1].fingerprints == fingerprints(10, 4));
+    CHECK(gate.asked.calls()[1].runs ==
+          runs{{.series = 2, .budgets = places{0}, .completes = true}, {.series = 2, .budgets = places{0}}});
+}
+
 TEST_CASE("what was completed is counted also if it is known by the time of the answer") {
     scene gate{whole(1, 1)};
     gate.ask_about(part(latency(1), 0, 2));

@@ -120,12 +120,11 @@ class PromisedFleet:
     def set_of_store(self, now):
         self._clocks[0].set(now)
 
-    def begin(self, now, without=()):
-        """An hour, in which came() counts anew. `without`: gates that cannot hear of it."""
+    def begin(self, now):
+        """An hour, in which came() counts anew. A gate that cannot hear of it goes on by the time that it heard last."""
         self.set(now)
-        hearing = [gate for ordinal, gate in enumerate(self.gates) if ordinal not in without]
         hour = f"{now[:10]}T{now[11:13]}:00:00Z"
-        eventually(lambda: {gate.stats["windows"]["hourly"]["start"] for gate in hearing} == {hour}, f"{hour} has begun")
+        eventually(lambda: {gate.stats["windows"]["hourly"]["start"] for gate in self.gates} == {hour}, f"{hour} has begun")
         self.fleet.recorder.came.clear()
 
     # --- senders

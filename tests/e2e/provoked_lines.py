@@ -1,5 +1,6 @@
 """What provokes each line of docs/logs.md: for tests/scenes/test_seeing.py, or for tests/e2e if it is `real`."""
 
+import datetime
 import fcntl
 import functools
 import json
@@ -97,9 +98,9 @@ class Scene:
         text = f"log: {{format: {self.form}, level: {level}}}\n{text}"
         return self.start(f"--upstream.url={self.upstream.url}", *flags, config=text, **how)
 
-    def in_fleet(self, text=""):
-        """A gate, and the store of its fleet."""
-        self.stores.append(SharedStore("redis", self.folder))
+    def in_fleet(self, text="", **how):
+        """A gate, and the store of its fleet, which is as SharedStore says."""
+        self.stores.append(SharedStore("redis", self.folder, **how))
         return self.join_fleet(text)
 
     def join_fleet(self, text=""):
@@ -700,8 +701,6 @@ about("fleets")
 
 lines({
     "joined the fleet": lambda scene: (scene.in_fleet(), {"namespace": "default", "gates": "1"}),
-    "state.dir holds no series in a fleet, the shared store does": lambda scene: (
-        scene.in_fleet(f"state: {{dir: {scene.state}}}\n"), {"dir": str(scene.state)}),
 }, real=True)
 
 
@@ -722,7 +721,7 @@ def a_gate_that_joins_others_and_must_not_read(scene):
 def a_shared_store_that_is_killed(scene):
     gate = scene.in_fleet()
     scene.stores[0].kill()
-    return gate, {"new_series": "refused"}
+    return gate, {"new_series": "a part of the room"}
 
 
 @line("the shared store answers again", real=True)
@@ -733,15 +732,45 @@ def a_shared_store_that_is_back(scene):
     return gate, {}
 
 
-@line("the shared store may have lost counts", real=True)
+@line("the fleet's feed cannot be read", real=True)
+def a_gate_that_must_not_read_the_feed(scene):
+    gate = scene.in_fleet()
+    scene.stores[0].call("ACL", "SETUSER", "default", "-xrange")
+    offer(gate, scene.upstream, numbered(3))
+    return gate, {}
+
+
+@line("the shared store has lost data", real=True)
 def a_shared_store_that_is_emptied(scene):
     gate = scene.in_fleet()
+    eventually(lambda: gate.said("joined the fleet"), "it has joined")
     scene.stores[0].call("FLUSHALL")
-    return gate, {"new_series": "refused", "budgets": "0"}
+    return gate, {"new_series": "wait"}
 
 
-lines({"the shared store's counts are whole": lambda scene: (
-    a_shared_store_that_is_emptied(scene)[0], {"budgets": "0", "gates": "1"})}, real=True)
+lines({"the shared store has its data again": lambda scene: (
+    a_shared_store_that_is_emptied(scene)[0], {"gates": "1"})}, real=True)
+
+
+def a_store_whose_clock_leaps(scene):
+    now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None, microsecond=0)
+    clock = FakedClock(scene.folder, str(now), runs=True)
+    gate = scene.in_fleet(clock=clock)
+    eventually(lambda: gate.said("joined the fleet"), "it has joined")
+    clock.set(str(now + datetime.timedelta(days=1)))
+    return gate, clock
+
+
+lines({"the shared store's clock is wrong": lambda scene: (
+    a_store_whose_clock_leaps(scene)[0], {"new_series": "a part of the room"})}, real=True)
+
+
+@line("the shared store's clock is right again", real=True)
+def a_store_whose_clock_comes_back(scene):
+    gate, clock = a_store_whose_clock_leaps(scene)
+    eventually(lambda: gate.said("the shared store's clock is wrong"), "it is")
+    clock.set(str(datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None, microsecond=0)))
+    return gate, {}
 
 
 about("what is confirmed, secrets and certificates")

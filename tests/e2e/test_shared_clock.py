@@ -30,7 +30,7 @@ def clocks(tmp_path):
     made = []
     for name in ("store's", *range(GATES)):
         (tmp_path / f"clock-{name}").mkdir()
-        made.append(FakedClock(tmp_path / f"clock-{name}", EDGES["an hour's"][0]))
+        made.append(FakedClock(tmp_path / f"clock-{name}", EDGES["an hour's"][0], runs=True))
     return made
 
 

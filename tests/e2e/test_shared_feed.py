@@ -7,7 +7,7 @@ import pytest
 
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
-from test_shared_at_once import INCUMBENTS, LIMITS, at_the_edge, have_told  # noqa: F401
+from test_shared_at_once import INCUMBENTS, LIMITS, at_the_edge  # noqa: F401
 from test_shared_clock import clocks, timed  # noqa: F401
 from test_shared_fleet import current
 from traffic import identity, numbered
@@ -108,32 +108,16 @@ def test_a_feed_that_was_cut_is_noticed_and_nothing_is_over_its_limit(share, sta
 
 def test_at_an_hours_edge_each_incumbent_is_told_about_once(at_the_edge):
     fleet, _ = at_the_edge(LIMITS["global"])
-    heard = [-1]
-    eventually(lambda: heard.append(sum(metrics(fleet, "fed_series_total"))) or heard[-1] == heard[-2],
-               "all have heard of what began the hour", 10, every=0.5)
+
+    def told(outcome):
+        return sum(metrics(fleet, "told_series_total", outcome=outcome))
+
     for turn, labels in enumerate(INCUMBENTS):
+        heard = sum(metrics(fleet, "fed_series_total"))
         assert fleet.offer(turn % GATES, [labels]) == [labels]
-        have_told(fleet.gates)
-        expected = heard[-1] + (GATES - 1) * (turn + 1)
-        eventually(lambda: sum(metrics(fleet, "fed_series_total")) == expected, "the others have heard of it", 10)
+        eventually(lambda: told("taken") == turn + 1, "it is told")
+        eventually(lambda: sum(metrics(fleet, "fed_series_total")) >= heard + GATES - 1, "the others have heard of it", 10)
     before = claims(fleet)
     assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
-    have_told(fleet.gates)
     assert claims(fleet) == before
-    assert sum(metrics(fleet, "told_series_total", outcome="taken")) == len(INCUMBENTS)
-    assert sum(metrics(fleet, "told_series_total", outcome="known")) == 0
-
-
-def test_incumbents_that_all_gates_have_accepted_are_told_by_one(at_the_edge):
-    fleet, store = at_the_edge(LIMITS["global"])
-    store.stand_still()
-    assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
-    store.go_on()
-    fleet.all_join()
-    have_told(fleet.gates)
-    ends = [sum(metrics(fleet, "told_series_total", outcome=outcome)) for outcome in ("taken", "known", "refused", "too_late")]
-    struck = sum(metrics(fleet, "struck_series_total"))
-    # One that another gate tells of while a claim of it is under way is both.
-    assert len(INCUMBENTS) * GATES <= ends[0] + ends[1] + struck and struck <= len(INCUMBENTS) * (GATES - 1)
-    assert ends[0] <= len(INCUMBENTS) and ends[2:] == [0, 0]
-    assert fleet.offer_to_all(INCUMBENTS) == [INCUMBENTS] * GATES
+    assert (told("taken"), told("known")) == (len(INCUMBENTS), 0)

@@ -7,7 +7,6 @@ import pytest
 from shared_fleets import share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster
-from test_shared_at_once import accept_at_once, have_told
 from test_shared_clock import EDGES, clocks, comes_to, set_all, timed  # noqa: F401
 from test_shared_fleet import current
 from traffic import numbered
@@ -84,7 +83,7 @@ def test_a_gate_that_is_new_to_the_fleet_knows_them_too(share, start_store):
 
 @pytest.mark.parametrize("before, begun, limits", [
     (*EDGES["an hour's"][:2], "maxHourlySeries: 10\nmaxDailySeries: 20\n"),
-    (*EDGES["a day's"][:2], "maxHourlySeries: 10\n"),  # where the day is limited incumbents wait, see fleet.md
+    (*EDGES["a day's"][:2], "maxHourlySeries: 10\n"),
 ], ids=EDGES)
 def test_a_gate_that_was_killed_at_an_hours_edge_lets_incumbents_pass_at_once(timed, clocks, before, begun, limits):
     set_all(clocks, before)
@@ -96,7 +95,6 @@ def test_a_gate_that_was_killed_at_an_hours_edge_lets_incumbents_pass_at_once(ti
     fleet.gates[1].crash()
     gate = fleet.restart(1)
     eventually(lambda: is_ready(gate), "it is ready")
-    accept_at_once([gate])
     assert gate.metric(DOWNLOADED) == len(INCUMBENTS + FIRST)
     fleet.store.stand_still()
     started = time.monotonic()
@@ -104,11 +102,9 @@ def test_a_gate_that_was_killed_at_an_hours_edge_lets_incumbents_pass_at_once(ti
     assert time.monotonic() - started < 0.5, "none has waited for it: shared.timeout"
     fleet.store.go_on()
     fleet.all_join()
-    have_told([gate])
-    told = [gate.metric("seriesgate_shared_told_series_total", outcome=outcome) for outcome in ("taken", "refused")]
-    assert told == [len(INCUMBENTS), 0]
+    eventually(lambda: gate.metric("seriesgate_shared_told_series_total", outcome="taken") == len(INCUMBENTS), "it has told")
     assert fleet.offer(1, NEWCOMERS) == NEWCOMERS[:1]
-    assert current()(gate.stats) == 10
+    fleet.all_show(current(), 10)
 
 
 def test_a_store_that_is_away_at_the_start_keeps_nobody_waiting_and_is_read_when_it_is_back(share, start_store):
@@ -128,14 +124,14 @@ def test_a_store_that_is_away_at_the_start_keeps_nobody_waiting_and_is_read_when
 
 
 def test_what_cannot_be_read_is_asked_about_and_read_later(share, start_store):
-    user = without("dump", "sscan", "xrange")  # nor does it hear of them by the feed
+    user = without("dump", "sscan")
     store = start_store(user=user)
     fleet = share(store, LIMITS, gates=2)
     admit(fleet)
     fleet.gates[1].crash()
     gate = fleet.restart(1)
     eventually(lambda: is_ready(gate), "it is ready")
-    assert gate.said("the fleet's series cannot be read")
+    eventually(lambda: gate.said("the fleet's series cannot be read"), "it says so")
     assert fleet.offer(1, SERIES[:100]) == SERIES[:100]
     assert gate.metric("seriesgate_shared_claimed_series_total", outcome="known") == 100
     assert store.call("ACL", "SETUSER", user.name, "+dump") == b"OK"
