@@ -112,15 +112,17 @@ void fleet_view::hear(const fed_call& said) {
 }
 
 void fleet_view::hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour,
-                             bool before) {
+                             record_of window) {
     const std::scoped_lock held{lock_};
     if (hour != windows_.hour) return;
     for (const auto& [id, series] : counts)
         if (budget_counts* const of = find_or_make(id)) {
-            std::uint64_t& known = before ? of->before : of->hourly;
+            std::uint64_t& known = window == record_of::hour          ? of->hourly
+                                   : window == record_of::hour_before ? of->before
+                                                                      : of->daily;
             known = std::max(known, series);
         }
-    if (before) knows_before_ = counts_.size() < counts_max;
+    if (window == record_of::hour_before) knows_before_ = counts_.size() < counts_max;
 }
 
 void fleet_view::follows_feed(bool all) {

@@ -97,8 +97,10 @@ class fleet_view {
     static constexpr std::size_t counts_max = 256 * 1024;
     void hear(const store_call& asked, const store_answer& said);
     void hear(const fed_call& said);
-    /// The counts of all budgets in a window, read from its record; `before`: in the hour before.
-    void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour, bool before);
+    enum class record_of : std::uint8_t { hour, hour_before, day };
+    /// The counts of all budgets in a window, read from its record. @param hour that was open.
+    void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour,
+                     record_of window);
     /// Whether the feed has said all that was taken in the hour up to now.
     void follows_feed(bool all);
     void set_fresh_until(witnessed_clock::steady_point until) noexcept {

@@ -400,7 +400,7 @@ std::vector<config_key> store_keys() {
                                                 {"admit", unavailable_answer::admit}}),
             "What new series get without the store: `local` this gate's part of the room, `refuse` none, `admit` all."),
         key("shared.reserve", at_restart, in<shared, &shared_config::reserve>{}, percentages(half),
-            "Not used any more: nothing is held back."),
+            "Not used any more: nothing is held back.", "5%"),
     };
 }
 

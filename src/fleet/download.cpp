@@ -68,7 +68,15 @@ net::awaitable<void> download::read_all(series_limiter& limiter, std::uint64_t c
         shared_set set{.record = shared_.keys.hour(open.generation, open.hour - 1), .buckets = open.buckets.before};
         co_await read_into(limiter, hour, std::move(set), true, all);
     }
-    if (open.hour >= 0 && all.result == download_result::complete) co_await read_record(open, all);
+    if (open.hour >= 0) {
+        std::string record = shared_.keys.hour(open.generation, open.hour);
+        co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour, all);
+        record = shared_.keys.day(open.generation, day_of_hour(open.hour));
+        co_await read_record(std::move(record), open.hour, fleet_view::record_of::day, all);
+        record = shared_.keys.hour(open.generation, open.hour - 1);
+        if (open.buckets.before == 0) record.clear();
+        co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour_before, all);
+    }
     if (all.result != download_result::complete) co_return;
     const open_windows after = shared_.view.windows();
     const bool is_same =
@@ -120,12 +128,13 @@ net::awaitable<void> download::read_into(series_limiter& limiter, window_span ho
     }
 }
 
-/// How many series of the hour before count in each budget.
-net::awaitable<void> download::read_record(const open_windows& open, ending& all) {
+/// How many series of a window count in each budget. @param record empty: there is none.
+net::awaitable<void> download::read_record(std::string record, std::int64_t hour, fleet_view::record_of window,
+                                           ending& all) {
+    if (all.result != download_result::complete) co_return;
     budget_series counts;
-    const std::string record = shared_.keys.hour(open.generation, open.hour - 1);
     std::optional<std::string> cursor{"0"};
-    for (int scans = 0; open.buckets.before != 0 && scans < record_scans_max; ++scans) {
+    for (int scans = 0; !record.empty() && scans < record_scans_max; ++scans) {
         std::vector<std::string> words{"HSCAN", record, *cursor, "COUNT", fields_at_once};
         const auto reply = co_await client_.call(std::move(words), answer_patience);
         cursor = reply ? read_fields(**reply, counts) : std::nullopt;
@@ -136,7 +145,7 @@ net::awaitable<void> download::read_record(const open_windows& open, ending& all
         }
         if (*cursor == "0") break;
     }
-    shared_.view.hear_record(counts, open.hour, true);
+    shared_.view.hear_record(counts, hour, window);
 }
 
 /// Why one has failed once for each reason. One that an hour's end has overtaken goes on with the next.

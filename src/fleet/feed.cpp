@@ -35,8 +35,9 @@ net::awaitable<void> feed::run() {
         follower_.settle(clock::now());
         const end came_of_it = co_await read_next();
         if (came_of_it == end::more) continue;
-        if (came_of_it == end::all && follower_.wants_download() && clock::now() >= download_at_)
-            co_await read_all_again();
+        // What gates refill is in no feed, so the windows are read when that has ended.
+        const bool may_download = shared_.view.state() == store_reach::joined && clock::now() >= download_at_;
+        if (came_of_it == end::all && follower_.wants_download() && may_download) co_await read_all_again();
         timer.expires_after(interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;

@@ -14,6 +14,7 @@
 #include "fleet/fleet_shared.hpp"
 #include "net/async.hpp"
 #include "redis/redis_client.hpp"
+#include "series/fingerprint.hpp"
 
 namespace seriesgate {
 

@@ -332,8 +332,7 @@ class fleet_simulation {
         if (gate_session::accepts(*at.view, now, of.open.hour, grace) && !wrong_.accepts_nothing)
             of.accepting = at.view->accept(hour);
         const bool accepts = static_cast<bool>(of.accepting) || wrong_.accepts_after_told;
-        unasked_knowledge known =
-            knowledge_of(*at.limiter, *at.view, hour, accepts, clocks_of(at).steady);
+        unasked_knowledge known = knowledge_of(*at.limiter, *at.view, hour, accepts, clocks_of(at).steady);
         of.knew_before = at.view->is_over_full({}, hour) != over_full::unknown;
         if (wrong_.ignores_over_full) known.is_over_full = [](const shared_budget&) { return over_full::no; };
         of.asked.ask(of.offered, of.open, tenants_[of.tenant], known);
@@ -557,7 +556,9 @@ class fleet_simulation {
         const feed_page page = store_.read_feed(at.view->epoch(), at.feed->read(), server_, store_now());
         feed_follower::news came;
         at.feed->hear(page, clocks.steady, fleet_now(at), came);
-        if (at.feed->wants_download() && page.state.status == heartbeat_status::heard) download(at);
+        if (at.feed->wants_download() && page.state.status == heartbeat_status::heard &&
+            at.view->state() == store_reach::joined)
+            download(at);
     }
 
     void download(gate& at) {
@@ -573,7 +574,7 @@ class fleet_simulation {
         }
         std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;
         for (const auto& [id, its] : store_.before().counted) counts.emplace_back(id, its.size());
-        at.view->hear_record(counts, store_.hour_number(), true);
+        at.view->hear_record(counts, store_.hour_number(), fleet_view::record_of::hour_before);
         at.feed->has_downloaded();
     }
 

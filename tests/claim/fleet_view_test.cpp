@@ -120,7 +120,7 @@ TEST_CASE("a gate that missed a part of the hour before reads its record") {
     gate.view.follows_feed(true);
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::unknown);
     const std::vector<std::pair<std::uint64_t, std::uint64_t>> record{{7, 101}};
-    gate.view.hear_record(record, ten + 1, true);
+    gate.view.hear_record(record, ten + 1, fleet_view::record_of::hour_before);
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::yes);
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("a sum completes the histogram whose buckets pass unasked") {
     gate.ask_about(part(latency(1), 0, 10));
     gate.answer(taken).settle();
     gate.enter_eleven();
-    gate.view.hear_record({}, hour_number(at(11)), true);
+    gate.view.hear_record({}, hour_number(at(11)), fleet_view::record_of::hour_before);
     CHECK(gate.ask_about(latency(1), 0, at(11)).empty());
     CHECK(gate.ask_rest());
     REQUIRE(gate.asked.calls().size() == 1);

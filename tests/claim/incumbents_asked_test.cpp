@@ -13,16 +13,19 @@ namespace {
 using counts_before = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 /// A gate that has admitted two series of the ants at half past ten. At eleven it gets them again, and two new ones.
-struct scene : asking {
+struct incumbents_scene : asking {
     std::vector<shared_budget> budgets{};  // all, ants, those without a job
 
-    explicit scene(const limit_rules& rules = three_limits(), set_kind set = tested_set()) : asking(rules, set) {
+    explicit incumbents_scene(const limit_rules& rules = three_limits(), set_kind set = tested_set())
+        : asking(rules, set) {
         budgets = add({{"team", "ants"}}, 0, 2).ask()[0].budgets;
         answer(taken).settle();
         enter_eleven();
         add({{"team", "ants"}}, 2, 2);
     }
-    void hear_before(const counts_before& counts) { view.hear_record(counts, hour_number(at(11)), true); }
+    void hear_before(const counts_before& counts) {
+        view.hear_record(counts, hour_number(at(11)), fleet_view::record_of::hour_before);
+    }
     std::span<const store_call> ask() { return asking::ask(at(11)); }
 
     /// What becomes of each series if the store says the same of all, and this is the count of the ants.
@@ -54,7 +57,7 @@ std::vector<told_outcome> both(told_outcome before, told_outcome fresh) {
 }  // namespace
 
 TEST_CASE("series of the hour before pass unasked, if no budget of theirs had more than its maximum") {
-    scene gate;
+    incumbents_scene gate;
     gate.hear_before({{gate.budgets[0].id, 100}, {gate.budgets[1].id, 10}});
     const auto calls = gate.ask();
     REQUIRE(calls.size() == 1);
@@ -72,7 +75,7 @@ TEST_CASE("series of the hour before pass unasked, if no budget of theirs had mo
 }
 
 TEST_CASE("a gate that accepts no series of the hour before asks about them, even if their budgets are spent") {
-    scene gate;
+    incumbents_scene gate;
     gate.accepts_incumbents = false;
     gate.hear_before({});
     CHECK(gate.ask()[0].runs ==
@@ -86,7 +89,7 @@ TEST_CASE("a gate that accepts no series of the hour before asks about them, eve
 }
 
 TEST_CASE("where a budget had more than its maximum, all of its series ask for room") {
-    scene gate;
+    incumbents_scene gate;
     const std::size_t over_full = GENERATE(0u, 1u, 2u);
     gate.hear_before({{gate.budgets[over_full].id, gate.budgets[over_full].maxima.hourly + 1}});
     CHECK(gate.ask()[0].fingerprints == fingerprints(0, 4));
@@ -98,7 +101,7 @@ TEST_CASE("while a gate does not know what budgets had, their series ask, and pa
     limit_rules settings = three_limits();
     settings.limits[0].maxima.daily = 30;
     settings.limits[0].overrides = {{.group = {{"team", "__overflow__"}}, .maxima = {.hourly = 3}}};
-    scene gate{settings};
+    incumbents_scene gate{settings};
     CHECK(gate.ask()[0].fingerprints == fingerprints(0, 4));
     gate.hear(gate.budgets[1].id, 10);
     CHECK(gate.ask()[0].fingerprints == fingerprints(0, 2));  // whatever is known of the budget
@@ -132,7 +135,7 @@ TEST_CASE("while a gate does not know what budgets had, their series ask, and pa
 }
 
 TEST_CASE("a series of the hour before that the store may not have granted asks, and passes without an answer") {
-    scene gate{three_limits(), set_kind::exact};
+    incumbents_scene gate{three_limits(), set_kind::exact};
     REQUIRE(learn(gate.limiter, hour_of(at(10, 30)), fingerprints(2, 1)));  // this gate has only heard of it
     tell_all(gate.limiter);
     SECTION("where no budget had more than its maximum") {

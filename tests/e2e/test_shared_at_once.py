@@ -35,6 +35,7 @@ def at_the_edge(timed, clocks):
         comes_to(fleet, begun)
         fleet.recorder.came.clear()
         eventually(lambda: fleet.offer(0, FIRST) == FIRST, "the hour is open")
+        time.sleep(0.5)  # all read the feed in the new hour: now they know how full budgets were in the hour before
         return fleet, fleet.store
 
     return start

@@ -45,8 +45,8 @@ refused_tenant refused_by(std::string limit, std::string tenant, time_point last
 
 using all_refused = std::vector<refused_tenant>;
 
-marker_values found_in(const limiter_figures& figures, const all_refused& refused, reserve_parts reserve = 0) {
-    return find_withheld(figures, refused, reserve);
+marker_values found_in(const limiter_figures& figures, const all_refused& refused) {
+    return find_withheld(figures, refused);
 }
 
 }  // namespace
@@ -91,16 +91,6 @@ TEST_CASE("room that is kept for incumbents is none for newcomers") {
     window = {
         .series_max = 5, .series_current = 7, .series_reserved = 0, .series_refused = 1};  // the limit was lowered
     CHECK(found_in(figures, refused).size() == 1);
-}
-
-TEST_CASE("in a fleet there is no room above what claims leave of a maximum") {
-    const all_refused refused{refused_by("global", "")};
-    limiter_figures figures = quiet();
-    figures.global.hourly = {.series_max = 3200, .series_current = 3040, .series_refused = 1};
-    CHECK(found_in(figures, refused).empty());
-    CHECK(found_in(figures, refused, 500).size() == 1);  // 5 % is 160: ten for each of sixteen gates
-    figures.global.hourly.series_current = 3039;
-    CHECK(found_in(figures, refused, 500).empty());
 }
 
 TEST_CASE("a tenant's budget is told under that tenant, as its senders name it") {
