@@ -125,6 +125,11 @@ void fleet_view::hear_record(std::span<const std::pair<std::uint64_t, std::uint6
     if (window == record_of::hour_before) knows_before_ = counts_.size() < counts_max;
 }
 
+bool fleet_view::knows_hour_before() const {
+    const std::scoped_lock held{lock_};
+    return knows_before_;
+}
+
 void fleet_view::follows_feed(bool all) {
     const std::scoped_lock held{lock_};
     follows_feed_ = all && counts_.size() < counts_max;

@@ -101,6 +101,8 @@ class fleet_view {
     /// The counts of all budgets in a window, read from its record. @param hour that was open.
     void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour,
                      record_of window);
+    /// Whether the counts of the hour before are known: else its series are asked about.
+    [[nodiscard]] bool knows_hour_before() const;
     /// Whether the feed has said all that was taken in the hour up to now.
     void follows_feed(bool all);
     void set_fresh_until(witnessed_clock::steady_point until) noexcept {

@@ -68,15 +68,7 @@ net::awaitable<void> download::read_all(series_limiter& limiter, std::uint64_t c
         shared_set set{.record = shared_.keys.hour(open.generation, open.hour - 1), .buckets = open.buckets.before};
         co_await read_into(limiter, hour, std::move(set), true, all);
     }
-    if (open.hour >= 0) {
-        std::string record = shared_.keys.hour(open.generation, open.hour);
-        co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour, all);
-        record = shared_.keys.day(open.generation, day_of_hour(open.hour));
-        co_await read_record(std::move(record), open.hour, fleet_view::record_of::day, all);
-        record = shared_.keys.hour(open.generation, open.hour - 1);
-        if (open.buckets.before == 0) record.clear();
-        co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour_before, all);
-    }
+    co_await read_records(open, all);
     if (all.result != download_result::complete) co_return;
     const open_windows after = shared_.view.windows();
     const bool is_same =
@@ -126,6 +118,23 @@ net::awaitable<void> download::read_into(series_limiter& limiter, window_span ho
         all.result = download_result::failed;
         all.why = came.failed;
     }
+}
+
+net::awaitable<void> download::read_records(open_windows open, ending& all) {
+    if (open.hour < 0) co_return;
+    std::string record = shared_.keys.hour(open.generation, open.hour);
+    co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour, all);
+    record = shared_.keys.day(open.generation, day_of_hour(open.hour));
+    co_await read_record(std::move(record), open.hour, fleet_view::record_of::day, all);
+    record = shared_.keys.hour(open.generation, open.hour - 1);
+    if (open.buckets.before == 0) record.clear();
+    co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour_before, all);
+}
+
+net::awaitable<bool> download::read_counts() {
+    ending all;
+    co_await read_records(shared_.view.windows(), all);
+    co_return all.result == download_result::complete;
 }
 
 /// How many series of a window count in each budget. @param record empty: there is none.

@@ -32,6 +32,9 @@ class download {
     /// @return whether it is complete.
     net::awaitable<bool> read(series_limiter& limiter, std::uint64_t connection);
 
+    /// Reads only how full budgets are. @return whether that is known now.
+    net::awaitable<bool> read_counts();
+
   private:
     struct ending {
         download_result result = download_result::complete;
@@ -43,6 +46,7 @@ class download {
     net::awaitable<void> read_all(series_limiter& limiter, std::uint64_t connection, ending& all);
     net::awaitable<std::uint64_t> estimate(const shared_set& set);
     net::awaitable<void> read_into(series_limiter& limiter, window_span hour, shared_set set, bool before, ending& all);
+    net::awaitable<void> read_records(open_windows open, ending& all);
     net::awaitable<void> read_record(std::string record, std::int64_t hour, fleet_view::record_of window, ending& all);
     void tell(const ending& of, monotonic_clock::duration lasted);
 };

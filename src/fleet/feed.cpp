@@ -70,12 +70,19 @@ net::awaitable<feed::end> feed::read_next() {
     co_return follower_.read() == page->state.fed ? end::all : end::more;
 }
 
-/// What is granted meanwhile stands in the feed behind what has been read.
-net::awaitable<void> feed::read_all_again() {
-    const bool is_complete = co_await download_.read(limiter_, client_.connection_epoch());
-    shared_.catches_up = false;
+/// What is granted meanwhile stands in the feed behind what has been read. At an hour's edge only counts are missing,
+/// if the feed was not at its end then.
+net::awaitable<void> feed::fill_gaps() {
+    const bool wants_all = follower_.wants_download();
+    if (!wants_all && shared_.view.knows_hour_before()) co_return;
+    bool is_complete = false;
+    if (wants_all)
+        is_complete = co_await download_.read(limiter_, client_.connection_epoch());
+    else
+        is_complete = co_await download_.read_counts();
+    if (wants_all) shared_.catches_up = false;
     if (is_complete) {
-        follower_.has_downloaded();
+        if (wants_all) follower_.has_downloaded();
         download_pause_ = download_pause_min;
     } else {
         download_at_ = clock::now() + download_pause_;

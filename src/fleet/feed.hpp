@@ -41,7 +41,7 @@ class feed {
   private:
     enum class end : std::uint8_t { more, all, nothing };
     net::awaitable<end> read_next();
-    net::awaitable<void> read_all_again();
+    net::awaitable<void> fill_gaps();
 };
 
 }  // namespace seriesgate

@@ -25,7 +25,13 @@ inline stream_acceptor listen_on_loopback(net::io_context& io) {
 inline loopback_pair connect_loopback(net::io_context& io) {
     stream_acceptor acceptor = listen_on_loopback(io);
     stream_socket near{io};
-    near.connect(acceptor.local_endpoint());
+    error_code error;
+    near.connect(acceptor.local_endpoint(), error);
+    // A signal, as libFuzzer's timer sends them, ends the call and not the connecting.
+    if (error == net::error::interrupted)
+        near.wait(stream_socket::wait_write);
+    else if (error)
+        throw boost::system::system_error{error};
     return {std::move(near), acceptor.accept()};
 }
 
