@@ -37,7 +37,7 @@ net::awaitable<void> feed::run() {
         if (came_of_it == end::more) continue;
         // What gates refill is in no feed, so the windows are read when that has ended.
         const bool may_download = shared_.view.state() == store_reach::joined && clock::now() >= download_at_;
-        if (came_of_it == end::all && follower_.wants_download() && may_download) co_await read_all_again();
+        if (came_of_it == end::all && may_download) co_await fill_gaps();
         timer.expires_after(interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error) co_return;
