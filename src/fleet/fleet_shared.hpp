@@ -67,7 +67,7 @@ class fleet_shared {
     }
 
     /// Whether most of what senders send now would be asked about, and soon would not.
-    [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && view.state() == store_reach::joined; }
+    [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && view.is_reachable(); }
 };
 
 /// As /stats and /metrics have it.

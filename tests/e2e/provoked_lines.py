@@ -104,11 +104,13 @@ class Scene:
         return self.join_fleet(text)
 
     def join_fleet(self, text=""):
-        """Another gate of that fleet."""
+        """Another gate of that fleet, which is ready."""
         secret = self.folder / "fleet.secret"
         secret.write_bytes(bytes(range(32)))
-        return self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
+        gate = self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
                          f"fingerprint: {{secretFile: {secret}}}\nmaxHourlySeries: 5\n{text}")
+        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+        return gate
 
     def query_store(self):
         self.stores.append(QueryStore())

@@ -11,13 +11,11 @@ from shared_fleets import share  # noqa: F401
 from shared_stores import SharedStore, keep  # noqa: F401
 from traffic import numbered, offer
 from waiting import eventually
-from world import time
 
 
 def test_gates_of_a_fleet_write_series_of_their_own(start_gate, upstream, tmp_path, pb):
-    store = SharedStore("redis", tmp_path)
-    hour = time.strftime("%Y-%m-%d %H", time.gmtime())  # the store's clock says which hour it is
-    clock = FakedClock(tmp_path, f"{hour}:30:00")
+    clock = FakedClock(tmp_path, "2026-03-10 12:30:00", runs=True)
+    store = SharedStore("redis", tmp_path, clock=clock)
     secret = tmp_path / "secret"
     secret.write_bytes(bytes(range(32)))
     try:
@@ -31,15 +29,15 @@ limits: [{{name: l, each: [job], maxHourlySeries: 320}}]
         for gate in gates:
             eventually(lambda: gate.stats["shared"]["state"] == "joined", "it has joined")
         assert len(offer(gates[1], upstream, numbered(4, name="other", job="x"))) == 4
-        assert len(offer(gates[0], upstream, numbered(400, job="x"))) == 300  # 16 are held back for gates that are cut off
+        assert len(offer(gates[0], upstream, numbered(400, job="x"))) == 320
         assert offer(gates[1], upstream, numbered(10, name="new", job="x")) == []
         upstream.clear()
-        clock.set(f"{hour}:31:00")
+        clock.set("2026-03-10 12:31:00")
         markers = Markers(upstream, pb)
         requests = eventually(lambda: len(markers.requests) == 2 and markers.requests, "a marker of each")
         found = {labels["gate"]: value for request in requests for labels, value, _ in markers.of(request)}
         assert found.keys() == {gate_label(gate) for gate in gates}
-        assert found[gate_label(gates[0])] == pytest.approx(100, rel=0.05)
+        assert found[gate_label(gates[0])] == pytest.approx(80, rel=0.05)
         assert found[gate_label(gates[1])] == 10
         assert found.keys() == {gate["name"] for gate in gates[1].stats["shared"]["gates"]}
     finally:

@@ -59,10 +59,7 @@ AT_REST = {
     "Waiting for a connection: waiting {{store}}", "Waiting for a connection: had to, a second {{store}}",  # there are enough
     "Success in doubt: abandoned", "TLS handshakes, by outcome: running", "Questions: waiting",  # a matter of milliseconds
     "Claims without an answer, by reason: late replies",  # the store goes away, and is not slow
-    # The full hour is far away, and nobody was there in the one before.
-    "Claims without an answer, by reason: hour over", "To be told: at an hour's edge",
-    "Told afterwards, by answer: at an hour's edge: {{outcome}}", "Gates ready for an outage: at once",
-    "Nobody was asked: struck: another has told",
+    "Claims without an answer, by reason: hour over",  # the full hour is far away
     # Gates join before Prometheus looks, and stay.
     "Lost and found: read: {{result}}", "Lost and found: series read", "Lost and found: gaps",
 }

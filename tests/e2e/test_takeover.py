@@ -473,6 +473,7 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, tmp_path):
                 f"falsePositiveRate: 0.000000001\nfingerprint: {{secretFile: {tmp_path}/secret}}\n"
                 f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
         gate = start_gate(f"--upstream.url={upstream.url}", config=text)
+        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
         with Series(gate.address) as senders:
             senders.answered(40)
             for _ in range(2):

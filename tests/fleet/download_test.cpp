@@ -98,7 +98,16 @@ struct joined_gate {
         return shared.view.is_over_full({.id = budget, .limit = 1, .maxima = {.hourly = maximum}}, hour);
     }
 
+    /// @return whether it knows how full budgets are.
+    bool reads_counts() {
+        is_complete.reset();
+        net::co_spawn(io, read_counts(), net::detached);
+        runs_until([this] { return is_complete.has_value(); });
+        return *is_complete;
+    }
+
   private:
+    net::awaitable<void> read_counts() { is_complete = co_await under_test.read_counts(); }
     net::awaitable<void> read(std::uint64_t later) {
         std::vector<std::string> words{"PING"};
         static_cast<void>(co_await client.call(std::move(words), 5s));
@@ -167,7 +176,7 @@ TEST_CASE("buckets that are no compact sets are read, too") {
     CHECK(gate.incumbents(0, many) == many);
 }
 
-TEST_CASE("all budgets of a record are read, however many there are") {
+TEST_CASE("all budgets of a record are read, however many there are, with the series or alone") {
     counting_gate others = gate_before();
     take(others, 0, 1);
     std::vector<std::string> words{"HSET", others.record()};
@@ -177,10 +186,15 @@ TEST_CASE("all budgets of a record are read, however many there are") {
     }
     others.connection().ask(words);
     others.enter(hour);
+    take(others, 1, 7);
     joined_gate gate{others.windows(), noon + 31min};
-    CHECK(gate.reads() == download_result::complete);
+    const bool reads_all = GENERATE(true, false);
+    if (reads_all) CHECK(gate.reads() == download_result::complete);
+    if (!reads_all) CHECK(gate.reads_counts());
     for (std::uint64_t id = 1'000; id < 5'000; ++id) REQUIRE(gate.shared.view.counts_of(id)->before == id + 1);
-    CHECK(gate.shared.view.counts_of(budget)->before == 1);
+    CHECK((gate.shared.view.counts_of(budget) == fleet_view::budget_counts{.hourly = 7, .before = 1}));
+    CHECK(gate.known(1, 7) == (reads_all ? 7 : 0));
+    CHECK(gate.metrics.downloads.total() == (reads_all ? 1 : 0));
 }
 
 TEST_CASE("what is older than the hour before is not read, nor what is not there") {
@@ -271,6 +285,8 @@ TEST_CASE("what is in no store of a fleet fails") {
     joined_gate gate{others.windows(), noon + 31min};
     CHECK(gate.reads() == download_result::failed);
     CHECK(gate.is_over_full(1) == over_full::unknown);
+    CHECK(gate.reads_counts() == is_bucket);
+    CHECK(gate.is_over_full(1) == (is_bucket ? over_full::yes : over_full::unknown));
 }
 
 TEST_CASE("a server that is not there fails") {

@@ -63,7 +63,7 @@ TEST_CASE("what other gates were granted is known, and how full their budgets ar
     following_gate gate;
     CHECK(gate.hear({call_of(100, 102), call_of(102, 105)}, 105));
     for (std::uint64_t i = 99; i <= 105; ++i) CHECK(gate.has(i) == (i >= 100 && i < 105));
-    CHECK(gate.counts() == fleet_view::budget_counts{.hourly = 105, .daily = 1'105});
+    CHECK(gate.counts() == fleet_view::budget_counts{.hourly = 105, .daily = 1'105, .fed = 105});
     CHECK(gate.feed.read() == 105);
     CHECK(gate.came.series == 5);
     CHECK(gate.came.gaps == 0);
@@ -193,7 +193,7 @@ TEST_CASE("an hour begins with its first page, and what was granted before count
         CHECK(gate.hear({call_of(102, 103), next}, 105));
         CHECK(gate.has(104));
         CHECK(gate.limiter.hour_before_has(fingerprint_of(101)));
-        CHECK(gate.counts() == fleet_view::budget_counts{.hourly = 105, .daily = 1'105, .before = 103});
+        CHECK(gate.counts() == fleet_view::budget_counts{.hourly = 105, .daily = 1'105, .before = 103, .fed = 105});
         CHECK(gate.is_fresh());
         CHECK_FALSE(gate.feed.wants_download());
     }
