@@ -26,7 +26,8 @@ bool feed_follower::hear(const feed_page& page, steady_point sent, time_point no
     const store_state& store = page.state;
     if (store.status != heartbeat_status::heard || store.epoch != epoch_) {
         // Another epoch has another feed, and gates have refilled what it does not say.
-        epoch_ = store.epoch;
+        // Until the store is asked by the epoch that it has, nobody knows where that one's entries begin.
+        epoch_ = store.status == heartbeat_status::heard ? store.epoch : std::string{};
         late_.clear();
         read_ = store.status == heartbeat_status::heard ? store.fed : 0;
         knows_all_ = false;

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "limit/budget.hpp"
+#include "limit/budget_table.hpp"
 #include "limit/learning.hpp"
 #include "limit/limiter.hpp"
 

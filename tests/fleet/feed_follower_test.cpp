@@ -105,6 +105,17 @@ TEST_CASE("a gate is fresh for a second after it has asked, if nothing is left t
     }
 }
 
+TEST_CASE("entries from before a loss are not read") {
+    following_gate gate;
+    gate.hear({}, begin);
+    const feed_page page{.state = {.status = heartbeat_status::other_epoch, .windows = gate.open, .epoch = "f"}};
+    CHECK_FALSE(gate.feed.hear(page, gate.sent, gate.now, gate.came));
+    gate.view.begin("f", gate.open);
+    CHECK_FALSE(gate.hear({call_of(200, 205)}, 205, "f"));
+    CHECK(gate.feed.read() == 205);
+    CHECK_FALSE(gate.has(204));
+}
+
 TEST_CASE("what is missing is noticed and to be downloaded, and the rest is known") {
     following_gate gate;
     gate.hear({}, begin);
