@@ -91,8 +91,8 @@ def numbers(result):
 
 
 def always(expression):
-    """An alert's expression with its comparisons telling 0 or 1 in place of leaving out."""
-    return re.sub(r"(?<=\s)(>=|<=|==|>|<)(?=\s)", r"\1 bool", expression)
+    """An alert's expression with its comparisons telling 0 or 1 in place of leaving out, and what it leaves to another alert."""
+    return re.sub(r"(?<=\s)(>=|<=|==|>|<)(?=\s)", r"\1 bool", re.sub(r" unless on \(job, instance\) .*", "", expression))
 
 
 class Missing:
