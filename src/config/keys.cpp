@@ -213,6 +213,12 @@ config_key shared_url() {
     return made;
 }
 
+/// The example file says it behind a '#': to write its default is not the same as to leave it out.
+config_key absent_in_example(config_key made) {
+    made.differs_when_absent = true;
+    return made;
+}
+
 config_key tenant_answer() {
     config_key made = key("tenants.onLimit", at_reload, in<rules, tenants, &tenant_limits::answer>{}, answers(),
                           "What senders of tenants without an answer of their own are told; absent: as `onLimit`.");
@@ -306,10 +312,11 @@ std::vector<config_key> series_keys() {
             "How long after its last sample a series is active; a stale marker ends that at once.", "10m"),
         key("falsePositiveRate", at_reload, in<rules, &limit_rules::false_positive_rate>{}, rates({1e-9, 0.5}),
             "Share of refused series that may slip through; `0.0001` costs about 3 bytes a series and window."),
-        key("seriesSet", at_restart, in<&config::series_set>{},
-            one_of<set_kind>("kind", {{"bloom", set_kind::bloom}, {"exact", set_kind::exact}}),
-            "How series are remembered: `bloom` filters, or an `exact` table, which lets none slip and takes more "
-            "memory. With `shared` always `exact`."),
+        absent_in_example(
+            key("seriesSet", at_restart, in<&config::series_set>{},
+                one_of<set_kind>("kind", {{"bloom", set_kind::bloom}, {"exact", set_kind::exact}}),
+                "How series are remembered: `bloom` filters, or an `exact` table, which lets none slip and takes more "
+                "memory. With `shared` always `exact`.")),
         key("ignoreLabels", at_restart, in<&config::ignore_labels>{}, label_lists(64),
             "Labels that do not make another series, such as the one that tells two equal Prometheus apart.",
             "[prometheus_replica]"),
@@ -399,8 +406,8 @@ std::vector<config_key> store_keys() {
                                                 {"refuse", unavailable_answer::refuse},
                                                 {"admit", unavailable_answer::admit}}),
             "What new series get without the store: `local` this gate's part of the room, `refuse` none, `admit` all."),
-        key("shared.reserve", at_restart, in<shared, &shared_config::reserve>{}, percentages(half),
-            "Not used any more: nothing is held back.", "5%"),
+        absent_in_example(key("shared.reserve", at_restart, in<shared, &shared_config::reserve>{}, percentages(half),
+                              "Not used any more: nothing is held back.")),
     };
 }
 

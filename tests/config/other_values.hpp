@@ -119,8 +119,8 @@ inline std::string yaml_of(std::string_view name, const std::string& value) {
 /// Keys that have to stand beside one with its other value, or it is an error.
 inline std::vector<std::string_view> needed_beside(std::string_view key) {
     if (key == "maxActiveSeries" || key == "tenants.default.maxActiveSeries") return {"seriesSet"};
-    if (key == "shared.url") return {"fingerprint.secretFile"};
-    if (key == "shared.sentinel.master") return {"shared.sentinel.addresses", "fingerprint.secretFile"};
+    if (key == "shared.url") return {"fingerprint.secretFile", "seriesSet"};
+    if (key == "shared.sentinel.master") return {"shared.sentinel.addresses", "fingerprint.secretFile", "seriesSet"};
     return {};
 }
 

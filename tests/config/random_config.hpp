@@ -30,6 +30,7 @@ class random_config {
         made.tenant_header = random_.one_in(2) ? "X-Tenant" : "!#$%&'*+-.^_`|~";
         made.state = {.dir = path(), .interval = milliseconds(100, 3'600'000)};
         if (random_.one_in(2)) fill_shared(made);
+        if (made.shared.has_store()) made.series_set = set_kind::exact;
         if (random_.one_in(2)) fill_warm_start(made.warm_start, !made.shared.has_store());
         fill(made.server);
         made.log = {.format = random_.one_in(2) ? log::format::json : log::format::logfmt,

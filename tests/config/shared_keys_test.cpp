@@ -79,11 +79,9 @@ TEST_CASE("every key of a fleet says what it says") {
 
 TEST_CASE("what was held back once is read, and does nothing") {
     CHECK(shared_of(url + "reserve: 2.5%").reserve.hundredths == 250);
-    CHECK(warnings_of(in_section(url + "reserve: 5%"))
-              .at(0)
-              .ends_with("shared.reserve: is not used any more: nothing is held back"));
-    CHECK(shared_errors(url + "reserve: '5'") ==
-          lines{"shared.reserve: '5' is not a percentage such as 5% or 2.25%, with at most two digits behind the point"});
+    CHECK(
+        shared_errors(url + "reserve: '5'") ==
+        lines{"shared.reserve: '5' is not a percentage such as 5% or 2.25%, with at most two digits behind the point"});
 }
 
 TEST_CASE("sentinels are asked in the order of the file, each once") {
@@ -202,11 +200,8 @@ TEST_CASE("keys of a fleet without a fleet are doubtful") {
 TEST_CASE("what a fleet has no use for is doubtful") {
     CHECK(warnings_of(in_section(url + "tls: {caFile: /ca}")) ==
           lines{"c.yaml:3: warning: shared.tls: is not used: shared.url does not begin with rediss://"});
-    for (const std::string answer : {"refuse", "admit"})
-        CHECK(warnings_of(in_section(url + "onUnavailable: " + answer + ", reserve: 1%")) ==
-              lines{"c.yaml:3: warning: shared.reserve: is not used: only with shared.onUnavailable: local is anything "
-                    "held back"});
-    CHECK(warnings_of(in_section(url + "onUnavailable: local, reserve: 1%")).empty());
+    CHECK(warnings_of(in_section(url + "reserve: 1%")) ==
+          lines{"c.yaml:3: warning: shared.reserve: is not used any more: nothing is held back"});
 }
 
 TEST_CASE("a fleet that enforces nothing is doubtful") {
