@@ -97,8 +97,8 @@ process::process(const config& settings, const start& how, std::function<load_ou
                                       .gate = gate_name(settings_.listen),
                                       .metrics = metrics_.markers},
                        shared_.stores);
+    prepare_warm_start(how.is_warmed);  // by what this gate knows, before it hears of the others' series
     if (fleet_) fleet_->join(limiter_, key_);
-    prepare_warm_start(how.is_warmed);
 }
 
 process::~process() {
