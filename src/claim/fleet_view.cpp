@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+
+#include "claim/fleet_rules.hpp"
+#include "limit/budget_table.hpp"
+#include "limit/learning.hpp"
+#include "limit/limiter.hpp"
 
 namespace seriesgate {
 namespace {
 
-constexpr std::int64_t day_number(std::int64_t hour) noexcept {
-    return hour >= 0 ? hour / 24 : (hour - 23) / 24;
-}
-
 bool is_days_first(std::int64_t hour) noexcept {
-    return day_number(hour) * 24 == hour;
+    return day_of_hour(hour) * 24 == hour;
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ void fleet_view::move_to(const open_windows& open) {
         windows_ = open;
         return;
     }
-    const bool same_day = day_number(open.hour) == day_number(windows_.hour);
+    const bool same_day = day_of_hour(open.hour) == day_of_hour(windows_.hour);
     followed_before_ = follows && follows_feed_;
     knows_before_ = false;
     for (auto each = counts_.begin(); each != counts_.end();) {
@@ -107,7 +109,7 @@ void fleet_view::hear(const fed_call& said) {
         } else if (said.hour + 1 == windows_.hour) {
             of->before = std::max(of->before, each.hourly);
         }
-        if (day_number(said.hour) == day_number(windows_.hour)) of->daily = std::max(of->daily, each.daily);
+        if (day_of_hour(said.hour) == day_of_hour(windows_.hour)) of->daily = std::max(of->daily, each.daily);
     }
 }
 
@@ -199,11 +201,6 @@ bool fleet_view::admits_alone(std::span<const shared_budget* const> budgets, std
     return true;
 }
 
-void fleet_view::forget_admitted_alone() {
-    const std::scoped_lock held{lock_};
-    alone_.clear();
-}
-
 // --- Series of the hour before.
 
 fleet_view::ticket fleet_view::accept(std::int64_t hour) noexcept {
@@ -218,6 +215,23 @@ bool fleet_view::say_told(std::int64_t hour, const std::function<bool()>& is_cle
     if (accepting_.load() == 0 && is_clean()) return true;
     told_hour_.store(before);
     return false;
+}
+
+// --- Figures.
+
+void show_heard_counts(series_limiter& limiter, const fleet_view& view, fleet_rules& rules) {
+    rules.use(limiter.rules());
+    const open_windows open = view.windows();
+    const auto counts_of = [&](const budget_pair& pair) -> std::optional<fleet_counts> {
+        const auto key = pair.role.overflow ? std::nullopt : std::optional<std::string_view>{pair.key};
+        if (!rules.budget_of(pair.role, key)) return std::nullopt;
+        const auto heard = view.counts_of(rules.id_of(pair.role, key));
+        if (!heard) return std::nullopt;
+        return fleet_counts{
+            .hourly = heard->hourly, .daily = heard->daily, .kept = open.keeps_places ? heard->kept.value_or(0) : 0};
+    };
+    if (open.hour < 0) return;
+    show_counts(limiter, hour_of(time_point{std::chrono::hours{open.hour}}), *rules.rules(), counts_of);
 }
 
 }  // namespace seriesgate

@@ -19,6 +19,9 @@
 
 namespace seriesgate {
 
+class fleet_rules;
+class series_limiter;
+
 enum class store_reach : std::uint8_t {
     unheard,      ///< not yet
     joined,       ///< new series are asked about
@@ -120,11 +123,9 @@ class fleet_view {
     // --- Without the store.
 
     /// Whether a series that nobody has answered about finds room in this gate's part of all its budgets: what each had
-    /// left when it was last heard, by the number of gates. If so, it is counted there.
+    /// left when it was last heard, by the number of gates. If so, it is counted there, for the rest of the hour.
     /// @param hour that it is to be counted in; a window that was never heard of has no room.
     [[nodiscard]] bool admits_alone(std::span<const shared_budget* const> budgets, std::int64_t hour);
-    /// The store has been told of all of them.
-    void forget_admitted_alone();
 
     // --- Answers that are under way when the store loses its data.
 
@@ -174,5 +175,8 @@ class fleet_view {
     std::unordered_map<std::uint64_t, budget_counts> counts_;
     std::unordered_map<std::uint64_t, taken> alone_;
 };
+
+/// Shows what was heard last of each budget that the store counts in the figures of a gate, in place of its own counts.
+void show_heard_counts(series_limiter& limiter, const fleet_view& view, fleet_rules& rules);
 
 }  // namespace seriesgate

@@ -51,7 +51,7 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
     if (is_another) {
         view_.begin(store.epoch, store.windows);
         has_series_ = false;
-        refills_ = is_lost;
+        refills_ = is_to_begin_ = is_lost;
         is_loss_ = is_lost && !known.empty();
     } else {
         view_.adopt(store.windows);
@@ -61,7 +61,7 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
     if (gates_.empty()) gates_ = said.gates;
     view_.hear_gates(said.gates.size());
     view_.set_state((refills_ && is_loss_) || store.is_refilling ? store_reach::refilling : store_reach::joined);
-    return is_lost ? news::lost_data : news::none;
+    return is_to_begin_ ? news::lost_data : news::none;
 }
 
 double gate_session::place() const noexcept {

@@ -50,8 +50,9 @@ class gate_session {
     const gate_identity who_;
     bool has_series_;  // that a store may not know: it has to be told in the first epoch, too
     std::vector<gate_heard_of> gates_;
-    bool refills_ = false;    // this gate
-    bool is_loss_ = false;    // for that reason; else it has started, and knows series from before
+    bool refills_ = false;  // this gate
+    bool is_loss_ = false;  // for that reason; else it has started, and knows series from before
+    bool is_to_begin_ = false;
     std::int64_t told_ = -1;  // the hour of which it has said that it has told
 
   public:
@@ -72,7 +73,9 @@ class gate_session {
     [[nodiscard]] const gate_identity& who() const noexcept { return who_; }
     /// Where among the gates this one stands, as a part of 1: where it begins a refill, so that they share the work.
     [[nodiscard]] double place() const noexcept;
-    void has_refilled() noexcept { refills_ = false; }
+    /// Until then hear() returns lost_data: what fails in between is tried again.
+    void begins_refill() noexcept { is_to_begin_ = false; }
+    void has_refilled() noexcept { refills_ = refills_ && is_to_begin_; }
 
     /// Whether incumbents pass at once.
     [[nodiscard]] static bool accepts(const fleet_view& view, time_point now, const window_span& hour,

@@ -16,6 +16,11 @@ constexpr std::int64_t hour_number(time_point at) noexcept {
     return std::chrono::floor<std::chrono::hours>(at).time_since_epoch().count();
 }
 
+/// The day that an hour is in, both counted since the epoch.
+constexpr std::int64_t day_of_hour(std::int64_t hour) noexcept {
+    return hour >= 0 ? hour / 24 : (hour - 23) / 24;
+}
+
 /// The shared store's clock, carried on by a steady one of this process, so it goes on while the store is away. A store
 /// whose clock leaps is not believed. Until the store has been heard, the time is the gate's own.
 /// Threads: any.

@@ -75,21 +75,17 @@ net::awaitable<feed::end> feed::read_next() {
 /// What is granted meanwhile stands in the feed behind what has been read. At an hour's edge only counts are missing,
 /// if the feed was not at its end then.
 net::awaitable<void> feed::fill_gaps() {
-    const bool wants_all = follower_.wants_download();
-    if (!wants_all && shared_.view.knows_hour_before()) co_return;
-    bool is_complete = false;
-    if (wants_all)
+    bool is_complete = true;
+    if (follower_.wants_download()) {
         is_complete = co_await download_.read(limiter_, client_.connection_epoch());
-    else
+        shared_.catches_up = false;
+        if (is_complete) follower_.has_downloaded();
+    } else if (!shared_.view.knows_hour_before()) {
         is_complete = co_await download_.read_counts();
-    if (wants_all) shared_.catches_up = false;
-    if (is_complete) {
-        if (wants_all) follower_.has_downloaded();
-        download_pause_ = download_pause_min;
-    } else {
-        download_at_ = clock::now() + download_pause_;
-        download_pause_ = std::min<clock::duration>(2 * download_pause_, download_pause_max);
     }
+    download_at_ = is_complete ? clock::time_point{} : clock::now() + download_pause_;
+    download_pause_ = is_complete ? clock::duration{download_pause_min}
+                                  : std::min<clock::duration>(2 * download_pause_, download_pause_max);
 }
 
 }  // namespace seriesgate

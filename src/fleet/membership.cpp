@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "claim/shown_counts.hpp"
 #include "fleet/store_fitness.hpp"
 #include "fleet/store_text.hpp"
 #include "limit/figures.hpp"
@@ -118,16 +117,17 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     if (came == gate_session::news::foreign) session_->hear_nothing();
     if (came == gate_session::news::foreign) co_return obstacle{.why = foreign, .must_not = true};
     if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
-    *shared_.members.lock() = answer->gates;
     hear(came);
+    *shared_.members.lock() = answer->gates;
     co_return std::nullopt;
 }
 
 void membership::hear(gate_session::news of) {
     if (of == gate_session::news::lost_data) {
-        shared_.metrics.losses.add(shared_.view.state() == store_reach::refilling ? 1 : 0);
         tell_all(*limiter_);
         walker_->refill(session_->place());
+        session_->begins_refill();
+        shared_.metrics.losses.add(shared_.view.state() == store_reach::refilling ? 1 : 0);
     }
     note_refilled();
 }

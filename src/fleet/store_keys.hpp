@@ -34,11 +34,6 @@ std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::
 /// The same by the bucket's number.
 std::string bucket_key_at(std::string_view record, std::uint64_t bucket);
 
-/// The day that an hour is in, both counted since the epoch.
-constexpr std::int64_t day_of_hour(std::int64_t hour) noexcept {
-    return hour >= 0 ? hour / 24 : (hour - 23) / 24;
-}
-
 /// As sets hold it: the signed number of the same bits, which lets them keep it in 8 bytes.
 std::string member_text(std::uint64_t fingerprint);
 

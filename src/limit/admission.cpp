@@ -373,7 +373,8 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     keys.front().is_untold = of.said.outcome == told_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
     in_windows over{.active = over_limit.active};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
-        if (of.said.at(place) != nullptr && of.said.outcome != told_outcome::passes) continue;  // the store has
+        const bool is_counted_there = of.said.at(place) != nullptr && of.said.outcome != told_outcome::passes;
+        if (is_counted_there) continue;
         budget_pair* const pair = budgets_[place];
         if (are_stored_ || of.said.outcome == told_outcome::passes) {
             pair->hourly.take_stored(of.before);

@@ -506,6 +506,7 @@ class fleet_simulation {
         if (!at_once && loses()) return;
         if (at.session->hear(answer, clocks) == gate_session::news::lost_data) {
             at.telling.reset();
+            at.session->begins_refill();
             if (wrong_.never_refills) {
                 at.session->has_refilled();
             } else {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "claim/gate_session.hpp"
 #include "claim/witnessed_clock.hpp"
 #include "support/catch.hpp"
 
@@ -57,10 +58,11 @@ TEST_CASE("a gate alone admits its part of the room that was left when it last h
     gate.hear(shared_limit(7, 100), {.hourly = 40});
     CHECK(gate.admitted_alone(shared_limit(7, 100)) == 60);
     CHECK(gate.admitted_alone(shared_limit(7, 100)) == 0);
-    gate.view.forget_admitted_alone();
-    gate.view.hear_gates(3);
-    gate.view.hear_gates(1);  // the most that were heard of in the hour
-    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 20);
+    view_in_hour one_of_three;
+    one_of_three.hear(shared_limit(7, 100), {.hourly = 40});
+    one_of_three.view.hear_gates(3);
+    one_of_three.view.hear_gates(1);  // the most that were heard of in the hour
+    CHECK(one_of_three.admitted_alone(shared_limit(7, 100)) == 20);
 }
 
 TEST_CASE("a gate alone keeps the places of the hour before, and has no room where nothing was heard") {
@@ -176,4 +178,28 @@ TEST_CASE("an hour that another gate has opened a little early has begun") {
     const std::int64_t hour = hour_number(clock_at(12, 0));
     REQUIRE(clock.hear(clock_at(11, 59, 57), hour, since_start(0s), clock_at(11, 59, 57)));
     CHECK(clock.now(since_start(0s), clock_at(11, 59, 57)) == clock_at(12, 0));
+}
+
+TEST_CASE("a loss is news until the gate has begun to tell all again") {
+    fleet_view view;
+    const time_point now = clock_at(12, 30);
+    gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, false, now, 600s};
+    const gate_session::clocks at{.steady = since_start(0s), .own = now};
+    const auto hear = [&](const char* epoch) {
+        open_windows open = open_hour(hour_number(now));
+        open.now = now;
+        return session.hear({.state = {.windows = open, .epoch = epoch}, .gates = {{.name = "a"}}}, at);
+    };
+    CHECK(hear("first") == gate_session::news::none);  // it has nothing to tell
+    for (int times = 0; times < 2; ++times) {          // memory may run out in between
+        CHECK(hear("second") == gate_session::news::lost_data);
+        session.has_refilled();
+        CHECK(view.state() == store_reach::refilling);
+    }
+    session.begins_refill();
+    CHECK(hear("second") == gate_session::news::none);
+    CHECK(view.state() == store_reach::refilling);
+    session.has_refilled();
+    CHECK(hear("second") == gate_session::news::none);
+    CHECK(view.state() == store_reach::joined);
 }
