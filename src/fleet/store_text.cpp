@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "claim/witnessed_clock.hpp"
 #include "redis/redis_reply.hpp"
 
 namespace seriesgate {

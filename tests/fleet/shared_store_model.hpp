@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "claim/store_call.hpp"
+#include "claim/witnessed_clock.hpp"
 #include "fleet/store_keys.hpp"
 
 namespace seriesgate::testing {
