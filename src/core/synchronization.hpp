@@ -9,6 +9,13 @@
 #include <mutex>
 #include <utility>
 
+/// Clang refuses code that keeps a reference longer than the lock, as `for (x : *guarded.lock())` does.
+#ifdef __clang__
+#define SERIESGATE_LIFETIME_BOUND [[clang::lifetimebound]]
+#else
+#define SERIESGATE_LIFETIME_BOUND
+#endif
+
 namespace seriesgate {
 
 // --- Fair lock.
@@ -67,8 +74,8 @@ class guarded {
         access(const access&) = delete;
         access& operator=(const access&) = delete;
 
-        T& operator*() const noexcept { return value_; }
-        T* operator->() const noexcept { return &value_; }
+        T& operator*() const noexcept SERIESGATE_LIFETIME_BOUND { return value_; }
+        T* operator->() const noexcept SERIESGATE_LIFETIME_BOUND { return &value_; }
     };
 
     [[nodiscard]] access lock() { return access{*this}; }
@@ -100,8 +107,8 @@ class published {
         reader& operator=(const reader&) = delete;
         ~reader() { slot_->readers.fetch_sub(1, std::memory_order_release); }
 
-        const T& operator*() const noexcept { return *slot_->value; }
-        const T* operator->() const noexcept { return slot_->value.get(); }
+        const T& operator*() const noexcept SERIESGATE_LIFETIME_BOUND { return *slot_->value; }
+        const T* operator->() const noexcept SERIESGATE_LIFETIME_BOUND { return slot_->value.get(); }
     };
 
     explicit published(std::unique_ptr<const T> first) { slots_[0].value = std::move(first); }

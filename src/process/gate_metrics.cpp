@@ -134,7 +134,8 @@ shared_counts counts_of(fleet_shared& fleet) {
         .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
         .latency_seconds =
             durations.count == 0 ? 0.0 : std::chrono::duration<double>(durations.sum).count() / answered};
-    for (const gate_heard_of& each : *fleet.members.lock())
+    const auto members = fleet.members.lock();
+    for (const gate_heard_of& each : *members)
         made.gates.push_back({.name = each.name, .version = each.version, .seen_seconds_ago = each.silent_seconds});
     return made;
 }
