@@ -70,7 +70,7 @@ void series_sample::save(state_encoder& out) const {
     for (const auto& [fingerprint, each] : kept_) {
         out.number(fingerprint);
         out.text(each->tenant);
-        out.number(static_cast<std::int64_t>(each->first_seen.time_since_epoch().count()));
+        out.time(each->first_seen);
         out.number(static_cast<std::uint64_t>(each->labels.size()));
         for (const auto& [name, value] : each->labels) {
             out.text(name);
@@ -87,12 +87,13 @@ void series_sample::load(state_decoder& in) {
     for (std::uint64_t i = 0; i < count && in.good(); ++i) {
         sampled_series one{.fingerprint = in.number<std::uint64_t>()};
         one.tenant = in.text();
-        one.first_seen = time_point{time_point::duration{in.number<std::int64_t>()}};
+        one.first_seen = in.time(time_point::min());
         const std::uint64_t labels = in.count(labels_max);
         for (std::uint64_t at = 0; at < labels && in.good(); ++at) {
             std::string name = in.text();
             one.labels.emplace_back(std::move(name), in.text());
         }
+        if (kept_.contains(one.fingerprint)) in.fail();
         if (in.good()) put(std::make_shared<const sampled_series>(std::move(one)));
     }
 }

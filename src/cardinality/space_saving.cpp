@@ -17,12 +17,6 @@ std::string_view shortened(std::string_view text) {
     return text.substr(0, end);
 }
 
-void save_time(state_encoder& out, time_point when) {
-    out.number(static_cast<std::int64_t>(when.time_since_epoch().count()));
-}
-time_point load_time(state_decoder& in) {
-    return time_point{time_point::duration{in.number<std::int64_t>()}};
-}
 std::string load_text(state_decoder& in) {
     std::string text = in.text();
     if (text.size() > space_saving::text_max) in.fail();
@@ -113,8 +107,8 @@ void space_saving::save(state_encoder& out) const {
         out.text(each.detail);
         out.count(each.series, series_max);
         out.count(each.error, series_max);
-        save_time(out, each.first_seen);
-        save_time(out, each.last_seen);
+        out.time(each.first_seen);
+        out.time(each.last_seen);
     }
 }
 
@@ -127,8 +121,8 @@ void space_saving::load(state_decoder& in) {
         top_entry each{.tenant = load_text(in), .value = load_text(in), .detail = load_text(in)};
         each.series = in.count(series_max);
         each.error = in.count(series_max);
-        each.first_seen = load_time(in);
-        each.last_seen = load_time(in);
+        each.first_seen = in.time<time_point>();
+        each.last_seen = in.time<time_point>();
         if (each.error > each.series || places_.contains(key)) in.fail();
         if (in.good()) append(key, std::move(each));
     }

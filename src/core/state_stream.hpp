@@ -1,6 +1,7 @@
 /// Streams of the saved state: encoder, decoder, and the sinks and sources behind them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -76,6 +77,10 @@ class state_encoder {
         number(static_cast<std::uint32_t>(value.size()));
         bytes(value);
     }
+    template <class Moment>
+    void time(Moment when) {
+        number(static_cast<std::int64_t>(when.time_since_epoch().count()));
+    }
     /// For state_decoder::count with the same `max`; larger sums are written as `max`.
     void count(std::uint64_t value, std::uint64_t max) { number(value < max ? value : max); }
     [[nodiscard]] bool good() const noexcept { return good_; }
@@ -102,6 +107,15 @@ class state_decoder {
         std::string value(good_ ? size : 0, '\0');
         if (!bytes(value.data(), value.size())) return {};
         return value;
+    }
+    /// A moment from 1970 to 2200, so that sums and differences of two fit; others are damage. @param never is taken
+    /// too
+    template <class Moment>
+    Moment time(Moment never = {}) {
+        const Moment when{typename Moment::duration{number<std::int64_t>()}};
+        const bool is_sane = Moment{} <= when && when <= std::chrono::sys_days{std::chrono::year{2200} / 1 / 1};
+        if (!is_sane && when != never) fail();
+        return good_ ? when : Moment{};
     }
     /// A number of items that follow, each of at least one byte. @param max a larger number is damage.
     std::uint64_t count(std::uint64_t max) {

@@ -245,9 +245,10 @@ bool is_bucket_count(std::int64_t number) {
     return number >= 0 && number <= std::numeric_limits<std::uint32_t>::max() && (number & (number - 1)) == 0;
 }
 
+constexpr std::int64_t seconds_max = 9'000'000'000;  // nanoseconds in 64 bits end in the year 2262
+
 /// @param numbers seconds, microseconds, hour, generation, buckets (hour, day, before), whether places are kept.
 std::optional<open_windows> read_windows(std::span<const std::int64_t> numbers) {
-    constexpr std::int64_t seconds_max = 9'000'000'000;  // nanoseconds in 64 bits end in the year 2262
     if (numbers[0] < 0 || numbers[0] > seconds_max || numbers[1] < 0 || numbers[1] >= 1'000'000) return std::nullopt;
     if (numbers[2] < -1 || numbers[3] < 0 || numbers[7] < 0 || numbers[7] > 1) return std::nullopt;
     for (const std::int64_t each : numbers.subspan(4, 3))
@@ -316,7 +317,7 @@ std::optional<store_state> read_state(std::span<redisReply* const> parts) {
     const auto begin = integers(parts.first(9));
     const auto end = integers(parts.subspan(10, 3));
     if (!begin || !end || (*begin)[0] < 0 || (*begin)[0] > 2 || (*end)[0] < 0 || (*end)[0] > 1) return std::nullopt;
-    if ((*end)[1] < 0) return std::nullopt;
+    if ((*end)[1] < 0 || (*end)[2] < -seconds_max || (*end)[2] > seconds_max) return std::nullopt;
     const auto windows = read_windows(std::span{*begin}.subspan(1));
     if (!windows) return std::nullopt;
     return store_state{.status = static_cast<heartbeat_status>((*begin)[0]),

@@ -43,18 +43,6 @@ constexpr unsigned late_untold = 4;
 /// Budgets written under one hold of the lock: each has up to 32 KiB of sketches.
 constexpr std::size_t saved_per_piece = 8;
 
-void save_time(state_encoder& out, std::chrono::sys_seconds moment) {
-    out.number(static_cast<std::int64_t>(moment.time_since_epoch().count()));
-}
-
-/// A moment from 1970 to 2200: time_point can hold it, and a day more.
-std::chrono::sys_seconds load_time(state_decoder& in) {
-    constexpr std::chrono::sys_seconds last = std::chrono::sys_days{std::chrono::year{2200} / 1 / 1};
-    const std::chrono::sys_seconds moment{std::chrono::seconds{in.number<std::int64_t>()}};
-    if (moment.time_since_epoch().count() < 0 || moment > last) in.fail();
-    return in.good() ? moment : std::chrono::sys_seconds{};
-}
-
 void save_set(state_encoder& out, const admitted_set* set, const admitted_set* day) {
     const set_mark mark = set == nullptr ? set_mark::none : set == day ? set_mark::as_day : set_mark::follows;
     out.number(static_cast<std::uint8_t>(mark));
@@ -307,9 +295,9 @@ void load_table_into_filters(state_decoder& in, loaded_state& into, double rate)
 /// @param rate of filters that are made of a table.
 bool load_sets(state_decoder& in, loaded_state& into, double rate) {
     window_sets& sets = into.sets;
-    sets.hour_span = hour_of(load_time(in));
-    sets.day_span = day_of(load_time(in));
-    sets.grace_end = load_time(in);
+    sets.hour_span = hour_of(in.time<std::chrono::sys_seconds>());
+    sets.day_span = day_of(in.time<std::chrono::sys_seconds>());
+    sets.grace_end = in.time<std::chrono::sys_seconds>();
     set_mark day = load_mark(in);
     const bool has_table = into.file_has_table = day == set_mark::table;
     if (has_table) {
@@ -414,9 +402,9 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
         return *state.sets.read();
     }();
     const snapshot_end end{state};
-    save_time(out, copied.hour_span.start);
-    save_time(out, copied.day_span.start);
-    save_time(out, copied.grace_end);
+    out.time(copied.hour_span.start);
+    out.time(copied.day_span.start);
+    out.time(copied.grace_end);
     save_sets(out, copied);
     if (copied.table) save_table(state.counts, out, copied);
     return begin_counts(state, copied, out) && save_budgets(state, out) &&

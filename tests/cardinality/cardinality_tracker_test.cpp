@@ -1,11 +1,15 @@
 #include "cardinality/cardinality_tracker.hpp"
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <new>
 #include <thread>
 
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
+#include "support/source_tree.hpp"
 #include "support/state_text.hpp"
 
 namespace seriesgate::testing::cardinality_tracker_test {
@@ -174,6 +178,23 @@ TEST_CASE("any byte may be wrong: it is refused or taken, and never more than th
         }
         text[at] = kept;
     }
+}
+
+// Else the fuzzer would start from states of an older format, and get no further than their first bytes.
+TEST_CASE("the seeds of fuzz_observed are states that can be loaded, and some have samples") {
+    std::size_t seeds = 0, sampled = 0;
+    for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/fuzz/corpus/fuzz_observed"}) {
+        CAPTURE(file.path().filename().string());
+        std::ifstream in{file.path(), std::ios::binary};
+        const std::string seed{std::istreambuf_iterator<char>{in}, {}};
+        gate after;
+        CHECK(loads_text(after.all, seed, ten));
+        const auto samples = after.all.samples();
+        sampled += !samples.known.empty() && !samples.refused.empty() ? 1 : 0;
+        ++seeds;
+    }
+    CHECK(seeds == 4);
+    CHECK(sampled >= 2);
 }
 
 TEST_CASE("what nobody could note makes every count less sure") {

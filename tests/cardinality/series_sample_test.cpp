@@ -103,5 +103,23 @@ TEST_CASE("samples are what they were after they were saved") {
     }
 }
 
+TEST_CASE("a sampled series was first seen at a moment whose distance to every other can be told") {
+    const auto is_taken = [](time_point first_seen) {
+        series_samples samples, loaded;
+        arrive(samples, 1, first_seen);
+        const std::string text = saved_text(samples);
+        text_source source{text};
+        state_decoder in{source};
+        loaded.load(in);
+        return in.good();
+    };
+    CHECK(is_taken(noon));
+    CHECK(is_taken(time_point::min()));  // before sampling began
+    CHECK(is_taken(time_point{}));
+    for (const time_point wrong :
+         {time_point{} - time_point::duration{1}, time_point::max(), time_point::min() + time_point::duration{1}})
+        CHECK_FALSE(is_taken(wrong));
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::series_sample_test
