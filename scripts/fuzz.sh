@@ -36,7 +36,7 @@ fi
 if [ ${#targets[@]} = 0 ]; then echo "FAILED: no fuzz target was built"; exit 1; fi
 
 run_target() { # NAME SECONDS
-    local name=$1 seconds=$2 log=build/reports/$1.log seed seeds=()
+    local name=$1 seconds=$2 log=build/reports/$1.log seed why seeds=()
     mkdir -p "build/fuzz-corpus/$name"
     # The golden states are seeds of fuzz_snapshot; to the others they would only be long.
     for seed in "tests/fuzz/corpus/$name" "tests/golden/${name/#fuzz_snapshot/state}"; do
@@ -46,7 +46,8 @@ run_target() { # NAME SECONDS
         -rss_limit_mb=2048 -artifact_prefix=build/fuzz-finds/ "build/fuzz-corpus/$name" "${seeds[@]}" >"$log" 2>&1; then
         echo "ok $name: $(tail -n 1 "$log")"
     else
-        echo "FAILED $name: see $log; an input that it failed on is in build/fuzz-finds"
+        why=$(grep -m 1 -E '^(property broken|ALARM)|==ERROR|runtime error:|Assertion' "$log" || tail -n 1 "$log")
+        echo "FAILED $name: $why ($(grep -m 1 -o 'Seed: [0-9]*' "$log" || true); see $log, the input is in build/fuzz-finds)"
         tail -n 40 "$log"
         return 1
     fi

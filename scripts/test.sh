@@ -231,7 +231,7 @@ fuzz() {
     while IFS= read -r target; do
         status=0
         fail "$target"
-    done < <(sed -n 's/^FAILED \(fuzz_[^:]*\):.*/\1 (input kept in build\/fuzz-finds)/p' "$log")
+    done < <(sed -n 's/^FAILED \(fuzz_.*\)/\1/p' "$log")
     if [ "$status" != 0 ]; then fail "fuzz targets (exit $status)"; fi
 }
 
