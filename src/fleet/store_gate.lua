@@ -12,7 +12,7 @@
 --         Then of a heartbeat each gate's name, hour, version and silence in s; of the feed the entries as XRANGE has them.
 
 local HEARD, OTHER_EPOCH, FOREIGN = 0, 1, 2
-local REFILL_MIN, REFILL_MAX, REFILL_STALLED, SILENT_MAX = 2, 60, 5, 7200  -- seconds
+local REFILL_MIN, REFILL_MAX, REFILL_STALLED, REFILL_BEAT, SILENT_MAX = 2, 60, 5, 2, 7200  -- seconds
 local ahead = 0
 local function answer(status)
     local made = {status, windows()}
@@ -57,10 +57,24 @@ if is_wrong then drop_windows() end
 local hour = open >= 0 and open or floor(at / HOUR_SECONDS)
 if head[1] ~= server or not epoch or is_wrong then
     epoch, refilling = format('%d.%06d', now, tonumber(time[2])), now
-    call('HSET', HEAD, 'server', server, 'epoch', epoch, 'refilling', now, 'fingerprints', ARGV[3])
+    call('HSET', HEAD, 'server', server, 'epoch', epoch, 'refilling', now, 'beat', now, 'fingerprints', ARGV[3])
     for name, its in pairs(gates) do
         its.progress, its.since, its.hour = '-', now, min(its.hour, hour)
         file(name)
+    end
+end
+
+-- While gates refill, they give a sign of life each second. A clock that goes further, or back, has leapt, and that is
+-- no time of the refill. Nor is it while no gate takes part, because none believes the store's clock.
+local takes_part = known_epoch == epoch
+if refilling and takes_part then
+    local passed = now - tonumber(call('HGET', HEAD, 'beat') or now)
+    local skipped = passed < 0 and passed or max(0, passed - REFILL_BEAT)
+    refilling = tonumber(refilling) + skipped
+    call('HSET', HEAD, 'refilling', refilling, 'beat', now)
+    for name, its in pairs(gates) do
+        its.since = its.since + skipped
+        if skipped ~= 0 then file(name) end
     end
 end
 
@@ -95,13 +109,11 @@ for name, its in pairs(gates) do
         if its.told ~= open then all_told = false end
     end
 end
-if refilling then
-    local waited = now - tonumber(refilling)
-    if waited < 0 then
-        call('HSET', HEAD, 'refilling', now)
-    elseif waited >= REFILL_MAX or (waited >= REFILL_MIN and is_refilled) then
+if refilling and takes_part then
+    local waited = now - refilling
+    if waited >= REFILL_MAX or (waited >= REFILL_MIN and is_refilled) then
         refilling = false
-        call('HDEL', HEAD, 'refilling')
+        call('HDEL', HEAD, 'refilling', 'beat')
     end
 end
 -- Places lapse when the grace is over and no gate accepts incumbents unasked any more.

@@ -4,10 +4,10 @@
 -- KEYS  1 the head, 2 the gates, 3 the feed, 4 the record of the hour, 5 of the hour before, 6 of the day.
 --
 -- Fields of the head: server, the run_id of the server that the data belongs to; epoch, which names the data since the
--- last loss; refilling, when that loss was noticed, until gates have refilled the windows; generation, a part of the
--- windows' names; hour, buckets and members of the open hour; before_buckets of the hour before, 0 if there is none;
--- day, day_buckets, day_members; lapsed, the last hour whose kept places have lapsed; fed, series in the feed;
--- fingerprints, what the fingerprints of this namespace depend on.
+-- last loss; refilling, when that loss was noticed, until gates have refilled the windows; beat, the last heartbeat until
+-- then; generation, a part of the windows' names; hour, buckets and members of the open hour; before_buckets of the hour
+-- before, 0 if there is none; day, day_buckets, day_members; lapsed, the last hour whose kept places have lapsed; fed,
+-- series in the feed; fingerprints, what the fingerprints of this namespace depend on.
 --
 -- A gate's field: its clock, the open hour at its last heartbeat, the last hour for which it has said "told", its
 -- progress with the refill (d: done), when that changed by the store's clock, and its version.

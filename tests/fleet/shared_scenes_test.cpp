@@ -1,5 +1,6 @@
 // What went wrong with the first protocol, as scenes of the shared store and its model: see fleet/PROTOCOL.md.
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "fleet/shared_store.hpp"
@@ -111,6 +112,47 @@ TEST_CASE("a rolling restart leaves room when the grace ends, a gate that vanish
     CHECK(gates.send(call_kind::claim, 6000, 100, 1000, next + 12min).series == (vanishes ? 0 : 100));
     CHECK(gates.send(call_kind::pass, 0, 900, 1000, next + 12min).series == 900);  // nobody asks what has passed
     gates.both().compare();
+}
+
+TEST_CASE("a refill is not ended by a leap of the store's clock, nor prolonged for ever by rare heartbeats") {
+    shared_store_and_model both;
+    std::string epoch;
+    time_point now = few_gates::begin_of(hour) + 30min;
+    const auto is_refilling_after = [&](std::chrono::seconds passed, std::optional<std::uint64_t> refilled) {
+        now += passed;
+        heartbeat said{.gate = "a", .fingerprints = "f", .version = "1", .clock = now, .epoch = epoch, .grace = 600s};
+        said.refilled = refilled;
+        const heartbeat_answer answer = both.beat(said, "s", now);
+        epoch = answer.state.epoch;
+        return answer.state.is_refilling;
+    };
+    for (const auto leap : {0s, 90s, 1800s, -1800s}) {
+        epoch.clear();
+        both.empty();
+        CHECK(is_refilling_after(0s, 0));
+        CHECK(is_refilling_after(1s, 1));
+        CHECK(is_refilling_after(leap + 1s, 1));
+        CHECK(is_refilling_after(1s, 2));
+        CHECK(is_refilling_after(4s, 2));
+        CHECK_FALSE(is_refilling_after(1s, {}));
+    }
+    epoch.clear();
+    both.empty();
+    CHECK(is_refilling_after(0s, 0));
+    const std::string begun = epoch;
+    for (int beat = 0; beat < 100; ++beat) {
+        epoch = "another";  // who does not believe the clock does not take the epoch over
+        CHECK(is_refilling_after(1s, {}));
+    }
+    epoch = begun;
+    CHECK(is_refilling_after(1s, 1));
+    CHECK_FALSE(is_refilling_after(1s, {}));
+
+    epoch.clear();
+    both.empty();
+    for (std::uint64_t beat = 0; beat < 30; ++beat) CHECK(is_refilling_after(20s, beat));
+    CHECK_FALSE(is_refilling_after(20s, 30));
+    both.compare();
 }
 
 TEST_CASE("a store without memory takes nothing, and counts nothing") {

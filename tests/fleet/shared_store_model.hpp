@@ -82,12 +82,14 @@ class shared_store_model {
             return {.state = state(heartbeat_status::foreign, {}), .gates = {}};
         const std::int64_t at = clock(of.gate, seconds(of.clock));
         notice_losses(of, server, at);
+        const bool takes_part = of.epoch == epoch_;
+        if (takes_part) skip_leap();
         if (refilling_since_)
             for (const gate_heard_of& each : of.heard_of)
                 gates_.try_emplace(each.name, gate_entry{.hour = each.hour, .since = seconds(now_)});
         note_gate(of, at);
         std::erase_if(gates_, [this](const auto& each) { return each.second.hour < open_ - 1; });
-        end_refill();
+        if (takes_part) end_refill();
         if (may_lapse() && at >= open_ * 3600 + of.grace.count()) lapsed_ = open_;
         heartbeat_answer answer{.state = state(heartbeat_status::heard, std::chrono::seconds{at - seconds(now_)})};
         for (const auto& [name, its] : gates_)
@@ -136,6 +138,7 @@ class shared_store_model {
     std::string server_;
     std::optional<std::string> epoch_, fingerprints_;
     std::optional<std::int64_t> refilling_since_;
+    std::int64_t beaten_ = 0;  // the last heartbeat while gates refill
     std::map<std::string, gate_entry> gates_;
     std::uint64_t generation_ = 0;
     std::int64_t open_ = -1, open_day_ = -1, lapsed_ = -1;
@@ -218,7 +221,18 @@ class shared_store_model {
                       static_cast<long long>(std::chrono::floor<std::chrono::microseconds>(now_ - whole).count()));
         epoch_ = text;
         server_ = server;
-        refilling_since_ = seconds(now_);
+        refilling_since_ = beaten_ = seconds(now_);
+    }
+
+    /// While gates refill, they give a sign of life each second. A clock that goes further, or back, has leapt, and
+    /// that is no time of the refill. Nor is it while no gate takes part, because none believes the store's clock.
+    void skip_leap() {
+        if (!refilling_since_) return;
+        const std::int64_t passed = seconds(now_) - beaten_;
+        const std::int64_t skipped = passed < 0 ? passed : std::max<std::int64_t>(0, passed - 2);
+        beaten_ = seconds(now_);
+        *refilling_since_ += skipped;
+        for (auto& [name, its] : gates_) its.since += skipped;
     }
 
     [[nodiscard]] std::int64_t sign_of_life(std::int64_t at) const { return open_ >= 0 ? open_ : at / 3600; }
@@ -243,11 +257,7 @@ class shared_store_model {
         const bool all_have = std::all_of(gates_.begin(), gates_.end(), [now](const auto& each) {
             return each.second.progress == "d" || now - each.second.since >= 5;
         });
-        if (waited < 0) {
-            refilling_since_ = now;
-        } else if (waited >= 60 || (waited >= 2 && all_have)) {
-            refilling_since_.reset();
-        }
+        if (waited >= 60 || (waited >= 2 && all_have)) refilling_since_.reset();
     }
 
     [[nodiscard]] bool may_lapse() const {
