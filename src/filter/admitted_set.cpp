@@ -151,7 +151,7 @@ std::uint64_t admitted_set::chain_capacity() const noexcept {
     return sum;
 }
 
-std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment(std::uint64_t series_count) const {
+std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
     const std::uint64_t chain = chain_capacity();
     assert(chain > 0 && segment_count_.load(std::memory_order_relaxed) < segments_max);
     std::uint64_t capacity = chain < large_capacity ? 3 * chain : chain;
@@ -160,7 +160,7 @@ std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment(std::uint64
         const std::uint64_t left = capacity_max - std::min(capacity_max, chain);
         capacity = std::min(capacity, left > 0 ? left : chain / part_beyond_max);
     }
-    return make_segment({std::max({capacity, series_count, spare_capacity_min}),
+    return make_segment({std::max(capacity, spare_capacity_min),
                          rate_share(promised_rate_, segment_count_.load(std::memory_order_acquire))});
 }
 

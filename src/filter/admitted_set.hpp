@@ -161,11 +161,6 @@ class admitted_set {
         const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
         return last.count.load(std::memory_order_relaxed) + count <= last.capacity;
     }
-    /// Whether so many series exceed the newest segment, and no spare follows. Threads: as has_room().
-    [[nodiscard]] bool wants_segment_for(std::uint64_t count) const noexcept {
-        const segment& last = *segments_[segment_count_.load(std::memory_order_relaxed) - 1];
-        return !spare_ && last.count.load(std::memory_order_relaxed) + count > last.capacity;
-    }
     /// Fewest series that any segment but the first holds.
     static constexpr std::uint64_t spare_capacity_min = 64;
 
@@ -181,8 +176,7 @@ class admitted_set {
     /// Whether the newest segment is nearly full, more may come, and no spare follows.
     [[nodiscard]] bool wants_segment() const noexcept;
     /// Allocates the next segment. It makes small chains four times as large, large ones twice.
-    /// @param series_count expected series: all fit in.
-    [[nodiscard]] std::unique_ptr<segment> prepare_segment(std::uint64_t series_count = 0) const;
+    [[nodiscard]] std::unique_ptr<segment> prepare_segment() const;
     /// Appends a prepared segment, to be used when the one before is full.
     void adopt(std::unique_ptr<segment> next) noexcept;
 

@@ -94,9 +94,9 @@ net::awaitable<std::uint64_t> download::estimate(const shared_set& set) {
 net::awaitable<void> download::read_into(series_limiter& limiter, window_span hour, shared_set set, bool before,
                                          ending& all) {
     set.series = co_await estimate(set);
-    bool is_in_force = false;
+    bool is_in_force = true;
     try {
-        is_in_force = before ? expect_hour_before(limiter, hour, set.series) : expect_series(limiter, hour, set.series);
+        if (before) is_in_force = expect_hour_before(limiter, hour);
     } catch (const std::bad_alloc&) {
         all.result = download_result::failed;
         all.why = "no memory";

@@ -146,10 +146,6 @@ struct commit_state {
     /// The sets in force, for writing; window_sets has the same for reading. The day's set contains the hour's.
     std::shared_ptr<admitted_set> hour;
     std::shared_ptr<day_set> day;
-    /// Sets of the hour before, see window_sets; `day_before` only in a day's first hour, while the grace lasts. Only
-    /// learning.hpp adds series to them (fleet).
-    std::shared_ptr<admitted_set> hour_before{};
-    std::shared_ptr<day_set> day_before{};
     /// Empty sets, made ahead for the next windows.
     std::unique_ptr<admitted_set> next_hour{};
     std::unique_ptr<admitted_set> next_day{};

@@ -17,64 +17,7 @@ namespace {
 /// Series added under one hold of the lock: some tens of microseconds.
 constexpr std::size_t series_per_piece = 512;
 
-enum class piece_end : std::uint8_t { finished, sets_full, other_hour };
-
-/// The sets to add series to: an hour's, and its day's if it exists.
-struct sets_to_learn {
-    admitted_set* hour = nullptr;
-    day_set* day = nullptr;
-
-    [[nodiscard]] bool have_room() const noexcept {
-        return hour->has_room(1) && (day == nullptr || day->filter().has_room(1));
-    }
-    void prefetch(std::uint64_t series) const noexcept {
-        hour->prefetch(series);
-        if (day != nullptr) day->prefetch(series);
-    }
-    [[nodiscard]] in_windows lacking(std::uint64_t series) const noexcept {
-        return {.hour = !hour->contains(series), .day = day != nullptr && !day->contains(series)};
-    }
-};
-
-bool is_days_first(const window_sets& current) noexcept {
-    return current.hour_span.start == current.day_span.start;
-}
-
-/// The sets of the hour in force.
-sets_to_learn sets_of_hour(const commit_state& held, const window_sets&) noexcept {
-    return {.hour = held.hour.get(), .day = held.day.get()};
-}
-
-/// The sets of the hour before. After the grace, a day's first hour no longer has the set of the day before.
-sets_to_learn sets_of_hour_before(const commit_state& held, const window_sets& current) noexcept {
-    return {.hour = held.hour_before.get(), .day = (is_days_first(current) ? held.day_before : held.day).get()};
-}
-
-/// @param next the first series not added yet; advanced past the added ones.
-template <class SetsOf>
-piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
-                      std::size_t& next, const SetsOf& sets_of) {
-    const auto held = state.counts.lock();
-    const auto current = state.sets.read();
-    const sets_to_learn into = sets_of(*held, *current);
-    if (current->hour_span != hour || into.hour == nullptr) return piece_end::other_hour;
-    const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
-    for (std::size_t i = next; i < std::min(end, next + admitted_set::prefetch_distance); ++i)
-        into.prefetch(fingerprints[i]);
-    for (; next < end; ++next) {
-        if (next + admitted_set::prefetch_distance < end)
-            into.prefetch(fingerprints[next + admitted_set::prefetch_distance]);
-        const std::uint64_t series = fingerprints[next];
-        const in_windows lacking = into.lacking(series);
-        if (!lacking.any()) continue;
-        if (!into.have_room()) return piece_end::sets_full;
-        if (lacking.hour) into.hour->insert(series);
-        if (lacking.day) into.day->insert(series);
-    }
-    return piece_end::finished;
-}
-
-// --- With a table.
+enum class piece_end : std::uint8_t { finished, table_full, other_hour };
 
 /// The shared store has it in the hour, and in the day. @return false if there is no room for the series.
 bool enter_in_hour(const commit_state& held, std::uint64_t series) {
@@ -113,9 +56,9 @@ bool enter_in_hour_before(const commit_state& held, std::uint64_t series) {
 
 using enter_series = bool (*)(const commit_state&, std::uint64_t);
 
-/// @param next as for filters.
-piece_end learn_table_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
-                            std::size_t& next, enter_series enter) {
+/// @param next the first series not added yet; advanced past the added ones.
+piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+                      std::size_t& next, enter_series enter) {
     const auto held = state.counts.lock();
     const auto current = state.sets.read();
     const bool is_told = enter == enter_in_hour || current->has_hour_before();
@@ -124,90 +67,39 @@ piece_end learn_table_piece(limiter_state& state, const window_span& hour, std::
     const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
     for (std::size_t i = next; i < end; ++i) table.prefetch(fingerprints[i]);
     for (; next < end; ++next)
-        if (!enter(*held, fingerprints[next])) return piece_end::sets_full;
+        if (!enter(*held, fingerprints[next])) return piece_end::table_full;
     return piece_end::finished;
 }
 
-bool learn_in_table(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
-                    enter_series enter) {
-    for (std::size_t next = 0; next < fingerprints.size();) {
-        const piece_end end = learn_table_piece(limiter.state(), hour, fingerprints, next, enter);
-        if (end == piece_end::other_hour) return false;
-        if (end == piece_end::sets_full) limiter.time().make_room();
-    }
-    return true;
-}
-
-// --- With filters.
-
-template <class SetsOf>
 bool learn_all(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
-               const SetsOf& sets_of, void (windows::*make_room)()) {
+               enter_series enter) {
     assert(limiter.state().is_shared());
     for (std::size_t next = 0; next < fingerprints.size();) {
-        switch (learn_piece(limiter.state(), hour, fingerprints, next, sets_of)) {
-            case piece_end::finished:
-                break;
-            case piece_end::sets_full:
-                (limiter.time().*make_room)();
-                break;
-            case piece_end::other_hour:
-                return false;
-        }
+        const piece_end end = learn_piece(limiter.state(), hour, fingerprints, next, enter);
+        if (end == piece_end::other_hour) return false;
+        if (end == piece_end::table_full) limiter.time().make_room();
     }
     return true;
-}
-
-bool has_table(const series_limiter& limiter) {
-    return limiter.state().sets.read()->table != nullptr;
 }
 
 }  // namespace
 
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
-    if (has_table(limiter)) return learn_in_table(limiter, hour, fingerprints, enter_in_hour);
-    return learn_all(limiter, hour, fingerprints, sets_of_hour, &windows::make_room);
+    return learn_all(limiter, hour, fingerprints, enter_in_hour);
 }
 
 bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
-    if (has_table(limiter)) return learn_in_table(limiter, hour, fingerprints, enter_in_hour_before);
-    return learn_all(limiter, hour, fingerprints, sets_of_hour_before, &windows::make_room_before);
+    return learn_all(limiter, hour, fingerprints, enter_in_hour_before);
 }
 
-bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count) {
-    assert(limiter.state().is_shared());
-    if (limiter.state().sets.read()->hour_span != hour) return false;
-    if (has_table(limiter)) return true;  // a table grows by partitions
-    limiter.time().make_room_for(series_count + series_count / 8);
-    return true;
-}
-
-bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count) {
+bool expect_hour_before(series_limiter& limiter, const window_span& hour) {
     limiter_state& state = limiter.state();
     assert(state.is_shared());
-    const window_sets current = *state.sets.read();
-    if (current.hour_span != hour) return false;
-    if (current.has_hour_before()) return true;
-    if (current.table) {
-        const auto held = state.counts.lock();
-        auto next = std::make_unique<window_sets>(*state.sets.read());
-        if (next->hour_span != hour) return false;
-        next->knows_hour_before = held->knows_hour_before = true;
-        state.sets.publish(*held, std::move(next));
-        return true;
-    }
-    const double rate = current.rules->false_positive_rate;
-    std::shared_ptr<admitted_set> hour_set = make_set(series_count + series_count / 8, 0, rate);
-    // Readers check the day's set beside the hour's: see window_sets::was_admitted_before.
-    std::shared_ptr<day_set> another_day;
-    if (is_days_first(current))
-        another_day = std::make_shared<day_set>(make_set(series_count + series_count / 8, 0, rate));
     const auto held = state.counts.lock();
     auto next = std::make_unique<window_sets>(*state.sets.read());
     if (next->hour_span != hour) return false;
-    if (next->previous_hour) return true;
-    next->previous_hour = held->hour_before = std::move(hour_set);
-    next->previous_day = held->day_before = std::move(another_day);
+    if (next->has_hour_before()) return true;
+    next->knows_hour_before = held->knows_hour_before = true;
     state.sets.publish(*held, std::move(next));
     return true;
 }

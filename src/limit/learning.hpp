@@ -21,12 +21,9 @@ class series_limiter;
 /// @return false if that hour is not in force; then nothing has changed. Threads: any.
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
 
-/// Makes room in the hour's and the day's set before a large learn(). Throws and returns as learn(). Threads: any.
-bool expect_series(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
-
-/// Makes sets of the hour before, for about so many series, if this gate did not observe that hour. Call it before
-/// learn_hour_before(). Throws and returns as learn(). Threads: any.
-bool expect_hour_before(series_limiter& limiter, const window_span& hour, std::uint64_t series_count);
+/// From now on the hour before has series, even if this gate did not observe it. Call it before learn_hour_before().
+/// Throws and returns as learn(). Threads: any.
+bool expect_hour_before(series_limiter& limiter, const window_span& hour);
 
 /// Makes these series incumbents. If that hour was in the same day, they are known in the day too. Throws as learn().
 /// @param hour the one after the hour in which the store counted them.

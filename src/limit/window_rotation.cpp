@@ -103,7 +103,6 @@ void windows::end_graces(commit_state& held, window_sets& next, time_point now) 
     if (!next.in_grace() || now < next.grace_end) return;
     next.grace_end = next.hour_span.start;
     next.previous_day = nullptr;
-    held.day_before = nullptr;
     held.budgets.end_grace();
 }
 
@@ -206,8 +205,6 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     next.hour_span = hour;
     next.lapse = state_.is_shared() && now < grace_end ? std::optional{grace_end} : std::nullopt;
     next.leap = std::nullopt;
-    held.hour_before = follows ? held.hour : nullptr;
-    held.day_before = in_grace && new_day ? held.day : nullptr;
     next.hour = held.hour = std::move(hour_set);
     held.hourly.clear();
     held.active.clear();
@@ -353,26 +350,6 @@ void windows::grow_table(series_table& table) {
     free_retired(table);
 }
 
-void windows::make_room_for(std::uint64_t series_count) {
-    const std::scoped_lock growing{growth_};
-    const window_sets current = *state_.sets.read();
-    for (const admitted_set* const set : {current.hour.get(), &std::as_const(*current.day).filter()}) {
-        const std::uint64_t missing = series_count - std::min(series_count, set->size());
-        const bool is_small = [&] {
-            const auto held = state_.counts.lock();
-            return set->wants_segment_for(missing);
-        }();
-        if (is_small) grow(*set, missing);
-    }
-}
-
-void windows::make_room_before() {
-    const std::scoped_lock growing{growth_};
-    const window_sets current = *state_.sets.read();
-    if (current.previous_hour) grow_if_full(*current.previous_hour);
-    grow_if_full((current.previous_day ? current.previous_day : current.day)->filter());
-}
-
 void windows::grow_if_full(const admitted_set& set) {
     const bool is_full = [&] {
         const auto held = state_.counts.lock();
@@ -382,13 +359,11 @@ void windows::grow_if_full(const admitted_set& set) {
 }
 
 /// Call it under the growth lock. A set no longer in force gets no segment.
-void windows::grow(const admitted_set& wanting, std::uint64_t series_count) {
-    auto segment = wanting.prepare_segment(series_count);
+void windows::grow(const admitted_set& wanting) {
+    auto segment = wanting.prepare_segment();
     const auto held = state_.counts.lock();
-    for (const auto& set : {held->hour, held->hour_before})
-        if (set.get() == &wanting) return set->adopt(std::move(segment));
-    for (const auto& set : {held->day, held->day_before})
-        if (set && &set->filter() == &wanting) return set->filter().adopt(std::move(segment));
+    if (held->hour.get() == &wanting) return held->hour->adopt(std::move(segment));
+    if (held->day && &held->day->filter() == &wanting) held->day->filter().adopt(std::move(segment));
 }
 
 /// Makes the next windows' sets. An existing one is kept if it holds as many series as the running window. Making it

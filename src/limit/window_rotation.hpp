@@ -35,10 +35,6 @@ class windows {
 
     /// For callers that found a set full, because maintenance fell behind. One thread makes memory, the others wait.
     void make_room();
-    /// Makes one segment for so many series: cheaper than several that grow.
-    void make_room_for(std::uint64_t series_count);
-    /// Like make_room(), for writers to the sets of the hour before.
-    void make_room_before();
 
     /// Takes new rules. Destroys the removed budgets without the lock.
     void reconfigure(const std::shared_ptr<const compiled_rules>& rules);
@@ -54,7 +50,7 @@ class windows {
     void forget_leap();
     void roll_over(commit_state& held, window_sets& next, time_point now);
     void prepare_spares(time_point now);
-    void grow(const admitted_set& wanting, std::uint64_t series_count = 0);
+    void grow(const admitted_set& wanting);
     void grow_if_full(const admitted_set& set);
     void grow_table(series_table& table);
     void end_idle(time_point now);

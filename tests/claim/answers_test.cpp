@@ -166,7 +166,7 @@ TEST_CASE("a series that is taken without room says in which windows there was n
 }
 
 TEST_CASE("what is told says how often the store had lost its data before it was asked") {
-    asking gate{three_limits(), set_kind::exact};
+    asking gate{three_limits()};
     tell_all(gate.limiter);
     gate.add({}, 0).ask();
     tell_all(gate.limiter);

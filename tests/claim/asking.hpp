@@ -27,8 +27,8 @@ struct asking {
     std::vector<std::optional<store_answer>> answers{};
 
     /// At half past ten.
-    explicit asking(const limit_rules& settings, set_kind set = tested_set())
-        : limiter{settings, at(10, 30), hash_key::known_to_all(), limit_scope::fleet, set} {
+    explicit asking(const limit_rules& settings)
+        : limiter{settings, at(10, 30), hash_key::known_to_all(), limit_scope::fleet, set_kind::exact} {
         view.begin("epoch", {.hour = hour_number(at(10)), .generation = 1});
         view.set_state(store_reach::joined);
     }

@@ -569,9 +569,8 @@ class fleet_simulation {
         require(learn(*at.limiter, hour, series), "the hour is not learnt");
         if (store_.has_before()) {
             const std::vector<std::uint64_t> before{store_.before().series.begin(), store_.before().series.end()};
-            require(
-                expect_hour_before(*at.limiter, hour, before.size()) && learn_hour_before(*at.limiter, hour, before),
-                "the hour before is not learnt");
+            require(expect_hour_before(*at.limiter, hour) && learn_hour_before(*at.limiter, hour, before),
+                    "the hour before is not learnt");
         }
         std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;
         for (const auto& [id, its] : store_.before().counted) counts.emplace_back(id, its.size());

@@ -16,8 +16,7 @@ using counts_before = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 struct incumbents_scene : asking {
     std::vector<shared_budget> budgets{};  // all, ants, those without a job
 
-    explicit incumbents_scene(const limit_rules& rules = three_limits(), set_kind set = tested_set())
-        : asking(rules, set) {
+    explicit incumbents_scene(const limit_rules& rules = three_limits()) : asking(rules) {
         budgets = add({{"team", "ants"}}, 0, 2).ask()[0].budgets;
         answer(taken).settle();
         enter_eleven();
@@ -135,7 +134,7 @@ TEST_CASE("while a gate does not know what budgets had, their series ask, and pa
 }
 
 TEST_CASE("a series of the hour before that the store may not have granted asks, and passes without an answer") {
-    incumbents_scene gate{three_limits(), set_kind::exact};
+    incumbents_scene gate;
     REQUIRE(learn(gate.limiter, hour_of(at(10, 30)), fingerprints(2, 1)));  // this gate has only heard of it
     tell_all(gate.limiter);
     SECTION("where no budget had more than its maximum") {

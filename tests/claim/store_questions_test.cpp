@@ -182,7 +182,7 @@ TEST_CASE("groups that share the overflow budget whatever their number name it o
 }
 
 TEST_CASE("nobody is asked about a series that was heard of in the hour") {
-    asking gate{three_limits(), set_kind::exact};
+    asking gate{three_limits()};
     gate.add({}, 0);
     REQUIRE(learn(gate.limiter, hour_of(at(10, 30)), fingerprints(0, 1)));
     CHECK(gate.ask().empty());

@@ -3,7 +3,6 @@
 import http.client
 import itertools
 import json
-import os
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -40,8 +39,6 @@ class SharedFleet:
 
     A gate waits long for the store, unless the test says otherwise: what is counted here does not depend on how busy the
     machine is. And it refuses newcomers while the store is away: no limit holds anything back.
-
-    SERIESGATE_SET=exact gives the gates tables in place of filters, as in the unit tests.
     """
 
     def __init__(self, start_gate, folder, store, limits, gates=GATES, environments=(), **shared):
@@ -67,8 +64,6 @@ class SharedFleet:
         file.write_bytes(secret)
         text = (f"upstream: {{url: '{self.recorder.url}'}}\nfingerprint: {{secretFile: {file}}}\n"
                 f"falsePositiveRate: 0.000000001\n{self.limits}{further}")
-        if os.environ.get("SERIESGATE_SET") == "exact":
-            text += "seriesSet: exact\n"
         if self.store:
             settings = {**self.store.settings_of(ordinal), **self._shared, **shared}
             text += f"shared: {json.dumps(settings)}\n"

@@ -71,7 +71,7 @@ TEST_CASE("what other gates were granted is known, and how full their budgets ar
 
 TEST_CASE("series that others have passed too late for their hour are known as incumbents, too") {
     following_gate gate;
-    expect_hour_before(gate.limiter, hour_of(gate.now), 10);
+    expect_hour_before(gate.limiter, hour_of(gate.now));
     fed_call late = call_of(100, 102);
     late.runs[0].windows = {.before = true};
     late.budgets[0] = {.id = budget, .hourly = 1, .before = 9};

@@ -45,7 +45,7 @@ std::size_t asked(told_gate& gate, std::uint64_t first, std::uint64_t count, tim
 }
 
 bool learn_before(told_gate& gate, const window_span& hour, std::uint64_t first, std::uint64_t count) {
-    return expect_hour_before(gate.limiter, hour, count) &&
+    return expect_hour_before(gate.limiter, hour) &&
            learn_hour_before(gate.limiter, hour, fingerprints(gate, first, count));
 }
 
@@ -77,9 +77,9 @@ TEST_CASE("what was counted in another hour is not known in this one") {
     CHECK(gate.lookup(0, 4, at(11, 30)) == 3);
 }
 
-TEST_CASE("a set that has no room for what is learnt gets it") {
+TEST_CASE("a table that has no room for what is learnt gets it") {
     told_gate gate{{.global = {.hourly = 1}}};
-    const auto many = fingerprints(gate, 0, 300'000);  // more than the first segment of a set holds
+    const auto many = fingerprints(gate, 0, 300'000);
     CHECK(learn(gate.limiter, hour_of(at(10)), many));
     CHECK(asked(gate, 0, 300'000, at(10, 30)) == 0);
 }
@@ -99,10 +99,6 @@ TEST_CASE("in the first hour of a day, incumbents are of the day before") {
     CHECK(learn_before(gate, hour_of(at(0)), 0, 5));
     CHECK(incumbents(gate, 0, 8) == 5);
     CHECK(known_in_day(gate, 0, 8) == 0);
-    if (tested_set() == set_kind::exact) return;
-    const auto current = gate.limiter.state().sets.read();
-    REQUIRE(current->previous_day != nullptr);  // beside the hour's, so that its false positives are no incumbents
-    CHECK(current->previous_day->filter().size() == 5);
 }
 
 TEST_CASE("a gate that was there in the hour before learns those that came through others, too") {
@@ -122,7 +118,7 @@ TEST_CASE("a gate that was there in the hour before learns those that came throu
 TEST_CASE("incumbents of another hour are not learnt, nor those that nobody has expected") {
     told_gate gate{three_limits(), at(11, 1)};
     for (const int hour : {10, 12}) {
-        CHECK_FALSE(expect_hour_before(gate.limiter, hour_of(at(hour)), 3));
+        CHECK_FALSE(expect_hour_before(gate.limiter, hour_of(at(hour))));
         CHECK_FALSE(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 3)));
     }
     CHECK_FALSE(learn_hour_before(gate.limiter, hour_of(at(11)), fingerprints(gate, 0, 3)));
@@ -131,25 +127,12 @@ TEST_CASE("incumbents of another hour are not learnt, nor those that nobody has 
     CHECK(incumbents(gate, 0, 3) == 0);  // none has come in the hour that is the one before now
 }
 
-TEST_CASE("more incumbents than were expected get room") {
+TEST_CASE("many incumbents get room") {
     const int hour = GENERATE(10, 24);
     told_gate gate{{.global = {.hourly = 1}}, at(hour, 1)};
-    REQUIRE(expect_hour_before(gate.limiter, hour_of(at(hour)), 3));
+    REQUIRE(expect_hour_before(gate.limiter, hour_of(at(hour))));
     CHECK(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 300'000)));
     CHECK(incumbents(gate, 0, 300'000) == 300'000);
-}
-
-TEST_CASE("series that are expected come into one segment", "[filter]") {
-    told_gate gate{{.global = {.hourly = 0, .daily = 1}}};
-    constexpr std::uint64_t many = 300'000;
-    CHECK_FALSE(expect_series(gate.limiter, hour_of(at(11)), many));
-    CHECK(expect_series(gate.limiter, hour_of(at(10)), many));
-    const auto current = gate.limiter.state().sets.read();
-    const std::size_t bytes = current->hour->bytes();
-    CHECK(expect_series(gate.limiter, hour_of(at(10)), many));  // once
-    CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, many)));
-    CHECK(gate.lookup(0, many, at(10, 30)) == 0);
-    CHECK(current->hour->bytes() == bytes);
 }
 
 }  // namespace learning_test

@@ -29,7 +29,7 @@ limit_rules observed() {
 struct telling_gate : told_gate {
     std::vector<std::uint64_t> noted{};
 
-    explicit telling_gate(time_point now = at(10, 30)) : told_gate(observed(), now, set_kind::exact) {
+    explicit telling_gate(time_point now = at(10, 30)) : told_gate(observed(), now) {
         noted.reserve(untold_notes::count_max);
         static_cast<void>(take_untold(limiter, noted));
         noted.clear();

@@ -34,8 +34,8 @@ struct told_gate {
     lookup_result open{};
     shown_labels labels{};
 
-    explicit told_gate(const limit_rules& settings, time_point now = at(10, 30), set_kind set = tested_set())
-        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet, set} {}
+    explicit told_gate(const limit_rules& settings, time_point now = at(10, 30))
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet, set_kind::exact} {}
 
     /// @return how many series the store is to be asked about.
     std::size_t lookup(std::uint64_t first, std::uint64_t count, time_point now, bool admits = true) {

@@ -82,7 +82,7 @@ TEST_CASE("budgets show what all gates have counted") {
 }
 
 TEST_CASE("series that the store counts in overflow budgets count there, although the gate has others for them") {
-    told_gate gate{three_limits(), at(10, 30), set_kind::exact};
+    told_gate gate{three_limits()};
     gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
     const std::vector<heard_budget> shared{{.place = 0, .hourly = 8, .daily = 9},
                                            {.place = 1, .hourly = 40, .daily = 41, .is_overflow = true},

@@ -455,7 +455,7 @@ TEST_CASE("a value that has no room in one day and has it in the next does not c
 
 TEST_CASE("in a fleet a request asks its store, and what it hears decides") {
     limit_rules rules = limited_to(100);
-    series_limiter limiter{rules, noon, hash_key::known_to_all(), limit_scope::fleet};
+    series_limiter limiter{rules, noon, hash_key::known_to_all(), limit_scope::fleet, set_kind::exact};
     fleet_view view;
     view.begin("epoch", {.hour = hour_number(noon)});
     view.set_state(store_reach::joined);
