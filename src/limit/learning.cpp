@@ -20,7 +20,7 @@ constexpr std::size_t series_per_piece = 512;
 enum class piece_end : std::uint8_t { finished, table_full, other_hour };
 
 /// The shared store has it in the hour, and in the day. @return false if there is no room for the series.
-bool enter_in_hour(const commit_state& held, std::uint64_t series) {
+bool enter_in_hour(limiter_state&, const commit_state& held, std::uint64_t series) {
     series_table& table = *held.table;
     const series_mark mark = table.read().mark_of(series);
     if (mark.seen >= held.hour_begins) {
@@ -39,8 +39,8 @@ bool enter_in_hour(const commit_state& held, std::uint64_t series) {
     return true;
 }
 
-/// The same for the hour before.
-bool enter_in_hour_before(const commit_state& held, std::uint64_t series) {
+/// The same for the hour before. Who was refused, and is an incumbent of another gate, may ask again.
+bool enter_in_hour_before(limiter_state& state, const commit_state& held, std::uint64_t series) {
     series_table& table = *held.table;
     series_mark mark = table.read().mark_of(series);
     if (held.was_before(mark)) return true;
@@ -51,10 +51,11 @@ bool enter_in_hour_before(const commit_state& held, std::uint64_t series) {
         mark.was_before = true;
     mark.is_day_key = false;
     table.insert(series, mark);
+    state.refused.clear();
     return true;
 }
 
-using enter_series = bool (*)(const commit_state&, std::uint64_t);
+using enter_series = bool (*)(limiter_state&, const commit_state&, std::uint64_t);
 
 /// @param next the first series not added yet; advanced past the added ones.
 piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
@@ -67,7 +68,7 @@ piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<c
     const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
     for (std::size_t i = next; i < end; ++i) table.prefetch(fingerprints[i]);
     for (; next < end; ++next)
-        if (!enter(*held, fingerprints[next])) return piece_end::table_full;
+        if (!enter(state, *held, fingerprints[next])) return piece_end::table_full;
     return piece_end::finished;
 }
 

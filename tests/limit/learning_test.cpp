@@ -69,6 +69,17 @@ TEST_CASE("what was refused here, and admitted for another gate, flows here too"
     CHECK(gate.commit(gate.saying({}), at(10, 31)) == verdict_list{verdict::refused_hourly, verdict::known});
 }
 
+TEST_CASE("what was refused here, and was there for another gate in the hour before, is asked about again") {
+    told_gate gate{three_limits(), at(11, 1)};
+    gate.offer(0, 2, at(11, 1), refused_by_budget(0, refusing_window::hourly));
+    CHECK(gate.lookup(0, 2, at(11, 2)) == 0);
+    CHECK(learn_before(gate, hour_of(at(11)), 1, 1));
+    CHECK(gate.lookup(0, 2, at(11, 2)) == 2);
+    gate.offer(0, 2, at(11, 2), refused_by_budget(0, refusing_window::hourly));
+    CHECK(learn_before(gate, hour_of(at(11)), 1, 1));
+    CHECK(gate.lookup(0, 2, at(11, 2)) == 0);  // nothing new was heard
+}
+
 TEST_CASE("what was counted in another hour is not known in this one") {
     told_gate gate{three_limits()};
     gate.offer(0, 1, at(11, 30), outcome_of(told_outcome::taken));
