@@ -117,7 +117,9 @@ class fleet_simulation {
     std::vector<gate> gates_;
     std::uint64_t runs_ = 0;
     std::map<std::int64_t, std::set<std::size_t>> upstream_;  // places of series, by hour
-    std::int64_t disturbed_ = 0;                              // up to this hour more than the limit may pass
+    std::int64_t places_of_ = -1;                             // the hour that has_places_ is about
+    bool has_places_ = false;
+    std::int64_t disturbed_ = 0;  // up to this hour more than the limit may pass
 
   public:
     /// What has happened: a history in which nothing does shows nothing.
@@ -144,6 +146,7 @@ class fleet_simulation {
 
     void step() {
         advance();
+        note_places();
         gate& at = gates_[random_.below(gates_.size())];
         switch (random_.below(12)) {
             case 0:
@@ -198,6 +201,7 @@ class fleet_simulation {
             for (gate& each : gates_) {
                 beat(each, true);
                 for (int i = 0; i < 40; ++i) tell(each, true);
+                note_places();
                 read_feed(each, true);
                 read_feed(each, true);
                 while (!each.requests.empty()) go_on(each, true);
@@ -229,20 +233,35 @@ class fleet_simulation {
 
     void advance() {
         const std::int64_t hour = hour_number(now_);
-        const time_point before = now_;
         // Gates that give no sign of life for long are not waited for in a refill.
         const bool is_refilled = std::ranges::none_of(gates_, [](const gate& each) {
             return each.walker->refilled().has_value() || each.view->state() == store_reach::refilling;
         });
         const bool is_calm = is_refilled && !store_.is_refilling() && store_.epoch();
-        now_ += std::chrono::milliseconds{random_.below(!is_calm ? 30 : random_.one_in(40) ? 600'000 : 3'000)};
-        note_cut_off();
-        if (hour_number(now_) != hour) ++hours_seen;
-        if (now_ - before < std::chrono::seconds{5}) return;
-        for (gate& each : gates_) {  // they give a sign of life each second, and read ten times
-            beat(each);
-            read_feed(each);
+        const std::chrono::milliseconds passes{random_.below(!is_calm ? 30 : random_.one_in(40) ? 600'000 : 3'000)};
+        // Meanwhile gates give a sign of life each second, and read ten times: often enough to be witnesses of the
+        // time.
+        for (const time_point end = now_ + passes; now_ < end;) {
+            now_ = std::min(end, now_ + std::chrono::seconds{200});
+            note_cut_off();
+            if (passes < std::chrono::seconds{5}) break;
+            for (gate& each : gates_) {
+                if (faults_.loses_messages) give_up_waiting(each);
+                beat(each);
+                read_feed(each);
+            }
         }
+        if (hour_number(now_) != hour) ++hours_seen;
+    }
+
+    /// No answer is waited for so long.
+    static void give_up_waiting(gate& at) {
+        for (const auto& each : at.requests) {
+            if (each->coming) ++each->next;
+            each->coming.reset();
+        }
+        if (at.telling) at.walker->is_not_told();
+        at.telling.reset();
     }
 
     void start(gate& of, const std::string& state) {
@@ -258,6 +277,13 @@ class fleet_simulation {
                                                     !state.empty(), now_ + of.clock_is_ahead, grace);
         of.walker = std::make_unique<untold_walker>(*of.limiter, hash_key::known_to_all());
         of.feed = std::make_unique<feed_follower>(*of.limiter, *of.view, of.run, std::chrono::seconds{1});
+    }
+
+    /// If nobody has opened the hour before, because the store was away throughout, it keeps no places.
+    void note_places() {
+        if (store_.hour_number() == places_of_ || store_.hour_number() < 0) return;
+        places_of_ = store_.hour_number();
+        has_places_ = store_.has_before() || store_.is_refilling();
     }
 
     /// A gate that was cut off over two edges passes its series, whose places nobody has kept.
@@ -466,7 +492,8 @@ class fleet_simulation {
     }
     [[nodiscard]] bool keeps_places(const gate& at, const window_span& hour) const {
         const bool is_open = store_.hour_number() == hour_number(time_point{hour.start}) && store_.keeps_places();
-        return fleet_now(at) < hour.start + grace && is_open && hears(at) && store_is_ahead_.count() == 0;
+        return fleet_now(at) < hour.start + grace && is_open && hears(at) && store_is_ahead_.count() == 0 &&
+               has_places_;
     }
     [[nodiscard]] std::size_t count_like(std::int64_t hour, std::size_t series, bool by_job) const {
         const auto at = upstream_.find(hour);
@@ -580,16 +607,26 @@ class fleet_simulation {
 
     // --- Faults.
 
+    /// A gate that has just begun believes the store if no other gate's clock can say better.
+    [[nodiscard]] bool all_are_witnesses() const {
+        return store_is_ahead_.count() == 0 ||
+               std::ranges::none_of(gates_, [](const gate& each) { return each.is_cut_off; });
+    }
+    [[nodiscard]] bool has_no_witness() const {
+        return store_is_ahead_.count() != 0 &&
+               std::ranges::any_of(gates_, [](const gate& each) { return !each.view->clock.has_heard(); });
+    }
+
     void disturb(gate& at) {
         switch (random_.below(6)) {
             case 0:
-                if (faults_.cuts_off) at.is_cut_off = !at.is_cut_off, note_fault_in_refill();
+                if (faults_.cuts_off && !has_no_witness()) at.is_cut_off = !at.is_cut_off, note_fault_in_refill();
                 break;
             case 1:
                 if (faults_.cuts_off && random_.one_in(3)) is_away_ = !is_away_, note_fault_in_refill();
                 break;
             case 2:
-                if (!faults_.loses_data) break;
+                if (!faults_.loses_data || has_no_witness()) break;
                 note_loss();
                 store_.empty();
                 break;
@@ -599,7 +636,7 @@ class fleet_simulation {
                 server_ = std::to_string(random_());  // another server, with the same data
                 break;
             case 4:
-                if (faults_.restarts && at.requests.empty()) start(at, saved(*at.limiter));
+                if (faults_.restarts && at.requests.empty() && all_are_witnesses()) start(at, saved(*at.limiter));
                 break;
             default:
                 if (faults_.leaps) note_fault_in_refill();  // which is timed by that clock
