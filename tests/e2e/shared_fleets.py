@@ -98,7 +98,8 @@ class SharedFleet:
 
     def all_join(self):
         if self.store:
-            self.all_are("joined")
+            self.all_are("joined")  # and have read what others have admitted:
+            eventually(lambda: {gate.get("/-/ready").status for gate in self.gates} == {200}, "all gates are ready", 20, every=0.05)
 
     def stop(self):
         self.recorder.stop()
