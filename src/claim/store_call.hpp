@@ -124,7 +124,8 @@ enum class store_outcome : std::uint8_t {
 
 struct series_decision {
     store_outcome outcome = store_outcome::unknown;
-    std::uint8_t budget = 0;  ///< if refused: place in store_call::budgets of the first without room
+    in_windows without_room{};  ///< if completed
+    std::uint8_t budget = 0;    ///< if refused: place in store_call::budgets of the first without room
     refusing_window window = refusing_window::hourly;  ///< if refused
 
     friend bool operator==(const series_decision&, const series_decision&) = default;

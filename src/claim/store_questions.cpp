@@ -66,7 +66,7 @@ void store_questions::ask(std::span<const offered_series> offered, const lookup_
     if (known.counted) find_spent(known);
     named_.clear();
     calls_closed_ = 0;
-    for (const group& each : groups_)
+    for (group& each : groups_)
         if (!each.spent_place && each.when != turn::second && each.when != turn::never)
             add_runs(&each, each.budgets, each.series, open.pending);
     add_runs(nullptr, {}, followers_, open.followers);
@@ -157,7 +157,7 @@ void store_questions::group_by_budgets(std::string_view tenant, const unasked_kn
             ++unasked_count_;
             continue;
         }
-        has_rest_ |= *when == turn::second;
+        has_rest_ |= *when == turn::second || family_at(at);
         if (groups_.empty() || groups_[last].when != *when || groups_[last].budgets != applying_here) {
             const auto [at_group, is_new] = by_budgets.try_emplace({*when, applying_here}, groups_.size());
             if (is_new) {
@@ -187,8 +187,8 @@ void store_questions::find_spent(const unasked_knowledge& known) {
 
 /// @param of null: they are only looked for.
 /// @param series places in `entries`, which has places in what was offered.
-void store_questions::add_runs(const group* of, std::span<const applying> budgets,
-                               std::span<const std::uint32_t> series, std::span<const std::uint32_t> entries) {
+void store_questions::add_runs(group* of, std::span<const applying> budgets, std::span<const std::uint32_t> series,
+                               std::span<const std::uint32_t> entries) {
     for (std::size_t next = 0; next < series.size();) {
         series_run run;
         if (of == nullptr) run.windows = {};
@@ -237,6 +237,8 @@ bool store_questions::ask_rest(std::span<const std::optional<store_answer>> answ
     calls_closed_ = calls_.size();
     late_groups_.reserve(2 * groups_.size());  // so that they stay where they are
     for (group& each : groups_)
+        if (!each.refused.empty()) ask_again(each, by_family);
+    for (group& each : groups_)
         if (each.when == turn::second) ask_late(each, by_family);
     return true;
 }
@@ -266,10 +268,11 @@ bool store_questions::passes_all_the_same(turn when, const series_decision& said
 }
 
 /// Of the histograms that were part of the first turn.
-store_questions::fates store_questions::fates_of(std::span<const std::optional<store_answer>> answers) const {
+store_questions::fates store_questions::fates_of(std::span<const std::optional<store_answer>> answers) {
     assert(answers.size() == calls_.size());
     fates found;
-    const auto note_refused = [&](std::uint32_t at, refusing_window window) {
+    const auto note_refused = [&](group& in, std::uint32_t at, refusing_window window) {
+        if (in.when != turn::begun) in.refused.push_back(at);
         histogram_fate& of = found[family_at(at).fingerprint];
         if (!of.like.like) of.like = {.at = at, .like = at, .window = window};
     };
@@ -284,20 +287,32 @@ store_questions::fates store_questions::fates_of(std::span<const std::optional<s
                 const std::uint32_t at = as.of->series[as.first + in_run];
                 const bool passes = passes_all_the_same(as.of->when, said, calls_[i], answer);
                 if (said.outcome == store_outcome::refused && !passes)
-                    note_refused(at, said.window);
+                    note_refused(*as.of, at, said.window);
                 else if (said.outcome != store_outcome::waits || passes)
                     found[family_at(at).fingerprint].is_accepted = true;
             }
         }
     }
-    for (const group& each : groups_) {
+    for (group& each : groups_) {
         if (each.when == turn::never)
             for (const std::uint32_t at : each.series) found[family_at(at).fingerprint].is_accepted = true;
         if (each.spent_place && each.when == turn::first)
             for (const std::uint32_t at : each.series)
-                if (family_at(at)) note_refused(at, refusing_window::hourly);
+                if (family_at(at)) note_refused(each, at, refusing_window::hourly);
     }
     return found;
+}
+
+/// Of those refused: what completes a histogram that another series of the request has begun.
+void store_questions::ask_again(group& of, const fates& by_family) {
+    const auto has_begun = [&](std::uint32_t at) { return by_family.at(family_at(at).fingerprint).is_accepted; };
+    std::erase_if(of.refused, [&](std::uint32_t at) { return !has_begun(at); });
+    if (of.refused.empty()) return;
+    if (of.spent_place)
+        unasked_count_ -= std::erase_if(of.series, [&](std::uint32_t at) { return family_at(at) && has_begun(at); });
+    late_groups_.push_back({.when = turn::begun, .budgets = of.budgets, .series = of.refused, .known = of.known});
+    group& late = late_groups_.back();
+    add_runs(&late, late.budgets, late.series, open_->pending);
 }
 
 /// @param of keeps those that are refused because a budget of theirs is known to be spent.
@@ -330,10 +345,10 @@ void store_questions::ask_late(group& of, const fates& by_family) {
         };
         std::erase_if(completing.series, begins);
         std::erase_if(asked.series, [&](std::uint32_t at) { return !begins(at); });
-        const group& late = late_groups_.emplace_back(std::move(completing));
+        group& late = late_groups_.emplace_back(std::move(completing));
         add_runs(&late, late.budgets, late.series, open_->pending);
     }
-    const group& late = late_groups_.emplace_back(std::move(asked));
+    group& late = late_groups_.emplace_back(std::move(asked));
     add_runs(&late, late.budgets, late.series, open_->pending);
 }
 
@@ -378,15 +393,10 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
         return;
     }
     std::span<const heard_budget> heard = run.of->known;
-    in_windows over;
     if (answer != nullptr) {
         const std::size_t begin = heard_.size();
         for (std::size_t i = 0; i < as.budgets.size(); ++i) {
             const budget_in_store& counts = answer->budgets[as.budgets[i]];
-            const shared_budget& budget = asked.budgets[as.budgets[i]];
-            const series_maxima& maxima = counts.is_overflow ? budget.overflow_maxima : budget.maxima;
-            over.hour |= maxima.hourly != 0 && counts.hourly > maxima.hourly;
-            over.day |= maxima.daily != 0 && counts.daily > maxima.daily;
             heard_.push_back({.place = run.of->budgets[i].place,
                               .hourly = counts.hourly,
                               .daily = counts.daily,
@@ -406,7 +416,7 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
                 one.outcome = told_outcome::known;
                 break;
             case store_outcome::completed:
-                one.completed = over;
+                one.completed = said.without_room;
                 [[fallthrough]];
             case store_outcome::taken:
                 one.outcome = told_outcome::taken;

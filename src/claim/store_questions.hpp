@@ -78,7 +78,8 @@ class store_questions {
         std::vector<std::uint32_t> series;  ///< places in lookup_result::pending
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
-        std::vector<heard_budget> known{};  ///< where they count, and what is known of that without an answer
+        std::vector<heard_budget> known{};     ///< where they count, and what is known of that without an answer
+        std::vector<std::uint32_t> refused{};  ///< of `series`: parts of histograms, refused in their turn
     };
     /// A series that nobody is asked about because its histogram is refused.
     struct refused_one {
@@ -93,8 +94,8 @@ class store_questions {
     };
     /// A run of a call.
     struct asked_run {
-        const group* of = nullptr;  ///< null: it looks for followers
-        std::uint32_t first = 0;    ///< in group::series, or in the request's followers
+        group* of = nullptr;      ///< null: it looks for followers
+        std::uint32_t first = 0;  ///< in group::series, or in the request's followers
     };
     /// Where a budget of the request has been named last.
     struct naming {
@@ -108,7 +109,8 @@ class store_questions {
     std::vector<shared_budget> budgets_;                                     // of the request
     std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> by_id_;  // in budgets_; nothing: not counted
     std::vector<group> groups_;
-    std::vector<group> late_groups_;  ///< of those in groups_ whose turn is the second: what is asked of them
+    std::vector<group>
+        late_groups_;  ///< what is asked of those in groups_ when it is clear what becomes of the buckets
     std::vector<refused_one> refused_;
     bool has_rest_ = false;                 ///< some have the second turn, which has not come
     std::size_t calls_closed_ = 0;          ///< nothing is added to these any more
@@ -135,8 +137,8 @@ class store_questions {
     /// @param offered, open outlive the last ask_rest(); `open` is looked up and selected.
     void ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
              const unasked_knowledge& known);
-    /// When the calls are answered, or nobody answers: asks what depends on it. A refused bucket refuses the sum and
-    /// the count of its histogram, as series_commit.hpp does at a gate alone.
+    /// When the calls are answered, or nobody answers: asks what depends on it. An accepted series of a histogram
+    /// begins it for the others, a refused bucket refuses its sum and count, as series_commit.hpp does at a gate alone.
     /// @param answers as calls(); nothing for one without an answer.
     /// @return whether there may be more calls now, behind the others. To be called until there are none.
     bool ask_rest(std::span<const std::optional<store_answer>> answers);
@@ -173,9 +175,10 @@ class store_questions {
     void group_by_budgets(std::string_view tenant, const unasked_knowledge& known);
     void find_spent(const unasked_knowledge& known);
     using fates = std::unordered_map<std::uint64_t, histogram_fate>;
-    [[nodiscard]] fates fates_of(std::span<const std::optional<store_answer>> answers) const;
+    [[nodiscard]] fates fates_of(std::span<const std::optional<store_answer>> answers);
+    void ask_again(group& of, const fates& by_family);
     void ask_late(group& of, const fates& by_family);
-    void add_runs(const group* of, std::span<const applying> budgets, std::span<const std::uint32_t> series,
+    void add_runs(group* of, std::span<const applying> budgets, std::span<const std::uint32_t> series,
                   std::span<const std::uint32_t> entries);
     store_call& call_with_room(std::span<const applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,

@@ -1,6 +1,6 @@
 -- Decides the runs, files what has changed, and answers.
 
-local KNOWN, TAKEN, COMPLETED, WAITS, UNKNOWN = 'k\0', 't\0', 'c\0', 'w\0', 'u\0'
+local KNOWN, TAKEN, WAITS, UNKNOWN = 'k\0', 't\0', 'w\0', 'u\0'
 local knows_before_buckets = has_before and tonumber(ARGV[10]) == before_buckets
 local hour_keys = 6
 local day_keys = hour_keys + series_count
@@ -138,12 +138,13 @@ local function decide(run, i, completes_here)
     local without = completes_here and {} or nil
     local outcome = refusal(run, incumbent, day_known, without) or take(i)
     if outcome ~= TAKEN or not without or #without == 0 then return outcome end
+    local hour, day = 0, 0
     for n = 1, #without do
         local id, by_hour, by_day = unpack(without[n])
-        if by_hour then completed_hour[id] = completed_hour[id] + 1 end
-        if by_day then completed_day[id] = completed_day[id] + 1 end
+        if by_hour then hour, completed_hour[id] = 1, completed_hour[id] + 1 end
+        if by_day then day, completed_day[id] = 2, completed_day[id] + 1 end
     end
-    return COMPLETED
+    return 'c' .. char(hour + day)
 end
 
 -- As claim_run, where all have room, nothing is kept and no bucket is new: the most frequent case, in a tight loop.
@@ -263,7 +264,7 @@ local function fed_series()
             pieces[#pieces + 1] = sub(ARGV[22], 8 * first - 7, 8 * last)
         else
             for i = first, last do
-                if outcomes[i] == TAKEN or outcomes[i] == COMPLETED then
+                if outcomes[i] == TAKEN or sub(outcomes[i], 1, 1) == 'c' then
                     pieces[#pieces + 1] = sub(ARGV[22], 8 * i - 7, 8 * i)
                 end
             end

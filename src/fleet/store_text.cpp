@@ -262,7 +262,7 @@ std::optional<open_windows> read_windows(std::span<const std::int64_t> numbers) 
                         .keeps_places = numbers[7] == 1};
 }
 
-std::optional<series_decision> read_decision(char letter, std::uint8_t budget, std::size_t budgets) {
+std::optional<series_decision> read_decision(char letter, std::uint8_t detail, std::size_t budgets) {
     using enum store_outcome;
     switch (letter) {
         case 'k':
@@ -270,16 +270,17 @@ std::optional<series_decision> read_decision(char letter, std::uint8_t budget, s
         case 't':
             return series_decision{.outcome = taken};
         case 'c':
-            return series_decision{.outcome = completed};
+            if (detail < 1 || detail > 3) return std::nullopt;
+            return series_decision{.outcome = completed, .without_room = {.hour = detail % 2 == 1, .day = detail >= 2}};
         case 'w':
             return series_decision{.outcome = waits};
         case 'u':
             return series_decision{.outcome = unknown};
         case 'h':
         case 'd':
-            if (budget >= budgets) return std::nullopt;
+            if (detail >= budgets) return std::nullopt;
             return series_decision{.outcome = refused,
-                                   .budget = budget,
+                                   .budget = detail,
                                    .window = letter == 'h' ? refusing_window::hourly : refusing_window::daily};
         default:
             return std::nullopt;

@@ -146,23 +146,18 @@ TEST_CASE("series without an answer are what the gate says of those, by their bu
 }
 
 TEST_CASE("a series that is taken without room says in which windows there was none") {
-    limit_rules settings{.global = {.hourly = 5, .daily = 7}};
-    settings.limits = {limit_named("teams", {"team"}, {.hourly = 3})};
-    settings.limits[0].overrides = {{.group = {{"team", "__overflow__"}}, .maxima = {.daily = 2}}};
-    asking gate{settings};
-    gate.add({}, 0, 2).ask();
-    gate.answer(taken).answers[0]->series[1].outcome = store_outcome::completed;
-    const auto completed_with = [&gate](const budget_in_store& whole, const budget_in_store& team) {
-        gate.answers[0]->budgets = {whole, team};
-        const told said = gate.tell();
-        for (const told_series& each : said.pending) CHECK(each.outcome == told_outcome::taken);
-        CHECK_FALSE(said.pending[0].completed.any());
-        return said.pending[1].completed;
-    };
-    CHECK(completed_with({.hourly = 5, .daily = 7}, {.hourly = 4, .daily = 9}) == in_windows{.hour = true});
-    CHECK(completed_with({.hourly = 5, .daily = 8}, {.hourly = 3}) == in_windows{.day = true});
-    CHECK(completed_with({.hourly = 6, .daily = 8}, {}) == in_windows{.hour = true, .day = true});
-    CHECK(completed_with({}, {.is_overflow = true, .hourly = 4, .daily = 3}) == in_windows{.day = true});
+    asking gate{three_limits()};
+    gate.add({}, 0, 3).ask();
+    gate.answer(taken);
+    const in_windows day{.day = true};
+    const in_windows both{.hour = true, .day = true};
+    gate.answers[0]->series[1] = {.outcome = store_outcome::completed, .without_room = day};
+    gate.answers[0]->series[2] = {.outcome = store_outcome::completed, .without_room = both};
+    const told said = gate.tell();
+    for (const told_series& each : said.pending) CHECK(each.outcome == told_outcome::taken);
+    CHECK_FALSE(said.pending[0].completed.any());
+    CHECK(said.pending[1].completed == day);
+    CHECK(said.pending[2].completed == both);
 }
 
 TEST_CASE("what is told says how often the store had lost its data before it was asked") {

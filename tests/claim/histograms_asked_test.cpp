@@ -33,6 +33,7 @@ struct scene : asking {
 };
 
 const series_decision refused{.outcome = store_outcome::refused, .budget = 1};
+const series_decision completed_in_hour{.outcome = store_outcome::completed, .without_room = {.hour = true}};
 
 }  // namespace
 
@@ -48,7 +49,7 @@ TEST_CASE("sums and counts are asked about when the buckets are answered") {
     CHECK(gate.asked.calls()[1].fingerprints == fingerprints(10, 2));
     CHECK(gate.asked.calls()[1].runs == runs{{.series = 1, .budgets = places{0, 1}, .completes = true},
                                              {.series = 1, .budgets = places{0, 2}, .completes = true}});
-    gate.answer({.outcome = store_outcome::completed}).answers[1]->budgets[0].hourly = 101;
+    gate.answer(completed_in_hour);
     CHECK_FALSE(gate.ask_rest());
     CHECK(gate.settle() == std::vector<verdict>(12, verdict::admitted));
     const limiter_figures shown = figures_of(gate.limiter);
@@ -57,16 +58,39 @@ TEST_CASE("sums and counts are asked about when the buckets are answered") {
     CHECK(gate.limiter.has_begun(gate.family()));
 }
 
-TEST_CASE("a histogram begins with any bucket that is taken") {
+TEST_CASE("a bucket that is taken begins the histogram for those that were refused beside it") {
     scene gate;
     gate.ask_about(latency(1));
     gate.answer(refused).answers[0]->series[9] = taken;
     CHECK(gate.ask_rest());
     REQUIRE(gate.asked.calls().size() == 2);
-    CHECK(gate.asked.calls()[1].runs[0].completes);
+    CHECK(gate.asked.calls()[1].fingerprints.size() == 11);
+    CHECK(std::ranges::count(gate.asked.calls()[1].fingerprints, fingerprint_of(9)) == 0);
+    for (const series_run& each : gate.asked.calls()[1].runs) CHECK(each.completes);
+    gate.answer(completed_in_hour);
+    for (std::size_t i = 0; i < 5; ++i) gate.answers[1]->series[i] = refused;  // the completions are spent
     std::vector<verdict> wanted(12, verdict::admitted);
-    std::fill_n(wanted.begin(), 9, verdict::refused_hourly);
-    CHECK(gate.answer(taken).settle() == wanted);
+    std::fill_n(wanted.begin(), 5, verdict::refused_hourly);
+    CHECK(gate.settle() == wanted);
+    CHECK(gate.asked.unasked_count() == 0);
+}
+
+TEST_CASE("a bucket of the hour before begins the histogram for those of a spent budget") {
+    scene gate{whole(100)};
+    gate.ask_about(part(latency(1), 0, 1));
+    gate.answer(taken).settle();
+    gate.enter_eleven();
+    gate.view.hear_record({}, hour_number(at(11)), fleet_view::record_of::hour_before);
+    gate.hear(gate.ask_about(joined(latency(1), latency(2)), 0, at(11))[0].budgets[0].id, 100);
+    CHECK(gate.ask_about(joined(latency(1), latency(2)), 0, at(11)).empty());
+    CHECK(gate.asked.unasked_count() == 19);
+    CHECK(gate.ask_rest());
+    REQUIRE(gate.asked.calls().size() == 1);
+    CHECK(gate.asked.calls()[0].fingerprints == fingerprints(1, 11));
+    CHECK(gate.asked.unasked_count() == 12);
+    std::vector<verdict> wanted(24, verdict::refused_hourly);
+    std::fill_n(wanted.begin(), 12, verdict::admitted);
+    CHECK(gate.answer(completed_in_hour).settle(at(11)) == wanted);
 }
 
 TEST_CASE("sums need room where no bucket was taken, beside those that complete") {
@@ -82,12 +106,12 @@ TEST_CASE("sums need room where no bucket was taken, beside those that complete"
 TEST_CASE("what was completed is counted also if it is known by the time of the answer") {
     scene gate{whole(1, 1)};
     gate.ask_about(part(latency(1), 0, 2));
-    gate.answer({.outcome = store_outcome::completed}).answers[0]->budgets[0] = {.hourly = 2, .daily = 2};
+    gate.answer({.outcome = store_outcome::completed, .without_room = {.hour = true, .day = true}});
     const lookup_result open = gate.open;
     gate.settle();
+    gate.answers.clear();
     gate.open = open;  // another request with the same, whose answer comes later
-    gate.answers[0]->budgets[0] = {.hourly = 3, .daily = 1};
-    CHECK(gate.settle() == std::vector<verdict>(2, verdict::known));
+    CHECK(gate.answer(completed_in_hour).settle() == std::vector<verdict>(2, verdict::known));
     CHECK(figures_of(gate.limiter).hourly.series_over_limit == 4);
     CHECK(figures_of(gate.limiter).daily.series_over_limit == 2);
 }

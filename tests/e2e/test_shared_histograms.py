@@ -1,5 +1,8 @@
 """Histograms that are kept whole by gates that share one store, whichever gates their series come through."""
 
+import random
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 import exposition
@@ -22,22 +25,19 @@ def over_limit(fleet, window="hourly"):
     return shown
 
 
-def current(fleet, window="hourly"):
-    return max(figures(gate.stats["windows"], window)[1] for gate in fleet.gates)
-
-
-def test_a_histogram_that_has_begun_is_completed_through_any_gate(share, start_store):
+def test_a_gate_completes_the_histogram_that_it_has_begun(share, start_store):
     fleet = share(start_store(), CONFIG + "maxHourlySeries: 100\nmaxDailySeries: 98\n", gates=2)
     assert len(fleet.offer(0, numbered(97))) == 97
     first, second = histogram(pod="a"), histogram(pod="b")
-    assert fleet.offer(0, first[3:5]) == first[3:5]
+    assert fleet.offer(0, first[3:5]) == first[3:5]  # the second of them has no room in the day
     assert fleet.offer(1, second) == []
-    assert fleet.offer(1, [*numbered(5, start=500), *first[:8]]) == first[:8]
+    assert fleet.offer(0, [*numbered(5, start=500), *first[:8]]) == first[:8]
     assert fleet.offer(0, first) == first
+    have_heard(fleet, [0, 109])
     assert fleet.offer(1, first) == first
-    assert (current(fleet), current(fleet, "daily")) == (109, 109)
-    assert sum(over_limit(fleet)) == 9
-    assert sum(over_limit(fleet, "daily")) == 11
+    fleet.all_show(lambda stats: (figures(stats["windows"])[1], figures(stats["windows"], "daily")[1]), (109, 109))
+    assert over_limit(fleet) == [9, 0]
+    assert over_limit(fleet, "daily") == [11, 0]
     fleet.accounts_for_all()
 
 
@@ -51,32 +51,41 @@ def test_a_refused_bucket_refuses_sum_and_count(share, start_store):
     assert over_limit(fleet) == [0, 0]
 
 
-def test_a_gate_that_hears_of_a_histogram_asks_though_the_budget_is_spent(share, start_store):
+def test_a_gate_does_not_complete_what_another_has_begun(share, start_store):
     fleet = share(start_store(), CONFIG + "maxHourlySeries: 10\n", gates=2)
     first, second = histogram(pod="a"), histogram(pod="b")
     assert fleet.offer(0, [*numbered(9), first[0]]) == [*numbered(9), first[0]]
     have_heard(fleet, [0, 10])
     before = claims(fleet)
     assert fleet.offer(1, [*numbered(3, start=700), *second]) == []
+    assert fleet.offer(1, first) == first[:1]
     assert claims(fleet) == before and before[1] == 0
-    assert fleet.offer(1, first) == first
-    assert claims(fleet) == [before[0], 2]  # to the first it is told how many buckets there are
-    have_heard(fleet, [11, 10])
     assert fleet.offer(0, first) == first
-    assert over_limit(fleet) == [0, 11]
+    assert over_limit(fleet) == [11, 0]
+    have_heard(fleet, [0, 21])
+    assert fleet.offer(1, first) == first
     fleet.accounts_for_all()
 
 
-def test_histograms_in_parts_over_two_gates_are_whole_or_absent(share, start_store):
-    fleet = share(start_store(), CONFIG + "maxHourlySeries: 300\nmaxHistogramSeries: 1000\n", gates=2)
+def test_histograms_in_parts_are_whole_or_absent_while_two_gates_contend(share, start_store):
+    fleet = share(start_store(), CONFIG + "maxHourlySeries: 300\nmaxHistogramSeries: 1000\n", gates=2, timeout="2s")
     pods = [histogram(pod=str(pod)) for pod in range(100)]  # the margin would have room for all
-    fleet.explode({None: [series for pod in pods for series in pod]})
-    for ordinal in (0, 1):  # what was asked for before its histogram had begun elsewhere has another chance
-        fleet.offer(ordinal, [series for pod in pods for series in pod])
+
+    def send_half(ordinal):
+        mixed = [series for pod in pods[ordinal::2] for series in pod]
+        random.Random(ordinal).shuffle(mixed)
+        for at in range(0, len(mixed), 20):
+            fleet.offer(ordinal, mixed[at:at + 20])
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(send_half, (0, 1)))
+    fleet.offer(0, [series for pod in pods[::2] for series in pod])  # a sum may have come before its buckets
+    fleet.offer(1, [series for pod in pods[1::2] for series in pod])
     came = fleet.admitted()
     whole = [pod for pod in pods if {identity(each) for each in pod} <= came]
     begun = [pod for pod in pods if {identity(each) for each in pod} & came]
     assert whole == begun
-    assert current(fleet) == len(came) == 12 * len(whole) >= 300
+    fleet.all_show(lambda stats: figures(stats["windows"])[1], len(came))
+    assert len(came) == 12 * len(whole) >= 300
     assert sum(over_limit(fleet)) == len(came) - 300
     fleet.accounts_for_all()

@@ -423,7 +423,11 @@ class shared_store_model {
         if (!is_limited && wrong_.loses_observed) return {.outcome = store_outcome::taken};
         take(of, run, budgets, series);
         for (const auto& [in, id] : without_room) ++in->completed[id];
-        return {.outcome = without_room.empty() ? store_outcome::taken : store_outcome::completed};
+        if (without_room.empty()) return {.outcome = store_outcome::taken};
+        const auto is_in = [&without_room](const window& in) {
+            return std::ranges::any_of(without_room, [&in](const auto& each) { return each.first == &in; });
+        };
+        return {.outcome = store_outcome::completed, .without_room = {.hour = is_in(hour_), .day = is_in(day_)}};
     }
 
     static bool may_complete(const series_run& run, const window& in, std::uint64_t id, std::uint64_t bound) {

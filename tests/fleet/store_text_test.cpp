@@ -166,7 +166,13 @@ TEST_CASE("an answer to a call is read") {
         return std::pair{read->series[0].outcome, read->series[1].outcome};
     };
     using enum store_outcome;
-    CHECK((outcomes_of("t\0c\0"s) == std::pair{taken, completed}));
+    CHECK((outcomes_of("t\0c\1"s) == std::pair{taken, completed}));
+    const auto windows_of = [](std::string_view bytes) {
+        return read_answer(*reply_of(array(decided(bytes))), two)->series[0].without_room;
+    };
+    CHECK(windows_of("c\1k\0"s) == in_windows{.hour = true});
+    CHECK(windows_of("c\2k\0"s) == in_windows{.day = true});
+    CHECK(windows_of("c\3k\0"s) == in_windows{.hour = true, .day = true});
     CHECK((outcomes_of("w\0u\0"s) == std::pair{waits, unknown}));
     CHECK(read_answer(*reply_of(array(decided("d\0k\0"s))), two)->series[0].window == refusing_window::daily);
 
@@ -189,7 +195,8 @@ TEST_CASE("what is no answer to the call is an error") {
     for (const words& parts : {windows_parts(0), with(windows_parts(1), {bulk("k\0k\0"s), numbers({0, 0, 0, 0})}),
                                with(decided("k\0k\0"s), {nil})})
         CHECK(error_of_call(array(parts)) == "an answer to a call of another length");
-    for (const std::string_view outcomes : {""sv, "k\0k"sv, "k\0k\0k\0"sv, "k\0x\0"sv, "k\0h\1"sv, "d\xffk\0"sv})
+    for (const std::string_view outcomes :
+         {""sv, "k\0k"sv, "k\0k\0k\0"sv, "k\0x\0"sv, "k\0h\1"sv, "d\xffk\0"sv, "c\0k\0"sv, "k\0c\4"sv})
         CHECK(error_of_call(array(decided(outcomes))) == "an answer that is not about the call's series");
     for (const std::string& budgets :
          {number(1), nil, "*-1\r\n"s, numbers({}), numbers({0, 0, 0}), numbers({2, 0, 0, 0}), numbers({0, -1, 0, 0}),
