@@ -71,7 +71,6 @@ marker_values marker_writer::find_markers(time_point now) const {
     if (refused.empty()) return {};
     // Begins a new hour if no request has done so yet.
     static_cast<void>(from_.limiter.time().in_force(from_.now()));
-    const shared_config& shared = from_.settings.shared;
     return find_withheld(figures_of(from_.limiter), refused);
 }
 

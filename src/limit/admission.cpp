@@ -377,8 +377,9 @@ bool admission::take(const candidate& of, const completion& over_limit) {
         if (is_counted_there) continue;
         budget_pair* const pair = budgets_[place];
         if (are_stored_ || of.said.outcome == told_outcome::passes) {
-            pair->hourly.take_stored(of.before);
-            if (of.new_in_day) pair->daily.take_stored(of.before);
+            const limit_mode counts_as = of.selection.exempt() ? limit_mode::enforce : pair->mode;  // figures show all
+            pair->hourly.take_stored(of.before, counts_as);
+            if (of.new_in_day) pair->daily.take_stored(of.before, counts_as);
         } else {
             over.hour |= pair->hourly.take(of.before, pair->mode);
             if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);

@@ -98,8 +98,8 @@ class budget {
     }
 
     /// Counts a series that the store has already, above the maximum too.
-    void take_stored(standing of) noexcept {
-        ++(fits(of) ? current_ : over_);
+    void take_stored(standing of, limit_mode mode) noexcept {
+        ++(fits(of) ? current_ : mode == limit_mode::enforce ? over_ : beyond_);
         note_return(of);
     }
 

@@ -78,6 +78,12 @@ TEST_CASE("stored exempt series count as exempt, above that limit too") {
     CHECK(gate.hourly().series_current == 0);
 }
 
+TEST_CASE("stored series beyond a limit that observes are not counted against it") {
+    labelled_offering gate{{.global = {.hourly = 5}, .mode = limit_mode::observe}, at(10), tested_set()};
+    gate.offer(stored(0, 20), at(10));
+    CHECK(gate.hourly().series_current == 5);
+}
+
 TEST_CASE("stored series of a histogram that is kept whole begin it") {
     limit_rules rules{.global = {.hourly = 100}};
     rules.whole_histograms = true;
