@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of the status page anew that README.md and docs/operation.md show: docs/page-light.png, docs/page-dark.png.
+# Makes the pictures of the status page anew that docs/operation.md shows: docs/page-light.png, docs/page-dark.png.
 #
 #   scripts/screenshots.sh
 #
