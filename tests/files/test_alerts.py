@@ -234,8 +234,10 @@ def test_each_alert_has_a_case():
 
 def test_the_runbook_lists_them_with_their_severities_and_has_a_section_for_each():
     text = RUNBOOK.read_text()
-    rows = re.findall(r"^\| \[`(Seriesgate\w+)`\]\(#(\w+)\) \| (\w+) \|", text, re.MULTILINE)
-    assert rows == [(name, name.lower(), alert["labels"]["severity"]) for name, alert in ALERTS.items()]
+    lists = re.findall(r"^- \*\*(\w+)\*\* (.*(?:\n  .*)*)", text.split("\n## All alerts\n")[1].split("\n## ")[0], re.MULTILINE)
+    listed = [(severity, *each) for severity, names in lists for each in re.findall(r"\[`(Seriesgate\w+)`\]\(#(\w+)\)", names)]
+    assert listed == [(severity, name, name.lower()) for severity in ("critical", "warning", "info")
+                      for name, alert in ALERTS.items() if alert["labels"]["severity"] == severity]
     assert re.findall(r"^### (Seriesgate\w+)$", text, re.MULTILINE) == list(ALERTS)
     assert {name for name in re.findall(r"\bSeriesgate[A-Z]\w+", text)} == set(ALERTS)
 
@@ -248,7 +250,7 @@ def test_an_alert_says_what_it_is_and_leads_to_its_section_of_the_runbook():
         assert (file, anchor) == (f"{rule_tests.DOCUMENTS}/docs/runbook.md", alert.lower())
         assert anchor in documents.anchors(RUNBOOK.read_text())
         section = RUNBOOK.read_text().split(f"### {alert}\n")[1].split("\n#")[0]
-        for part in ("**What it means.**", "**Who it is.**", "**What to do.**"):
+        for part in ("**Meaning.**", "**Diagnosis.**", "**Mitigation.**"):
             assert section.count(part) == 1, part
 
     check_rows(named(ALERTS), leads_there)
