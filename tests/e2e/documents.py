@@ -76,13 +76,12 @@ def anchors(text):
 
 
 def log_lines(which):
-    """{msg: its cells, the third as a list of keys} of a table of docs/logs.md: 1, or 2 for what is a mistake in seriesgate."""
-    text = (REPOSITORY / "docs/logs.md").read_text()
-    rows = [[cell.strip() for cell in row.strip("|").split(" | ")]
-            for row in re.split(r"^\| msg .*\n\|[- |]+\n", text, flags=re.MULTILINE)[which].split("\n")
-            if row.startswith("| `")]
-    return {cells[0].strip("`"): [cells[0], cells[1], re.findall(r"`(\w+)`", cells[2]) if len(cells) > 2 else []]
-            for cells in rows}
+    """{msg: its cells, the third as a list of keys} of docs/logs.md: 1, its table, or 2, the list of mistakes in seriesgate."""
+    text = (REPOSITORY / "docs/logs.md").read_text().split("\n## All lines\n", 1)[1]
+    if which == 2:
+        return {message: [f"`{message}`", "error", []] for message in re.findall(r"^- `(.*)`$", text, re.MULTILINE)}
+    rows = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in text.split("\n") if row.startswith("| `")]
+    return {cells[0].strip("`"): [cells[0], cells[1], re.findall(r"`(\w+)`", cells[2])] for cells in rows}
 
 
 def quoted_log_lines(text):
