@@ -157,7 +157,7 @@ void store_questions::group_by_budgets(std::string_view tenant, const unasked_kn
             ++unasked_count_;
             continue;
         }
-        has_rest_ |= *when == turn::second || family_at(at);
+        has_rest_ |= *when != turn::never && *when != turn::begun && family_at(at);
         if (groups_.empty() || groups_[last].when != *when || groups_[last].budgets != applying_here) {
             const auto [at_group, is_new] = by_budgets.try_emplace({*when, applying_here}, groups_.size());
             if (is_new) {

@@ -109,10 +109,9 @@ class store_questions {
     std::vector<shared_budget> budgets_;                                     // of the request
     std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> by_id_;  // in budgets_; nothing: not counted
     std::vector<group> groups_;
-    std::vector<group>
-        late_groups_;  ///< what is asked of those in groups_ when it is clear what becomes of the buckets
+    std::vector<group> late_groups_;  ///< of those in groups_: what is asked when the first answers are there
     std::vector<refused_one> refused_;
-    bool has_rest_ = false;                 ///< some have the second turn, which has not come
+    bool has_rest_ = false;                 ///< what becomes of some may depend on the first answers
     std::size_t calls_closed_ = 0;          ///< nothing is added to these any more
     std::vector<std::uint32_t> followers_;  ///< places in lookup_result::followers
     std::vector<store_call> calls_;

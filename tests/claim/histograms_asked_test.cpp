@@ -28,6 +28,13 @@ struct scene : asking {
         for (std::size_t i = 0; i < sent.size(); ++i) add(sent[i], first + i);
         return ask(now);
     }
+    /// Admits them, and goes on to eleven o'clock, when they are carried over.
+    void carry_over(const series_list& sent) {
+        ask_about(sent);
+        answer(taken).settle();
+        enter_eleven();
+        view.hear_record({}, hour_number(at(11)), fleet_view::record_of::hour_before);
+    }
     /// Of the first series.
     [[nodiscard]] std::uint64_t family() const { return open.families.at(0).fingerprint; }
 };
@@ -75,12 +82,20 @@ TEST_CASE("a bucket that is taken begins the histogram for those that were refus
     CHECK(gate.asked.unasked_count() == 0);
 }
 
+TEST_CASE("where nobody answers whether they complete it, refused buckets are not remembered") {
+    scene gate;
+    gate.ask_about(latency(1));
+    gate.answer(refused).answers[0]->series[9] = taken;
+    std::vector<verdict> wanted(12, verdict::refused_hourly);
+    wanted[9] = verdict::admitted;
+    CHECK(gate.commit(gate.tell()) == wanted);
+    CHECK_FALSE(gate.limiter.has_refused(gate.family()));
+    CHECK(gate.ask_about(part(latency(1), 0, 9))[0].runs[0].completes);
+}
+
 TEST_CASE("a bucket of the hour before begins the histogram for those of a spent budget") {
     scene gate{whole(100)};
-    gate.ask_about(part(latency(1), 0, 1));
-    gate.answer(taken).settle();
-    gate.enter_eleven();
-    gate.view.hear_record({}, hour_number(at(11)), fleet_view::record_of::hour_before);
+    gate.carry_over(part(latency(1), 0, 1));
     gate.hear(gate.ask_about(joined(latency(1), latency(2)), 0, at(11))[0].budgets[0].id, 100);
     CHECK(gate.ask_about(joined(latency(1), latency(2)), 0, at(11)).empty());
     CHECK(gate.asked.unasked_count() == 19);
@@ -202,10 +217,7 @@ TEST_CASE("a sum of a spent budget is asked about when its bucket was taken, and
 
 TEST_CASE("a sum completes the histogram whose buckets pass unasked") {
     scene gate{whole(100)};
-    gate.ask_about(part(latency(1), 0, 10));
-    gate.answer(taken).settle();
-    gate.enter_eleven();
-    gate.view.hear_record({}, hour_number(at(11)), fleet_view::record_of::hour_before);
+    gate.carry_over(part(latency(1), 0, 10));
     CHECK(gate.ask_about(latency(1), 0, at(11)).empty());
     CHECK(gate.ask_rest());
     REQUIRE(gate.asked.calls().size() == 1);
