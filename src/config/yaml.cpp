@@ -143,10 +143,11 @@ std::string in_yaml_quotes(std::string_view text) {
     std::string escaped = "\"";
     bool needs_escape = false;
     while (!text.empty()) {
-        const std::string_view character = text.substr(0, std::max<std::size_t>(utf8_size(text), 1));
+        const std::size_t size = utf8_size(text);  // 0: a stray byte, for which YAML has no escape
+        const std::string_view character = text.substr(0, std::max<std::size_t>(size, 1));
         text.remove_prefix(character.size());
         plain.append(character == "'" ? "''" : character);
-        if (is_control_character(character) || character == "\ufeff") {
+        if (size != 0 && (is_control_character(character) || character == "\ufeff")) {
             needs_escape = true;
             append_code(escaped, character);
         } else {

@@ -42,11 +42,11 @@ class random_config {
 
     /// Text that has a meaning in YAML, or in a terminal, or none at all.
     std::string text(bool with_zeros = false) {
-        static constexpr std::array<std::string_view, 39> parts{
-            "a",      "namespace", "'",          "\"",   "\\", ": ",   " #",   "{",    "}",      ",",
-            "[",      "]",         "\n",         "\t",   "\r", "\x01", "\x7f", "ä",    "\u0085", "€",
-            "\u2028", "\ufeff",    "\U0001f600", "\xff", "$",  "${A}", "${",   "null", "~",      "<<",
-            "- ",     "? ",        "|",          "&a",   "*a", "!",    "%@`",  "0",    " "};
+        static constexpr std::array<std::string_view, 40> parts{
+            "a",      "namespace", "'",          "\"",   "\\",   ": ",   " #",   "{",   "}",      ",",
+            "[",      "]",         "\n",         "\t",   "\r",   "\x01", "\x7f", "ä",   "\u0085", "€",
+            "\u2028", "\ufeff",    "\U0001f600", "\xff", "\x90", "$",    "${A}", "${",  "null",   "~",
+            "<<",     "- ",        "? ",         "|",    "&a",   "*a",   "!",    "%@`", "0",      " "};
         std::string made;
         for (std::size_t i = below(5); i > 0; --i) made += parts[below(parts.size())];
         if (with_zeros && random_.one_in(20)) made += '\0';
@@ -214,7 +214,11 @@ class random_config {
     }
 
     /// UTF-8, which the name of a label has to be.
-    std::string label(std::size_t number) { return without('\xff', text()) + std::to_string(number); }
+    std::string label(std::size_t number) {
+        std::string made = text();
+        while (!is_utf8(made)) made = text();
+        return made + std::to_string(number);
+    }
 
     selector some_selector() {
         static constexpr std::array<std::string_view, 6> texts{"up",
