@@ -62,7 +62,7 @@ std::string fault_of_health(const std::string& url) {
     const std::string asked = url.empty() ? std::string{health_url} : url;
     health_question question;
     if (auto wrong = parse_health_url(asked, question); !wrong.empty()) return in_quotes(asked) + " " + wrong;
-    top::options how;
+    top::client_options how;
     how.at = std::move(question.at);
     how.any_server = true;
     how.agent = "seriesgate-health-check";

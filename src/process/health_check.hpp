@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "top/options.hpp"
+#include "top/subcommand.hpp"
 
 namespace seriesgate {
 
 inline constexpr std::string_view health_url = "http://127.0.0.1:9201/-/healthy";
 
 struct health_question {
-    top::gate_address at{};
+    top::server_address at{};
     std::string target{};  ///< path and query
 };
 

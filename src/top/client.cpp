@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t header_bytes_max = 16 * 1024;
 constexpr std::size_t read_buffer_bytes = 64 * 1024;
 
-std::string authorization_of(const options& asked) {
+std::string authorization_of(const client_options& asked) {
     const bool has_token = !asked.bearer_token_file.empty();
     if (!has_token && asked.username.empty()) return "";
     const secret_file file = has_token ? secret_file{"--bearer-token-file", asked.bearer_token_file}
@@ -36,7 +36,7 @@ std::string authorization_of(const options& asked) {
     return authorization_text(has_token ? std::string{} : asked.username, file.secret().reveal());
 }
 
-std::shared_ptr<const tls_context> tls_of(const options& asked) {
+std::shared_ptr<const tls_context> tls_of(const client_options& asked) {
     if (!asked.at.tls) return nullptr;
     tls_settings settings{.role = tls_role::client};
     settings.any_server = asked.any_server;
@@ -88,11 +88,11 @@ void keep_to(std::size_t lines_max, figures& of) {
 
 }  // namespace
 
-gate_client::gate_client(net::io_context& io, const options& asked)
+gate_client::gate_client(net::io_context& io, const client_options& asked)
     : io_(io), asked_(asked), authorization_(authorization_of(asked)), tls_(tls_of(asked)) {}
 
 net::awaitable<std::string> gate_client::connect(time_limit limit) {
-    const gate_address& at = asked_.at;
+    const server_address& at = asked_.at;
     std::vector<stream_endpoint> endpoints;
     if (!at.unix_path.empty()) {
         endpoints.push_back(unix_endpoint(at.unix_path));
@@ -138,7 +138,7 @@ net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& ta
 }
 
 net::awaitable<gate_client::outcome> gate_client::get(const std::string& target) {
-    const auto limit = monotonic_clock::now() + answer_limit;
+    const auto limit = monotonic_clock::now() + asked_.answer_limit;
     for (;;) {
         const bool is_kept = stream_.has_value();
         if (!is_kept) {

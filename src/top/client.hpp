@@ -1,4 +1,4 @@
-/// HTTP client of a gate, and the requests for all figures of a frame.
+/// HTTP client of a gate or a store, and the requests for all figures of a frame.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 #include "net/timed_stream.hpp"
 #include "net/tls_context.hpp"
 #include "top/figures.hpp"
-#include "top/options.hpp"
+#include "top/subcommand.hpp"
 
 namespace seriesgate::top {
 
@@ -30,12 +30,10 @@ class gate_client {
 
     /// Far more than the bounded answers of a gate.
     static constexpr std::size_t answer_bytes_max = 8U << 20;
-    /// For one request, including the connect.
-    static constexpr std::chrono::seconds answer_limit{5};
 
     /// Reads secrets and certificates from files. Throws std::runtime_error with one line that names the flag.
     /// @param asked must outlive it.
-    gate_client(net::io_context& io, const options& asked);
+    gate_client(net::io_context& io, const client_options& asked);
 
     /// @param target path and query, without the URL's prefix
     /// @return the answer with any status, or the error as a sentence.
@@ -52,7 +50,7 @@ class gate_client {
     };
 
     net::io_context& io_;
-    const options& asked_;
+    const client_options& asked_;
     std::string authorization_;
     std::shared_ptr<const tls_context> tls_;
     std::optional<timed_stream> stream_;

@@ -2,30 +2,14 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
+
+#include "top/subcommand.hpp"
 
 namespace seriesgate::top {
 
-/// The gate's address: that of `admin.listen` if it is set.
-struct gate_address {
-    bool tls = false;
-    std::string host{};       ///< IPv4 or IPv6 address without brackets, or a name
-    std::uint16_t port = 0;   ///< 80, or 443 with TLS, if the URL names none
-    std::string unix_path{};  ///< replaces host and port
-    std::string authority{};
-    std::string prefix{};  ///< of all paths, as a proxy may require: empty or `/gate`
-};
-
-struct options {
-    std::string url = "http://127.0.0.1:9201";
-    gate_address at{};
-    std::string agent = "seriesgate-top";  ///< User-Agent, for proxies on the way
-    std::string username{};
-    std::string password_file{};
-    std::string bearer_token_file{};
-    std::string ca_file{};
-    bool any_server = false;
+/// The gate is asked at `admin.listen` if that is set.
+struct options : client_options {
     std::chrono::milliseconds interval{2000};
     bool once = false;
 };
@@ -42,8 +26,5 @@ struct command_line {
 bool is_asked_for(int argc, const char* const* argv);
 
 command_line parse_command_line(int argc, const char* const* argv);
-
-/// Parses a URL into `to`. @return the error, without secrets of the URL; empty on success.
-std::string parse_gate_url(const std::string& url, gate_address& to);
 
 }  // namespace seriesgate::top

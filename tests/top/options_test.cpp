@@ -20,8 +20,8 @@ std::string error_of(const std::vector<const char*>& arguments) {
     return result.error;
 }
 
-gate_address address_of(const std::string& url) {
-    gate_address at;
+server_address address_of(const std::string& url) {
+    server_address at;
     CHECK(parse_gate_url(url, at).empty());
     return at;
 }
@@ -91,7 +91,7 @@ TEST_CASE("a gate is where its URL says") {
     CHECK(address_of("http://gate:1/").prefix.empty());
     CHECK(address_of("http://gate:1/a/b/").prefix == "/a/b");
     CHECK(address_of("unix:/run/gate.sock").unix_path == "/run/gate.sock");
-    gate_address at;
+    server_address at;
     for (const char* wrong : {"", "http://", "ftp://gate", "http://gate?x", "http://gate#x", "http://gate:0",
                               "http://gate:70000", "http://a b", "unix:relative", "discard:"}) {
         CAPTURE(wrong);

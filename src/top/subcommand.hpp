@@ -1,0 +1,68 @@
+/// Command lines of subcommands that ask a server, and the flags that these share.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace seriesgate::top {
+
+struct server_address {
+    bool tls = false;
+    std::string host{};       ///< IPv4 or IPv6 address without brackets, or a name
+    std::uint16_t port = 0;   ///< 80, or 443 with TLS, if the URL names none
+    std::string unix_path{};  ///< replaces host and port
+    std::string authority{};
+    std::string prefix{};  ///< of all paths, as a proxy may require: empty or `/gate`
+};
+
+/// The server, who asks it, and whom to believe.
+struct client_options {
+    std::string url{};
+    server_address at{};
+    std::string agent{};  ///< User-Agent, for proxies on the way
+    std::string username{};
+    std::string password_file{};
+    std::string bearer_token_file{};
+    std::string ca_file{};
+    bool any_server = false;
+    std::chrono::seconds answer_limit{5};  ///< for one request, including the connect
+};
+
+/// Without a name for its value it takes none.
+struct subcommand_flag {
+    std::string name;  ///< `--url`
+    std::string value_name;
+    std::string help;
+};
+
+struct subcommand {
+    std::string name;  ///< `top`
+    std::string purpose;
+    std::string footer;
+    std::vector<subcommand_flag> flags;  ///< besides --help and those of client_options
+    client_options access{};             ///< what applies where no flag says otherwise
+};
+
+/// One of three cases: `error` is set (print it, exit 1), `print` is set (print it to stdout, exit 0), or `values` has
+/// the flags that are given, those without a value as empty texts, and `access` is valid but for the address.
+struct subcommand_line {
+    std::string error;  ///< one line, without the program's name
+    std::string print;
+    std::map<std::string, std::string, std::less<>> values;
+    client_options access;
+};
+
+/// @param argv with the subcommand as its first argument
+subcommand_line parse_subcommand(const subcommand& of, int argc, const char* const* argv);
+
+/// Whether the first argument is this subcommand.
+bool is_subcommand(std::string_view name, int argc, const char* const* argv);
+
+/// Parses a URL into `to`. @return the error, without secrets of the URL; empty on success.
+std::string parse_gate_url(const std::string& url, server_address& to);
+
+}  // namespace seriesgate::top
