@@ -19,7 +19,8 @@ constexpr std::string_view purpose =
 constexpr std::string_view footer =
     "Flags override the file. Without a file the defaults apply and --upstream.url is needed.\n"
     "Every key of the file: docs/configuration.md.\n"
-    "seriesgate top shows the figures of a gate that runs, live in a terminal: seriesgate top --help.";
+    "seriesgate top shows the figures of a gate that runs, live in a terminal: seriesgate top --help.\n"
+    "seriesgate suggest makes a first configuration from the series of a store: seriesgate suggest --help.";
 
 bool is_key(std::string_view name) {
     return std::ranges::any_of(config_keys(), [&](const config_key& key) {

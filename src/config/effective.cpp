@@ -154,6 +154,10 @@ std::string effective_yaml(const config& settings) {
     return text + text_of(root);
 }
 
+std::string file_scalar(const std::string& text) {
+    return yaml_scalar(escaped(text));
+}
+
 std::vector<std::string> changes(const config& before, const config& after, key_effect of) {
     std::vector<std::string> found;
     for (const config_key& key : config_keys()) {

@@ -15,6 +15,9 @@ namespace seriesgate {
 /// for the secrets.
 std::string effective_yaml(const config& settings);
 
+/// A value of a file: in quotes where YAML needs them, and `${` in it names no variable.
+std::string file_scalar(const std::string& text);
+
 /// The keys of this kind in which two configurations differ, in the order of the table: `maxHourlySeries 1000 -> 2000`
 /// for single values, and the name of the key for lists, maps, secrets and long values.
 std::vector<std::string> changes(const config& before, const config& after, key_effect of);

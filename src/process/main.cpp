@@ -17,6 +17,7 @@
 #include "process/process.hpp"
 #include "process/startup_steps.hpp"
 #include "process/takeover_protocol.hpp"
+#include "suggest/run.hpp"
 #include "top/options.hpp"
 #include "top/run.hpp"
 
@@ -76,12 +77,12 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     return could_not_serve;
 }
 
-/// `seriesgate top`: shows a running gate.
-int look(int argc, const char* const* argv) {
-    const seriesgate::top::command_line asked = seriesgate::top::parse_command_line(argc, argv);
-    if (!asked.error.empty()) return fail("top: " + asked.error);
-    if (asked.print.empty()) return seriesgate::top::run(asked.asked);
-    fmt::print("{}", asked.print);
+/// @param parsed of one of the subcommands.
+template <class CommandLine>
+int run_subcommand(const std::string& name, const CommandLine& parsed) {
+    if (!parsed.error.empty()) return fail(name + ": " + parsed.error);
+    if (parsed.print.empty()) return run(parsed.asked);
+    fmt::print("{}", parsed.print);
     return 0;
 }
 
@@ -105,7 +106,9 @@ std::string memory_text(const seriesgate::config& settings) {
 
 int start(int argc, const char* const* argv) {
     using namespace seriesgate;
-    if (top::is_asked_for(argc, argv)) return look(argc, argv);
+    if (top::is_subcommand("top", argc, argv)) return run_subcommand("top", top::parse_command_line(argc, argv));
+    if (top::is_subcommand("suggest", argc, argv))
+        return run_subcommand("suggest", from_store::parse_command_line(argc, argv));
     const command_line asked = parse_command_line(argc, argv);
     if (!asked.error.empty()) return fail(asked.error);
     if (!asked.print.empty()) {

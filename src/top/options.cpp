@@ -43,10 +43,6 @@ std::string take_values(const subcommand_line& line, options& asked) {
 
 }  // namespace
 
-bool is_asked_for(int argc, const char* const* argv) {
-    return is_subcommand("top", argc, argv);
-}
-
 command_line parse_command_line(int argc, const char* const* argv) {
     subcommand_line line = parse_subcommand(description(), argc, argv);
     command_line result{.error = std::move(line.error), .print = std::move(line.print), .asked = {}};

@@ -22,9 +22,6 @@ struct command_line {
     options asked;
 };
 
-/// Whether the first argument is `top`, so that parse_command_line() below applies.
-bool is_asked_for(int argc, const char* const* argv);
-
 command_line parse_command_line(int argc, const char* const* argv);
 
 }  // namespace seriesgate::top

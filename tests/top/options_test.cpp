@@ -9,7 +9,7 @@ namespace {
 command_line parsed(const std::vector<const char*>& arguments) {
     std::vector<const char*> argv{"seriesgate", "top"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
-    CHECK(is_asked_for(static_cast<int>(argv.size()), argv.data()));
+    CHECK(is_subcommand("top", static_cast<int>(argv.size()), argv.data()));
     return parse_command_line(static_cast<int>(argv.size()), argv.data());
 }
 

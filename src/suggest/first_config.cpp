@@ -1,0 +1,110 @@
+#include "suggest/first_config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cardinality/suggestions.hpp"
+#include "config/config_error.hpp"
+#include "config/effective.hpp"
+#include "core/text.hpp"
+#include "limit/rules.hpp"
+#include "series/label.hpp"
+#include "series/selector.hpp"
+
+namespace seriesgate::from_store {
+namespace {
+
+constexpr std::size_t overrides_max = 5;
+constexpr std::size_t groups_shown_max = 10;
+constexpr std::size_t shown_bytes_max = 100;
+
+series_maxima maxima_for(std::uint64_t series) {
+    const std::uint64_t hourly = suggested_maximum(refusing_window::hourly, series);
+    return {.hourly = hourly, .daily = std::max(hourly, suggested_maximum(refusing_window::daily, series))};
+}
+
+/// How many of the largest groups get an override: those before the last fall to less than half.
+std::size_t outliers_of(const std::vector<value_count>& groups) {
+    std::size_t found = 0;
+    for (std::size_t next = 1; next <= overrides_max && next < groups.size(); ++next)
+        if (maxima_for(groups[next - 1].series).hourly > 2 * maxima_for(groups[next].series).hourly) found = next;
+    return found;
+}
+
+/// `per-namespace`, `per-metric`; in a limit's name few characters are allowed.
+std::string limit_name(std::string_view label) {
+    std::string name = "per-" + std::string{label == name_label ? "metric" : label.substr(0, limit_name_bytes_max / 2)};
+    for (char& each : name)
+        if (!is_identifier_character(each) && each != '-') each = '_';
+    return name;
+}
+
+label_limit limit_by(std::string_view label, const std::vector<value_count>& groups, std::uint64_t values) {
+    label_limit made;
+    made.name = limit_name(label);
+    made.each = {std::string{label}};
+    if (label != name_label) made.match = *parse_selector("{" + quoted(label) + "!=\"\"}");
+    made.groups_max = std::max(made.groups_max, suggested_maximum(refusing_window::hourly, values));
+    const std::size_t outliers = outliers_of(groups);
+    made.maxima = maxima_for(groups[outliers].series);
+    for (const value_count& each : std::span{groups}.first(outliers))
+        made.overrides.push_back({.group = {{std::string{label}, each.value}}, .maxima = maxima_for(each.series)});
+    return made;
+}
+
+std::string upstream_text(const store_cardinality& store, const top::client_options& from) {
+    const auto key = [](std::string_view name, const std::string& value) {
+        return fmt::format("  {}: {}\n", name, file_scalar(value));
+    };
+    std::string text = "# Where samples go. Another address if the store is written to elsewhere; " +
+                       std::string{store.is_of_day ? "VictoriaMetrics takes remote write 1.\n"
+                                                   : "Prometheus needs\n# --web.enable-remote-write-receiver.\n"};
+    text += "upstream:\n" + key("url", fmt::format("http{}://{}{}/api/v1/write", from.at.tls ? "s" : "",
+                                                   from.at.authority, from.at.prefix));
+    if (store.is_of_day) text += key("protocol", "v1");
+    if (!from.bearer_token_file.empty()) text += key("bearerTokenFile", from.bearer_token_file);
+    if (!from.username.empty())
+        text += "  basicAuth:\n  " + key("username", from.username) + "  " + key("passwordFile", from.password_file);
+    if (!from.ca_file.empty()) text += "  tls:\n  " + key("caFile", from.ca_file);
+    return text;
+}
+
+std::string groups_text(std::string_view label, const std::vector<value_count>& groups, bool has_overrides) {
+    std::string text =
+        fmt::format("# By {}, the largest{}:\n", label == name_label ? "metric" : printable(label, 80),
+                    has_overrides ? "; outliers have overrides, the limit goes by the largest of the others"
+                                  : ", by which the limit goes");
+    for (const value_count& each : std::span{groups}.first(std::min(groups_shown_max, groups.size())))
+        text += fmt::format("#   {:>13}  {}\n", grouped(each.series), printable(each.value, shown_bytes_max));
+    return text;
+}
+
+}  // namespace
+
+std::string first_config(const store_cardinality& store, std::string_view label, const top::client_options& from) {
+    const std::vector<value_count> groups = groups_of(store, label);
+    const auto values = store.value_counts.find(label);
+    limit_rules rules;
+    rules.limits.push_back(
+        limit_by(label, groups, values == store.value_counts.end() ? groups.size() : values->second));
+    budget_name name;
+    name.limit = rules.limits.front().name;
+    return fmt::format(
+        "# Limits for what {} has, made by seriesgate suggest. They refuse nothing: see mode.\n"
+        "# An hour gets 1.5 times the series below, and a day as many, rounded up to two digits, at least 10.\n"
+        "# Let it observe for some days; then /api/v1/suggestions knows the demand of hours and days "
+        "(docs/limits.md).\n\n"
+        "{}\nmode: observe\n\n"
+        "# All series {}: {}.\n{}\n{}{}",
+        printable(from.url, shown_bytes_max), upstream_text(store, from),
+        store.is_of_day ? "of the larger of today and yesterday (UTC)" : "in the head, the last two to three hours",
+        grouped(store.series), *suggested_yaml(rules, demand_scope::global, {}, maxima_for(store.series)),
+        groups_text(label, groups, !rules.limits.front().overrides.empty()),
+        *suggested_yaml(rules, demand_scope::limit, name, rules.limits.front().maxima));
+}
+
+}  // namespace seriesgate::from_store

@@ -1,0 +1,87 @@
+#include "suggest/store_cardinality.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
+#include <exception>
+
+#include "limit/rules.hpp"
+#include "series/label.hpp"
+
+namespace seriesgate::from_store {
+namespace {
+
+namespace json = boost::json;
+
+/// Prometheus takes no more.
+constexpr int entries_max = 10'000;
+
+/// Throws std::exception if the list is missing or of another form.
+std::vector<value_count> list_in(const json::object& from, std::string_view key) {
+    std::vector<value_count> made;
+    for (const json::value& each : from.at(key).as_array()) {
+        const json::string& name = each.at("name").as_string();
+        made.push_back({{name.data(), name.size()}, each.at("value").to_number<std::uint64_t>()});
+    }
+    std::ranges::stable_sort(made, std::greater{}, &value_count::series);
+    return made;
+}
+
+store_cardinality read_data(const json::object& from) {
+    store_cardinality made;
+    made.is_of_day = from.contains("totalSeries");
+    made.series =
+        (made.is_of_day ? from.at("totalSeries") : from.at("headStats").at("numSeries")).to_number<std::uint64_t>();
+    made.metrics = list_in(from, "seriesCountByMetricName");
+    made.pairs = list_in(from, "seriesCountByLabelValuePair");
+    for (const value_count& each : list_in(from, "labelValueCountByLabelName"))
+        made.value_counts[each.value] = each.series;
+    return made;
+}
+
+/// Whether it divides series: several values, and few series without the label.
+bool divides(const store_cardinality& store, std::string_view label) {
+    const std::vector<value_count> groups = groups_of(store, label);
+    std::uint64_t sum = 0;
+    for (const value_count& each : groups) sum += std::min(each.series, store.series);
+    return groups.size() > 1 && sum >= store.series - store.series / 2;
+}
+
+}  // namespace
+
+std::string status_target(std::string_view day) {
+    std::string target = fmt::format("/api/v1/status/tsdb?limit={0}&topN={0}", entries_max);
+    if (!day.empty()) target.append("&date=").append(day);
+    return target;
+}
+
+result<store_cardinality, std::string> read_status(std::string_view text) try {
+    const json::value parsed = json::parse(text);
+    return read_data(parsed.at("data").as_object());
+} catch (const std::exception&) {
+    return std::string{"the answer is not that of a Prometheus or VictoriaMetrics"};
+}
+
+std::vector<value_count> groups_of(const store_cardinality& store, std::string_view label) {
+    std::vector<value_count> made;
+    const bool is_name = label == name_label;
+    const std::string prefix = is_name ? "" : std::string{label} + "=";
+    for (const value_count& each : is_name ? store.metrics : store.pairs) {
+        if (!each.value.starts_with(prefix)) continue;
+        std::string value = each.value.substr(prefix.size());
+        if (key_part_bytes(value) <= group_key_bytes_max) made.push_back({std::move(value), each.series});
+    }
+    return made;
+}
+
+std::string best_label(const store_cardinality& store) {
+    for (const char* const each : {"namespace", "job"})
+        if (divides(store, each)) return each;
+    return std::string{name_label};
+}
+
+}  // namespace seriesgate::from_store
