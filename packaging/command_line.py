@@ -5,6 +5,9 @@ import re
 import subprocess
 
 
+SUBCOMMANDS = ("top", "suggest")
+
+
 @dataclasses.dataclass(frozen=True)
 class Flag:
     names: tuple  # as they are written: ("-h", "--help")

@@ -1,4 +1,4 @@
-"""What bash, zsh and fish complete behind `seriesgate` and `seriesgate top`: flags, and files where a flag takes one."""
+"""What bash, zsh and fish complete behind `seriesgate` and its subcommands: flags, and files where a flag takes one."""
 
 import command_line
 
@@ -9,24 +9,32 @@ def names(flags, wanted=lambda flag: True):
     return [name for flag in flags if wanted(flag) for name in flag.names]
 
 
-def bash(gate, top):
+def about(program):
+    """What a list of subcommands says of one."""
+    return program.purpose.partition(":")[0]
+
+
+def bash(gate, subcommands):
     def files(program):
         return "|".join(names(program.flags, lambda flag: flag.value == FILE)) or "-"
 
     def valued(program):
         return "|".join(names(program.flags, lambda flag: flag.value not in ("", FILE))) or "-"
 
+    cases = "".join(f"""\
+    if [[ ${{COMP_WORDS[1]}} == {name} && $COMP_CWORD -gt 1 ]]; then
+        flags='{" ".join(names(each.flags))}' files='{files(each)}' valued='{valued(each)}'
+    fi
+""" for name, each in subcommands.items())
     return f"""\
 # bash completion of seriesgate; made of its --help
 _seriesgate() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} flags files valued
     flags='{" ".join(names(gate.flags))}' files='{files(gate)}' valued='{valued(gate)}'
-    if [[ ${{COMP_WORDS[1]}} == top && $COMP_CWORD -gt 1 ]]; then
-        flags='{" ".join(names(top.flags))}' files='{files(top)}' valued='{valued(top)}'
-    elif [[ $COMP_CWORD == 1 ]]; then
-        flags+=' top'
+    if [[ $COMP_CWORD == 1 ]]; then
+        flags+=' {" ".join(subcommands)}'
     fi
-    # --flag=VALUE is three words here, for "=" divides words.
+{cases}    # --flag=VALUE is three words here, for "=" divides words.
     if [[ $word == = ]]; then
         word=''
     elif [[ $before == = && $COMP_CWORD -gt 2 ]]; then
@@ -64,21 +72,25 @@ def zsh_arguments(flags):
     return " \\\n            ".join(lines)
 
 
-def zsh(gate, top):
+def zsh(gate, subcommands):
+    cases = "".join(f"""\
+    if [[ ${{words[2]}} == {name} && $CURRENT -gt 2 ]]; then
+        shift words
+        (( CURRENT-- ))
+        _arguments -s \\
+            {zsh_arguments(each.flags)}
+        return
+    fi
+""" for name, each in subcommands.items())
+    commands = " ".join(f'{name}\\:"{zsh_text(about(each))}"' for name, each in subcommands.items())
     return f"""\
 #compdef seriesgate
 # zsh completion of seriesgate; made of its --help
 _seriesgate() {{
-    if [[ ${{words[2]}} == top && $CURRENT -gt 2 ]]; then
-        shift words
-        (( CURRENT-- ))
-        _arguments -s \\
-            {zsh_arguments(top.flags)}
-    else
-        _arguments -s \\
-            {zsh_arguments(gate.flags)} \\
-            '1:command:((top\\:"{zsh_text(top.purpose.partition(':')[0])}"))'
-    fi
+{cases}\
+    _arguments -s \\
+        {zsh_arguments(gate.flags)} \\
+        '1:command:(({commands}))'
 }}
 _seriesgate "$@"
 """
@@ -88,11 +100,13 @@ def fish_text(text):
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def fish(gate, top):
+def fish(gate, subcommands):
+    none = f"not __fish_seen_subcommand_from {' '.join(subcommands)}"
     lines = ["# fish completion of seriesgate; made of its --help", "complete -c seriesgate -f",
-             "complete -c seriesgate -n 'not __fish_seen_subcommand_from top' -a top -d "
-             + fish_text(top.purpose.partition(":")[0])]
-    for program, condition in ((gate, "not __fish_seen_subcommand_from top"), (top, "__fish_seen_subcommand_from top")):
+             *(f"complete -c seriesgate -n '{none}' -a {name} -d {fish_text(about(each))}"
+               for name, each in subcommands.items())]
+    programs = [(gate, none), *((each, f"__fish_seen_subcommand_from {name}") for name, each in subcommands.items())]
+    for program, condition in programs:
         for flag in program.flags:
             short = "".join(f" -s {name[1:]}" for name in flag.names if not name.startswith("--"))
             value = "" if flag.value.startswith("[") else {"": "", FILE: " -r -F"}.get(flag.value, " -x")
@@ -102,5 +116,6 @@ def fish(gate, top):
 
 def of(binary):
     """What each shell reads, by the name of the shell."""
-    gate, top = command_line.of(binary), command_line.of(binary, "top")
-    return {"bash": bash(gate, top), "zsh": zsh(gate, top), "fish": fish(gate, top)}
+    gate = command_line.of(binary)
+    subcommands = {name: command_line.of(binary, name) for name in command_line.SUBCOMMANDS}
+    return {shell: made(gate, subcommands) for shell, made in (("bash", bash), ("zsh", zsh), ("fish", fish))}

@@ -36,13 +36,14 @@ def options(flags):
 
 def gate(binary):
     """seriesgate(1)."""
-    program, top = command_line.of(binary), command_line.of(binary, "top")
+    program, top, suggest = (command_line.of(binary, *name) for name in ((), ("top",), ("suggest",)))
     operation = (DOCS / "operation.md").read_text()
     configuration = (DOCS / "configuration.md").read_text()
     life, state = section(operation, "Health, start and stop"), section(operation, "State")
     terminal, mistakes = section(operation, "In a terminal"), section(operation, "Mistakes at the start")
     body = [
         ".SH SYNOPSIS", ".B seriesgate", "[\\fIoptions\\fP]", ".br", ".B seriesgate top", "[\\fIoptions\\fP]",
+        ".br", ".B seriesgate suggest", "[\\fIoptions\\fP]",
         ".SH DESCRIPTION", roff.escape(program.purpose),
         *roff.from_markdown(paragraph(configuration, "seriesgate is configured by")),
         ".PP", *(roff.escape(line) for line in program.footer.splitlines()),
@@ -50,6 +51,8 @@ def gate(binary):
         ".SH SERIESGATE TOP", roff.escape(top.purpose), *options(top.flags),
         ".PP", *(roff.escape(line) for line in top.footer.splitlines()),
         *roff.from_markdown(paragraph(terminal, "| key |")),
+        ".SH SERIESGATE SUGGEST", roff.escape(suggest.purpose), *options(suggest.flags),
+        ".PP", *(roff.escape(line) for line in suggest.footer.splitlines()),
         ".SH SIGNALS", *roff.from_markdown(paragraph(life, "On SIGTERM")),
         *roff.from_markdown(paragraph(section(operation, "Reload"), "SIGHUP")),
         ".SH EXIT STATUS", *roff.from_markdown(paragraph(mistakes, "| exit status |")),

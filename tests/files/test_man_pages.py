@@ -38,8 +38,8 @@ def flags_of(*subcommand):
 
 def test_every_flag_is_in_seriesgate_1(generated):
     page = (generated / "man" / "seriesgate.1").read_text()
-    ours, tops = page.split(".SH SERIESGATE TOP")
-    for flags, part in ((flags_of(), ours), (flags_of("top"), tops)):
+    ours, tops, suggests = re.split(r"\.SH SERIESGATE (?:TOP|SUGGEST)\n", page)
+    for flags, part in ((flags_of(), ours), (flags_of("top"), tops), (flags_of("suggest"), suggests)):
         assert len(flags) > 5
         assert [flag for flag in flags if flag not in {item.split()[0].rstrip(",") for item in items(part)}] == []
 
@@ -89,6 +89,9 @@ CASES = [
     ("top --o", {"--once"}),
     ("top --conf", set()),
     ("top --pass", {"--password-file"}),
+    ("su", {"suggest"}),
+    ("suggest --fr", {"--from"}),
+    ("suggest --on", set()),
 ]
 
 
@@ -153,6 +156,7 @@ def test_zsh(generated, tmp_path):
         type_and_wait(f"fpath=({generated}/zsh $fpath); autoload -U compinit; compinit -u -D; print -r read''y\n", "ready")
         type_and_wait("seriesgate --conf\t", "--config.file=")
         type_and_wait("\x15seriesgate top --on\t", "--once")
+        type_and_wait("\x15seriesgate suggest --fr\t", "--from=")
     finally:
         os.kill(process, 9)
         os.waitpid(process, 0)
