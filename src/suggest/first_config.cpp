@@ -63,6 +63,8 @@ std::string upstream_text(const store_cardinality& store, const top::client_opti
     std::string text = "# Where samples go. Another address if the store is written to elsewhere; " +
                        std::string{store.is_of_day ? "VictoriaMetrics takes remote write 1.\n"
                                                    : "Prometheus needs\n# --web.enable-remote-write-receiver.\n"};
+    if (from.any_server && from.ca_file.empty())
+        text += "# A gate checks certificates: it may need tls: {caFile: FILE}.\n";
     text += "upstream:\n" + key("url", fmt::format("http{}://{}{}/api/v1/write", from.at.tls ? "s" : "",
                                                    from.at.authority, from.at.prefix));
     if (store.is_of_day) text += key("protocol", "v1");
