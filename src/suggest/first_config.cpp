@@ -22,8 +22,10 @@ constexpr std::size_t overrides_max = 5;
 constexpr std::size_t groups_shown_max = 10;
 constexpr std::size_t shown_bytes_max = 100;
 
-series_maxima maxima_for(std::uint64_t series) {
+/// A head of some hours does not tell how many series a day has.
+series_maxima maxima_for(std::uint64_t series, bool is_of_day) {
     const std::uint64_t hourly = suggested_maximum(refusing_window::hourly, series);
+    if (!is_of_day) return {.hourly = hourly};
     return {.hourly = hourly, .daily = std::max(hourly, suggested_maximum(refusing_window::daily, series))};
 }
 
@@ -31,7 +33,9 @@ series_maxima maxima_for(std::uint64_t series) {
 std::size_t outliers_of(const std::vector<value_count>& groups) {
     std::size_t found = 0;
     for (std::size_t next = 1; next <= overrides_max && next < groups.size(); ++next)
-        if (maxima_for(groups[next - 1].series).hourly > 2 * maxima_for(groups[next].series).hourly) found = next;
+        if (suggested_maximum(refusing_window::hourly, groups[next - 1].series) >
+            2 * suggested_maximum(refusing_window::hourly, groups[next].series))
+            found = next;
     return found;
 }
 
@@ -43,16 +47,20 @@ std::string limit_name(std::string_view label) {
     return name;
 }
 
-label_limit limit_by(std::string_view label, const std::vector<value_count>& groups, std::uint64_t values) {
+label_limit limit_by(std::string_view label, const std::vector<value_count>& groups, const store_cardinality& store) {
     label_limit made;
     made.name = limit_name(label);
     made.each = {std::string{label}};
     if (label != name_label) made.match = *parse_selector("{" + quoted(label) + "!=\"\"}");
-    made.groups_max = std::max(made.groups_max, suggested_maximum(refusing_window::hourly, values));
+    const auto values = store.value_counts.find(label);
+    made.groups_max = std::max(made.groups_max,
+                               suggested_maximum(refusing_window::hourly,
+                                                 values == store.value_counts.end() ? groups.size() : values->second));
     const std::size_t outliers = outliers_of(groups);
-    made.maxima = maxima_for(groups[outliers].series);
+    made.maxima = maxima_for(groups[outliers].series, store.is_of_day);
     for (const value_count& each : std::span{groups}.first(outliers))
-        made.overrides.push_back({.group = {{std::string{label}, each.value}}, .maxima = maxima_for(each.series)});
+        made.overrides.push_back(
+            {.group = {{std::string{label}, each.value}}, .maxima = maxima_for(each.series, store.is_of_day)});
     return made;
 }
 
@@ -89,22 +97,22 @@ std::string groups_text(std::string_view label, const std::vector<value_count>& 
 
 std::string first_config(const store_cardinality& store, std::string_view label, const top::client_options& from) {
     const std::vector<value_count> groups = groups_of(store, label);
-    const auto values = store.value_counts.find(label);
     limit_rules rules;
-    rules.limits.push_back(
-        limit_by(label, groups, values == store.value_counts.end() ? groups.size() : values->second));
+    rules.limits.push_back(limit_by(label, groups, store));
     budget_name name;
     name.limit = rules.limits.front().name;
     return fmt::format(
         "# Limits for what {} has, made by seriesgate suggest. They refuse nothing: see mode.\n"
-        "# An hour gets 1.5 times the series below, and a day as many, rounded up to two digits, at least 10.\n"
+        "# {} 1.5 times the series below, rounded up to two digits, at least 10{}.\n"
         "# Let it observe for some days; then /api/v1/suggestions knows the demand of hours and days "
         "(docs/limits.md).\n\n"
         "{}\nmode: observe\n\n"
         "# All series {}: {}.\n{}\n{}{}",
-        printable(from.url, shown_bytes_max), upstream_text(store, from),
+        printable(from.url, shown_bytes_max), store.is_of_day ? "An hour and a day get" : "An hour gets",
+        store.is_of_day ? "" : "; a day is not limited yet (0)", upstream_text(store, from),
         store.is_of_day ? "of the larger of today and yesterday (UTC)" : "in the head, the last two to three hours",
-        grouped(store.series), *suggested_yaml(rules, demand_scope::global, {}, maxima_for(store.series)),
+        grouped(store.series),
+        *suggested_yaml(rules, demand_scope::global, {}, maxima_for(store.series, store.is_of_day)),
         groups_text(label, groups, !rules.limits.front().overrides.empty()),
         *suggested_yaml(rules, demand_scope::limit, name, rules.limits.front().maxima));
 }

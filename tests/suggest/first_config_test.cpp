@@ -30,7 +30,7 @@ TEST_CASE("the first configuration is a whole file with comments that say where 
     const auto store = store_with({{"m", 1'000}}, {{"namespace=shop", 700}, {"job=a", 500}, {"namespace=infra", 250}});
     CHECK(from_store::first_config(store, "namespace", prometheus()) ==
           R"(# Limits for what http://prometheus:9090 has, made by seriesgate suggest. They refuse nothing: see mode.
-# An hour gets 1.5 times the series below, and a day as many, rounded up to two digits, at least 10.
+# An hour gets 1.5 times the series below, rounded up to two digits, at least 10; a day is not limited yet (0).
 # Let it observe for some days; then /api/v1/suggestions knows the demand of hours and days (docs/limits.md).
 
 # Where samples go. Another address if the store is written to elsewhere; Prometheus needs
@@ -42,7 +42,7 @@ mode: observe
 
 # All series in the head, the last two to three hours: 1,000.
 maxHourlySeries: 1500
-maxDailySeries: 1500
+maxDailySeries: 0
 
 # By namespace, the largest; outliers have overrides, the limit goes by the largest of the others:
 #             700  shop
@@ -53,10 +53,10 @@ limits:
     each: [namespace]
     maxGroups: 10000
     maxHourlySeries: 380
-    maxDailySeries: 380
+    maxDailySeries: 0
     mode: enforce
     perTenant: false
-    overrides: [{group: {namespace: shop}, maxHourlySeries: 1100, maxDailySeries: 1100}]
+    overrides: [{group: {namespace: shop}, maxHourlySeries: 1100, maxDailySeries: 0}]
 )");
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("the limit goes by the largest group, unless it has more than twice th
     const auto limit = [](std::vector<value_count> metrics) {
         return made_of(store_with(std::move(metrics)), "__name__").rules.limits.at(0);
     };
-    CHECK(limit({{"a", 100}, {"b", 60}, {"c", 40}}).maxima == series_maxima{.hourly = 150, .daily = 150});
+    CHECK(limit({{"a", 100}, {"b", 60}, {"c", 40}}).maxima == series_maxima{.hourly = 150});
     CHECK(limit({{"a", 100}, {"b", 60}, {"c", 40}}).overrides.empty());
     CHECK(limit({{"a", 100}}).maxima.hourly == 150);
     const label_limit of_two = limit({{"a", 900}, {"b", 700}, {"c", 40}, {"d", 30}});
@@ -72,13 +72,22 @@ TEST_CASE("the limit goes by the largest group, unless it has more than twice th
     CHECK_FALSE(of_two.match.has_value());
     CHECK(of_two.maxima.hourly == 60);
     REQUIRE(of_two.overrides.size() == 2);
-    CHECK(of_two.overrides[1] ==
-          group_override{.group = {{"__name__", "b"}}, .maxima = {.hourly = 1'100, .daily = 1'100}});
+    CHECK(of_two.overrides[1] == group_override{.group = {{"__name__", "b"}}, .maxima = {.hourly = 1'100}});
     // A limit is at least 10, so the smallest groups differ by nothing.
     CHECK(limit({{"a", 6}, {"b", 1}}).overrides.empty());
     std::vector<value_count> steep;
     for (int i = 0; i < 9; ++i) steep.push_back({"m" + std::to_string(i), 1'000'000'000u >> (3 * i)});
     CHECK(limit(steep).overrides.size() == 5);
+}
+
+TEST_CASE("only a store that counts days tells how many series a day has") {
+    auto store = store_with({{"m", 1'000}}, {{"job=a", 900}, {"job=b", 60}});
+    CHECK(made_of(store, "job").rules.global == series_maxima{.hourly = 1'500});
+    store.is_of_day = true;
+    const limit_rules rules = made_of(store, "job").rules;
+    CHECK(rules.global == series_maxima{.hourly = 1'500, .daily = 1'500});
+    CHECK(rules.limits.at(0).maxima == series_maxima{.hourly = 90, .daily = 90});
+    CHECK(rules.limits.at(0).overrides.at(0).maxima == series_maxima{.hourly = 1'400, .daily = 1'400});
 }
 
 TEST_CASE("there is room for every group of a label with many values") {
