@@ -23,7 +23,7 @@ LABELS = f'{{{GATE},limit="per-ns",group="{{a}}",mode="enforce",window="%s"}}'
 
 
 def check(folder, *scenarios, order=1):
-    status, text = rule_tests.run(folder, list(scenarios), order)
+    status, text = rule_tests.run(folder, list(scenarios), order, {ALERT})
     assert status == 0, text
 
 

@@ -351,7 +351,8 @@ def test_the_log_has_no_secret_of_the_gate(warm, store, upstream, answer):
     assert "s3cret" not in gate.log
 
 
-@pytest.mark.parametrize("body", [b"x" * 5_000_000, b'{"data":{"result":[{"metric":{' + b'"":"",' * 1_000_000])
+@pytest.mark.parametrize("body", [b"x" * 5_000_000, b'{"data":{"result":[{"metric":{' + b'"":"",' * 1_000_000],
+                         ids=["no JSON", "a series without end"])
 def test_a_body_that_is_no_answer_is_not_read_to_its_end(warm, store, upstream, body):
     store.scripted.append(Answer(200, body=body))
     gate = warm(TEN)
