@@ -54,6 +54,18 @@ find "$tree" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 tar -C "$root" --exclude=./build --exclude=./.git --exclude=__pycache__ --exclude=.pytest_cache -cf - . | tar -C "$tree" -xf -
 rm -f "$work"/seriesgate*_*
 
+# Who makes the package, and where its source is, as one file says; an address that is a placeholder is left out.
+set -a
+# shellcheck source=packaging/project.env
+. "$root/packaging/project.env"
+set +a
+awk '
+    !/^Maintainer:/ { print; next }
+    { print "Maintainer: " ENVIRON["MAINTAINER"] }
+    ENVIRON["HOMEPAGE"] !~ /seriesgate\.example/ {
+        print "Homepage: " ENVIRON["HOMEPAGE"] "\nVcs-Browser: " ENVIRON["VCS_BROWSER"] "\nVcs-Git: " ENVIRON["VCS_GIT"]
+    }' "$root/debian/control" >"$tree/debian/control"
+
 # Files of the package are as old as the source says, so that the same source makes the same package.
 if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
     SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -l "$tree/debian/changelog" -STimestamp)
@@ -61,7 +73,7 @@ if [ -z "${SOURCE_DATE_EPOCH-}" ]; then
 fi
 {
     printf 'seriesgate (%s) unstable; urgency=medium\n\n  * Version %s, see CHANGELOG.md.\n\n' "$full_version" "$version"
-    printf ' -- %s  %s\n\n' "$(sed -n 's/^Maintainer: //p' "$tree/debian/control")" \
+    printf ' -- %s  %s\n\n' "$MAINTAINER" \
         "$(LC_ALL=C date -R -u -d "@$SOURCE_DATE_EPOCH")"
 } >"$tree/debian/changelog"
 

@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Makes what a release consists of: scripts/release.sh [--snapshot] [--source-only] [--suite SUITE]...
+# Makes what a release consists of: scripts/release.sh --sign KEY [--source-only] [--suite SUITE]...
+#                               or: scripts/release.sh --snapshot [--sign KEY] ...
 #
-# From a clean tree at a tag like v0.1.0, of which CHANGELOG.md has a dated section, into build/release-artifacts/:
+# From a clean tree at a tag like v0.1.0, of which CHANGELOG.md has a dated section and packaging/project.env says who makes it,
+# into build/release-artifacts/:
 #   seriesgate-0.1.0.tar.gz            the source, the same bytes from the same commit, with a file VERSION
 #   seriesgate_0.1.0-....deb           a package for each release of Debian, built from that archive (see package.sh)
 #   seriesgate_0.1.0-....spdx.json     what the binary in it is made of (see sbom.py)
 #   release-notes.md                   the section of CHANGELOG.md
 #   SHA256SUMS                         of all of these
+#   SHA256SUMS.sig                     its signature (docs/install.md says how to verify it)
+# --sign: with this private key, a PEM file (RSA or EC) outside the source tree.
 # --suite: build the package in a root of Debian's bookworm or trixie (see debian-root.sh); may be given twice. Without it, here.
 # --snapshot: any commit will do, with the first section of CHANGELOG.md; the version tells how far it is from the last tag.
 # --source-only: without packages; takes a second.
@@ -14,14 +18,15 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-snapshot=no source_only=no suites=()
+snapshot=no source_only=no key='' suites=()
 while [ $# -gt 0 ]; do
     case $1 in
         --snapshot) snapshot=yes ;;
         --source-only) source_only=yes ;;
+        --sign) key=${2?--sign needs a private key}; shift ;;
         --suite) suites+=("${2?--suite needs bookworm or trixie}"); shift ;;
         -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
-        *) echo "usage: scripts/release.sh [--snapshot] [--source-only] [--suite SUITE]..." >&2; exit 1 ;;
+        *) echo "usage: scripts/release.sh [--snapshot] [--sign KEY] [--source-only] [--suite SUITE]..." >&2; exit 1 ;;
     esac
     shift
 done
@@ -53,9 +58,17 @@ if [ "$snapshot" = no ]; then
     if ! [[ $heading =~ \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$ ]]; then
         refuse "CHANGELOG.md has no section \"## $version (YYYY-MM-DD)\""
     fi
+    if placeholder=$(grep -m 1 '^[^#].*seriesgate\.example' packaging/project.env); then
+        refuse "packaging/project.env has a placeholder: $placeholder"
+    fi
+    if [ -z "$key" ]; then refuse "nothing would sign it: --sign KEY"; fi
     notes=$(section "$version")
 else
     notes=$(section '')
+fi
+if [ -n "$key" ]; then
+    case $(realpath -- "$key") in "$root"/*) refuse "the key is in the source tree: $key" ;; esac
+    if ! openssl dgst -sha256 -sign "$key" -out /dev/null CHANGELOG.md; then refuse "this key cannot sign: $key"; fi
 fi
 if [ -z "$notes" ]; then refuse "the section of CHANGELOG.md says nothing"; fi
 
@@ -102,4 +115,5 @@ if [ "$source_only" = no ]; then
     done
 fi
 (cd "$made" && sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS .)
+if [ -n "$key" ]; then openssl dgst -sha256 -sign "$key" -out "$made/SHA256SUMS.sig" "$made/SHA256SUMS"; fi
 echo "release: $version in build/release-artifacts"

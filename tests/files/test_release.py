@@ -103,10 +103,25 @@ def source(tmp_path_factory):
                                                   (folder == str(REPOSITORY) and name in ("build", "VERSION"))})
     changes = tree / "CHANGELOG.md"
     changes.write_text(changes.read_text().replace("## 0.1.0 (unreleased)", "## 0.1.0 (2026-01-02)"))
+    project = tree / "packaging/project.env"
+    project.write_text(project.read_text().replace("seriesgate.example", "somebody.org"))
     git(tree, "init", "--quiet")
     commit(tree)
     git(tree, "tag", "v0.1.0")
     return tree
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    """Flags: a private key that signs. Its public half is beside it."""
+    private = tmp_path_factory.mktemp("key") / "private.pem"
+    openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", private)
+    openssl("pkey", "-in", private, "-pubout", "-out", private.with_name("public.pem"))
+    return "--sign", private
+
+
+def openssl(*arguments):
+    return subprocess.run(["openssl", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def release(tree, *flags, umask="022", **environment):
@@ -114,16 +129,20 @@ def release(tree, *flags, umask="022", **environment):
                           capture_output=True, text=True, env={**ENVIRONMENT, **environment})
 
 
-def test_the_source_archive_is_the_same_bytes_wherever_it_is_made(source, tmp_path):
-    made = release(source)
+def test_the_source_archive_is_the_same_bytes_wherever_it_is_made(source, key, tmp_path):
+    made = release(source, *key)
     assert made.returncode == 0, made.stderr
     elsewhere = tmp_path / "a clone"
     git(tmp_path, "clone", "--quiet", "--no-local", source, elsewhere)
     git(elsewhere, "config", "tar.umask", "user")
-    again = release(elsewhere, umask="077", TZ="Pacific/Kiritimati", LC_ALL="C.UTF-8")
+    again = release(elsewhere, *key, umask="077", TZ="Pacific/Kiritimati", LC_ALL="C.UTF-8")
     assert again.returncode == 0, again.stderr
     first, second = ({path.name: path.read_bytes() for path in (tree / "build/release-artifacts").iterdir()}
                      for tree in (source, elsewhere))
+    for signed in (first, second):
+        (tmp_path / "sums").write_bytes(signed["SHA256SUMS"])
+        (tmp_path / "sums.sig").write_bytes(signed.pop("SHA256SUMS.sig"))
+        openssl("dgst", "-sha256", "-verify", key[1].with_name("public.pem"), "-signature", tmp_path / "sums.sig", tmp_path / "sums")
     assert first == second
     assert first.keys() == {"seriesgate-0.1.0.tar.gz", "release-notes.md", "SHA256SUMS"}
     assert first["SHA256SUMS"].decode().splitlines() == [
@@ -132,8 +151,8 @@ def test_the_source_archive_is_the_same_bytes_wherever_it_is_made(source, tmp_pa
     assert notes.startswith("- ") and "## " not in notes and notes.strip() in (source / "CHANGELOG.md").read_text()
 
 
-def test_the_archive_builds_without_git_and_without_the_packages_of_tests(source, tmp_path):
-    assert release(source).returncode == 0
+def test_the_archive_builds_without_git_and_without_the_packages_of_tests(source, key, tmp_path):
+    assert release(source, *key).returncode == 0
     subprocess.run(["tar", "-C", tmp_path, "-xzf", source / "build/release-artifacts/seriesgate-0.1.0.tar.gz"], check=True)
     tree = tmp_path / "seriesgate-0.1.0"
     assert (tree / "VERSION").read_text() == f"0.1.0 {git(source, 'rev-parse', 'HEAD')}\n"
@@ -177,12 +196,29 @@ def clone(source, tmp_path):
      r'CHANGELOG\.md has no section "## 0\.1\.0 \(YYYY-MM-DD\)"'),
     (lambda tree: (changed(tree, "CHANGELOG.md", "# Changelog\n", "# Changelog\n\n## 0.1.0 (2026-01-03)\n"),
                    git(tree, "tag", "--force", "v0.1.0")), r"the section of CHANGELOG\.md says nothing"),
+    (lambda tree: (changed(tree, "packaging/project.env", "git.somebody.org", "git.seriesgate.example"),
+                   git(tree, "tag", "--force", "v0.1.0")),
+     r"packaging/project\.env has a placeholder: VCS_BROWSER=https://git\.seriesgate\.example/seriesgate"),
 ])
-def test_what_is_no_release_is_refused(clone, spoil, why):
+def test_what_is_no_release_is_refused(clone, key, spoil, why):
     spoil(clone)
-    made = release(clone)
+    made = release(clone, *key)
     assert made.returncode == 1 and re.fullmatch(f"release: {why}\n", made.stderr), made.stderr
     assert not (clone / "build/release-artifacts").exists()
+
+
+def test_a_release_is_signed_by_a_key_from_elsewhere(clone, key, tmp_path):
+    def refused(*flags):
+        made = release(clone, *flags)
+        assert made.returncode == 1 and not (clone / "build/release-artifacts").exists()
+        return made.stderr.splitlines()[-1]
+
+    assert refused() == "release: nothing would sign it: --sign KEY"
+    assert refused("--sign", tmp_path / "none") == f"release: this key cannot sign: {tmp_path}/none"
+    inside = clone / "build/key.pem"
+    inside.parent.mkdir(exist_ok=True)
+    shutil.copy(key[1], inside)
+    assert refused("--sign", inside) == f"release: the key is in the source tree: {inside}"
 
 
 def test_a_snapshot_needs_no_tag_and_tells_its_distance(clone):
