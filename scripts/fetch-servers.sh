@@ -9,8 +9,8 @@
 # Valkey is that of Debian 13, on Debian 12 too, which has none: with Debian 13's libraries beside it, and started by
 # their loader (build/servers/valkey/valkey-server).
 #
-# newest: Prometheus and VictoriaMetrics of Debian unstable, under build/servers/newest. They are Go programs and need nothing
-# of unstable's but themselves.
+# newest: Prometheus, VictoriaMetrics and kustomize of Debian unstable, under build/servers/newest. They are Go programs and need
+# nothing of unstable's but themselves.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/lib.sh
@@ -22,7 +22,7 @@ known=(prometheus victoria-metrics valkey-server newest)
 
 is_there() { # SERVER
     if [ "$1" = newest ]; then
-        [ -x "$servers/newest/usr/bin/vmagent" ]
+        [ -x "$servers/newest/usr/bin/vmagent" ] && [ -x "$servers/newest/usr/bin/kustomize" ]
         return
     fi
     [ -x "$binaries/$1" ] && { [ "$1" != prometheus ] || [ -x "$binaries/promtool" ]; }
@@ -100,7 +100,7 @@ EOF
 }
 
 unpack_newest() {
-    unpack_of_release unstable "$servers/newest" prometheus victoria-metrics
+    unpack_of_release unstable "$servers/newest" prometheus victoria-metrics kustomize
 }
 
 unpack_valkey() {

@@ -2,16 +2,20 @@
 made from what Kubernetes publishes."""
 
 import re
+import shutil
+import subprocess
 
 import yaml
 from kubernetes.client import models
 
+import servers
 from gate import REPOSITORY
 
 FOLDER = REPOSITORY / "deploy" / "kubernetes"
 LAYOUTS = ["fleet", "single", "sidecar"]
 #: Folders that a layout takes in where somebody says so, without ../components.
-COMPONENTS = ["prometheus-operator", "dashboard"]
+COMPONENTS = ["servicemonitor", "prometheusrule", "dashboard"]
+VALKEY = "valkey"  # for a fleet
 VERSIONS = {
     "ConfigMap": "v1", "Service": "v1", "ServiceAccount": "v1", "Deployment": "apps/v1", "StatefulSet": "apps/v1",
     "NetworkPolicy": "networking.k8s.io/v1", "PodDisruptionBudget": "policy/v1", "ServiceMonitor": "monitoring.coreos.com/v1",
@@ -75,8 +79,44 @@ def documents(layout, components=()):
     return found
 
 
+def by_name(found):
+    """{(kind, name): document}, for comparing; of blanks in expressions, which the folded lines of YAML are read with, one is like many."""
+    named = {(each["kind"], each["metadata"]["name"]): each for each in found}
+    assert len(named) == len(found)
+    return {key: _with_single_blanks(each) if key[0] == "PrometheusRule" else each for key, each in named.items()}
+
+
+def _with_single_blanks(value):
+    if isinstance(value, dict):
+        return {key: " ".join(each.split()) if key == "expr" else _with_single_blanks(each) for key, each in value.items()}
+    return [_with_single_blanks(each) for each in value] if isinstance(value, list) else value
+
+
 def of_kind(layout, *kinds, components=()):
     return [each for each in documents(layout, components) if each["kind"] in kinds]
+
+
+def kustomize():
+    """The command that makes a folder's documents, or None; it needs no cluster."""
+    newest = servers.NEWEST / "kustomize"
+    path = str(newest) if newest.exists() else shutil.which("kustomize")
+    return [path, "build"] if path else ["kubectl", "kustomize"] if shutil.which("kubectl") else None
+
+
+def kustomized(layout, components, folder):
+    """What kustomize makes of a layout with these components, in a copy of the tree below an empty folder: (documents without the
+    hashes behind the names of ConfigMaps, {name with its hash: without})."""
+    shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
+    file = folder / layout / "kustomization.yaml"
+    file.write_text(f"{file.read_text()}\ncomponents: [{', '.join(f'../components/{each}' for each in components)}]\n")
+    made = subprocess.run([*kustomize(), file.parent], capture_output=True, text=True, timeout=60)
+    assert made.returncode == 0, made.stderr
+    hashed = {name: re.sub(r"-[a-z0-9]{10}$", "", name) for name in re.findall(
+        r"^kind: ConfigMap\nmetadata:\n(?:  .*\n)*?  name: (\S+)$", made.stdout, re.M)}
+    text = made.stdout
+    for name, plain in hashed.items():
+        text = text.replace(f"name: {name}\n", f"name: {plain}\n")
+    return list(yaml.safe_load_all(text)), hashed
 
 
 def workload(layout):

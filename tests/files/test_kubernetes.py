@@ -3,7 +3,6 @@
 import copy
 import json
 import re
-import shutil
 import subprocess
 import sys
 
@@ -14,14 +13,15 @@ import rule_tests
 import servers
 from dashboards import DASHBOARD
 from gate import REPOSITORY, run
-from manifests import (COMPONENTS, FOLDER, LAYOUTS, configuration, containers, documents, drain_seconds, gate, kustomization_of,
-                       mistakes, of_kind, pod, workload)
+from manifests import (COMPONENTS, FOLDER, LAYOUTS, VALKEY, by_name, configuration, containers, documents, drain_seconds, gate,
+                       kustomization_of, kustomize, kustomized, mistakes, of_kind, pod, read, workload)
 from tables import check_rows, named
+from waiting import eventually
 
 pytestmark = pytest.mark.text
 
 CENTRAL = ["fleet", "single"]
-SECRET = "/etc/seriesgate-secret/fingerprint"
+SECRETS = ("/etc/seriesgate-secret/fingerprint", "/etc/seriesgate-secret/password")
 #: That they are answered with 200: tests/scenes/test_seeing.py.
 HEALTH_PATHS = {"/-/healthy", "/-/ready"}
 VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
@@ -43,7 +43,7 @@ def of_all(layouts):
 
 @of_all(LAYOUTS)
 def test_every_document_is_of_its_published_schema(layout):
-    found = documents(layout, COMPONENTS)
+    found = documents(layout, [*COMPONENTS, VALKEY])
     assert {"ConfigMap"} < {each["kind"] for each in found}
     assert [mistake for each in found for mistake in mistakes(each)] == []
 
@@ -160,14 +160,16 @@ def test_services_and_policies_name_its_ports(layout):
 # --- the gate's own configuration
 
 def test_the_gate_understands_its_configuration(tmp_path):
-    secret, file = tmp_path / "fingerprint", tmp_path / "seriesgate.yaml"
-    secret.write_bytes(bytes(32))
+    secret, file = tmp_path / "secret", tmp_path / "seriesgate.yaml"
+    secret.write_bytes(b"s" * 32)
     secret.chmod(0o440)  # as the fleet's Deployment mounts it
 
     def is_understood(layout):
         text = configuration(layout)
-        assert (SECRET in text) == (layout == "fleet")
-        file.write_text(text.replace(SECRET, str(secret)))
+        for path in SECRETS:
+            assert (path in text) == (layout == "fleet")
+            text = text.replace(path, str(secret))
+        file.write_text(text)
         checked = run(f"--config.file={file}", "--check-config")
         assert (checked.returncode, checked.stderr) == (0, ""), checked
 
@@ -189,8 +191,8 @@ def test_its_files_are_where_it_looks_for_them(layout):
     settings = yaml.safe_load(configuration(layout))
     if layout == "fleet":
         assert "state" not in settings
-        assert place_of(container, settings["fingerprint"]["secretFile"]) == {
-            "name": "secret", "mountPath": "/etc/seriesgate-secret", "readOnly": True}
+        for path in (settings["fingerprint"]["secretFile"], settings["shared"]["passwordFile"]):
+            assert place_of(container, path) == {"name": "secret", "mountPath": "/etc/seriesgate-secret", "readOnly": True}
     else:
         state = place_of(container, settings["state"]["dir"])
         assert state["name"] == "state" and not state.get("readOnly", False)
@@ -258,7 +260,8 @@ def test_another_configuration_is_a_roll_out(layout):
 
 
 def test_components_are_named_where_they_can_be_taken_in():
-    assert {each.name for each in (FOLDER / "components").iterdir()} == set(COMPONENTS)
+    assert {each.name for each in (FOLDER / "components").iterdir()} == {*COMPONENTS, VALKEY}
+    assert f"# components: [../components/{VALKEY}]\n" in (FOLDER / "fleet/kustomization.yaml").read_text()
     named_there = f"# components: [{', '.join(f'../components/{each}' for each in COMPONENTS)}]\n"
     for layout in CENTRAL:
         assert named_there in (FOLDER / layout / "kustomization.yaml").read_text()
@@ -276,34 +279,58 @@ def test_the_rules_and_the_dashboard_are_those_of_monitoring(tmp_path):
     assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
     subprocess.run([sys.executable, "-B", REPOSITORY / "scripts/kubernetes-monitoring.py", tmp_path], check=True, timeout=30)
     made = {file.relative_to(tmp_path): file.read_bytes() for file in tmp_path.rglob("*.*") if file.is_file()}
-    assert len(made) == 2
+    assert len(made) == 4
     for name, content in made.items():
-        assert (FOLDER / "components" / name).read_bytes() == content, "call scripts/kubernetes-monitoring.py"
+        assert (REPOSITORY / "deploy" / name).read_bytes() == content, "call scripts/kubernetes-monitoring.py"
 
 
-def test_kubectl_makes_the_same_of_it(tmp_path):
-    """Where there is one; it needs no cluster for this."""
-    if not shutil.which("kubectl"):
-        pytest.skip("no kubectl")
-    tree = tmp_path / "kubernetes"
-    shutil.copytree(FOLDER, tree)
+def test_kustomize_makes_the_same_of_it(tmp_path):
+    """Where there is one: scripts/fetch-servers.sh newest."""
+    if not kustomize():
+        pytest.skip("neither kustomize nor kubectl")
 
-    def is_the_same(layout):
-        file = tree / layout / "kustomization.yaml"
-        file.write_text(file.read_text().replace("# components:", "components:"))
-        components = COMPONENTS if layout in CENTRAL else []
-        made = subprocess.run(["kubectl", "kustomize", file.parent], capture_output=True, text=True, timeout=60)
-        assert made.returncode == 0, made.stderr
-        found = list(yaml.safe_load_all(made.stdout))
-        hashed = {each["metadata"]["name"]: re.sub(r"-[a-z0-9]{10}$", "", each["metadata"]["name"]) for each in found
-                  if each["kind"] == "ConfigMap"}
-        used, = [each["configMap"]["name"] for document in found if document["kind"] in ("Deployment", "StatefulSet")
-                 for each in document["spec"]["template"]["spec"]["volumes"] if "configMap" in each]
-        assert used in hashed and used != hashed[used]
-        names = sorted((each["kind"], hashed.get(each["metadata"]["name"], each["metadata"]["name"])) for each in found)
-        assert names == sorted((each["kind"], each["metadata"]["name"]) for each in documents(layout, components))
+    def is_the_same(layout, components):
+        found, hashed = kustomized(layout, components, tmp_path / layout)
+        own = "prometheus" if layout == "sidecar" else "seriesgate"
+        assert [plain for name, plain in hashed.items() if plain == own and name != plain] == [own]
+        assert by_name(found) == by_name(documents(layout, components))
 
-    check_rows(named(LAYOUTS), is_the_same)
+    check_rows({"fleet": ("fleet", [*COMPONENTS, VALKEY]), "single": ("single", COMPONENTS), "sidecar": ("sidecar", [])}, is_the_same)
+
+
+# --- the Valkey of a fleet
+
+def test_its_valkey_wants_the_password_of_the_gates(tmp_path):
+    """The command of the pod, with a Valkey of here and the files at other places."""
+    spec, = [each["spec"]["template"]["spec"] for each in of_kind("fleet", "StatefulSet", components=[VALKEY])]
+    container, = spec["containers"]
+    config_map, = [each for each in of_kind("fleet", "ConfigMap", components=[VALKEY]) if each["metadata"]["name"] == "valkey"]
+    secrets = {each["secret"]["secretName"] for each in [*spec["volumes"], *pod("fleet")["volumes"]] if "secret" in each}
+    assert secrets == {"seriesgate"}
+    assert container["volumeMounts"][2] == {"name": "data", "mountPath": "/data"}
+    settings = yaml.safe_load(configuration("fleet"))["shared"]
+    assert settings["url"] == f"redis://valkey:{ports(container)['valkey']}/0"
+
+    data, file, password, socket = (tmp_path / each for each in ("data", "valkey.conf", "password", "valkey"))
+    data.mkdir()
+    password.write_text("one line\n")
+    file.write_text(config_map["data"]["valkey.conf"].replace("dir /data\n", f"dir {data}\n"))
+    shell, flag, command = container["command"]
+    for path, here in (("/etc/valkey/valkey.conf", file), ("/etc/valkey-secret/password", password),
+                       ("valkey-server ", f"{servers.binary('valkey-server')} ")):
+        assert path in command
+        command = command.replace(path, str(here))
+
+    def ask(*arguments):
+        return subprocess.run([servers.binary("valkey-cli"), "-s", socket, *arguments], capture_output=True, text=True, timeout=10).stdout
+
+    with subprocess.Popen([shell, flag, f"{command} --port 0 --unixsocket {socket}"], stdout=subprocess.DEVNULL) as valkey:
+        try:
+            eventually(lambda: ask("ping").startswith("NOAUTH"), "Valkey asks for a password", 20, every=0.05)
+            assert ask("-a", "one line", "--no-auth-warning", "config", "get", "maxmemory-policy").split() == [
+                "maxmemory-policy", "noeviction"]
+        finally:
+            valkey.terminate()
 
 
 # --- the Prometheus beside it
@@ -320,3 +347,29 @@ def test_the_prometheus_of_the_sidecar_writes_to_it(tmp_path):
     assert [each["url"] for each in theirs["remote_write"]] == [f"http://localhost:{port}/api/v1/write"]
     targets = {job["job_name"]: job["static_configs"][0]["targets"] for job in theirs["scrape_configs"]}
     assert targets["seriesgate"] == [f"localhost:{ours['admin']['listen'].split(':')[1]}"]
+
+
+def test_a_gate_stands_beside_the_prometheus_of_kube_prometheus_stack(tmp_path):
+    values, = read(FOLDER / "kube-prometheus-stack/values.yaml")
+    config_map, = values["extraManifests"]
+    spec, text = values["prometheus"]["prometheusSpec"], config_map["data"]["seriesgate.yaml"]
+    assert mistakes(config_map) == []
+    assert spec.keys() == {"remoteWrite", "storageSpec", "volumes", "initContainers"}
+    claim = spec["storageSpec"]["volumeClaimTemplate"]
+    as_a_pod = {"containers": [{"name": "prometheus"}], "initContainers": spec["initContainers"], "volumes": spec["volumes"]}
+    assert mistakes({**workload("sidecar"), "spec": {**workload("sidecar")["spec"], "volumeClaimTemplates": [claim], "template": {
+        "metadata": {}, "spec": as_a_pod}}}) == []
+
+    ours, = spec["initContainers"]
+    theirs = gate("sidecar")  # but for the names of what the operator's pod has already
+    for key in ("name", "restartPolicy", "image", "args", "resources"):
+        assert ours[key] == theirs[key]
+    assert {key: theirs["securityContext"][key] for key in ours["securityContext"]} == ours["securityContext"]
+    assert text == configuration("sidecar").split("\n", 1)[1]
+    name, = ports(ours)
+    assert len(name) <= 15 and {ours[each]["httpGet"]["port"] for each in ("startupProbe", "livenessProbe")} == {name}
+    monitor, = values["prometheus"]["additionalPodMonitors"]
+    assert [each["port"] for each in monitor["podMetricsEndpoints"]] == [name]
+    assert [each["name"] for each in ours["volumeMounts"]] == [spec["volumes"][0]["name"], claim["metadata"]["name"]]
+    assert spec["volumes"][0]["configMap"]["name"] == config_map["metadata"]["name"]
+    assert [each["url"] for each in spec["remoteWrite"]] == ["http://localhost:9201/api/v1/write"]
