@@ -11,19 +11,21 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<EOF
-usage: scripts/install-deps.sh [--package] [--lint] [--unit-tests | --test]
+usage: scripts/install-deps.sh [--package] [--lint] [--helm] [--unit-tests | --test]
   --package      also install what scripts/package.sh needs
   --lint         also install what it needs to look at the package
+  --helm         also install what renders the Helm chart in tests (Go and libraries: 600 MB; for scripts/test.sh --all)
   --unit-tests   also install what the unit tests and benchmarks need
   --test         also install what scripts/test.sh needs, and fetch the servers that the tests talk to
 EOF
 }
 
-with_package=no with_lint=no with_unit_tests=no with_tests=no
+with_package=no with_lint=no with_helm=no with_unit_tests=no with_tests=no
 for argument in "$@"; do
     case $argument in
         --package) with_package=yes ;;
         --lint) with_lint=yes ;;
+        --helm) with_helm=yes ;;
         --unit-tests) with_unit_tests=yes ;;
         --test) with_unit_tests=yes with_tests=yes ;;
         -h | --help) usage; exit 0 ;;
@@ -40,6 +42,10 @@ if [ "$with_package" = yes ]; then
     libraries+=(build-essential debhelper python3) # dpkg-buildpackage asks for these by name
 fi
 if [ "$with_lint" = yes ]; then tools+=(lintian:lintian man:man-db); fi
+if [ "$with_helm" = yes ]; then
+    tools+=(go:golang-go)
+    libraries+=(golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev)
+fi
 if [ "$with_unit_tests" = yes ]; then
     tools+=(ccache:ccache protoc:protobuf-compiler redis-server:redis-server)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev)

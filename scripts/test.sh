@@ -6,7 +6,7 @@
 # while, and the checks of style and example configuration.
 # --quick: the release preset only.
 # --all: what takes long and seldom breaks besides: scenes of a fleet and other end-to-end tests marked `extended`, on all three
-# builds; builds without unity, static, and by clang; scenes of what GCC makes of the gate with ASan; unit tests on Debian 13;
+# builds; the Helm chart rendered; builds without unity, static, and by clang; scenes of what GCC makes of the gate with ASan; unit tests on Debian 13;
 # the package, the image, arm64; two builds compared; fuzzing and a soak for minutes. It takes hours. It may be stopped: the
 # next run goes on with what has not passed on the same tree.
 # The end says how long each part took; the last line is the count, `N passed, N failed`; exit 0 only if none failed. Logs,
@@ -302,7 +302,9 @@ extended() { # PRESET [PREFIX...]
 
 what_takes_long() {
     fuzz_seconds=${SERIESGATE_FUZZ_SECONDS:-300}
-    bounded 600 scripts/fetch-servers.sh newest || fail "fetch-servers newest" # the senders of today, see tests/e2e/test_remedies.py
+    # The senders of today, see tests/e2e/test_remedies.py, and what tests/files/test_helm.py needs.
+    bounded 600 scripts/fetch-servers.sh newest || fail "fetch-servers newest"
+    bounded 1200 scripts/install-deps.sh --helm || fail "install-deps --helm"
     part extended-release extended release
     part extended-asan extended asan
     part extended-tsan extended tsan "${fixed_addresses[@]}"
