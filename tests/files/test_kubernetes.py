@@ -261,7 +261,7 @@ def test_another_configuration_is_a_roll_out(layout):
 
 def test_components_are_named_where_they_can_be_taken_in():
     assert {each.name for each in (FOLDER / "components").iterdir()} == {*COMPONENTS, VALKEY}
-    assert f"# components: [../components/{VALKEY}]\n" in (FOLDER / "fleet/kustomization.yaml").read_text()
+    assert f"../components/{VALKEY}, if you have no Valkey" in (FOLDER / "fleet/kustomization.yaml").read_text()
     named_there = f"# components: [{', '.join(f'../components/{each}' for each in COMPONENTS)}]\n"
     for layout in CENTRAL:
         assert named_there in (FOLDER / layout / "kustomization.yaml").read_text()
@@ -304,6 +304,8 @@ def test_its_valkey_wants_the_password_of_the_gates(tmp_path):
     """The command of the pod, with a Valkey of here and the files at other places."""
     spec, = [each["spec"]["template"]["spec"] for each in of_kind("fleet", "StatefulSet", components=[VALKEY])]
     container, = spec["containers"]
+    assert container["securityContext"] == gate("fleet")["securityContext"]
+    assert spec["securityContext"]["runAsNonRoot"] is True and spec["automountServiceAccountToken"] is False
     config_map, = [each for each in of_kind("fleet", "ConfigMap", components=[VALKEY]) if each["metadata"]["name"] == "valkey"]
     secrets = {each["secret"]["secretName"] for each in [*spec["volumes"], *pod("fleet")["volumes"]] if "secret" in each}
     assert secrets == {"seriesgate"}
