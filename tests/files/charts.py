@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 
@@ -48,8 +47,7 @@ def rendered(program, values, release="seriesgate"):
     assert wrong_values(values) == []
     status, text, errors = run_renderer(program, values, release)
     assert (status, errors) == (0, "")
-    assert "<no value>" not in text
-    return [each for each in yaml.load_all(text, Loader) if each is not None]
+    return json.loads(text)["documents"]
 
 
 def wrong_values(values):
@@ -90,8 +88,3 @@ def _without_labels(value):
     if isinstance(value, dict):
         return {key: _without_labels(each) for key, each in value.items() if key not in OF_HELM}
     return [_without_labels(each) for each in value] if isinstance(value, list) else value
-
-
-def notes(text):
-    """NOTES.txt, which the renderer prints in quotes."""
-    return json.loads(re.search(r"^# NOTES: (.*)$", text, re.M)[1])

@@ -1,14 +1,15 @@
 """The chart makes what deploy/kubernetes/ has, and what Kubernetes and the gate understand, as far as one can tell without Helm."""
 
+import json
 import re
 
 import pytest
 import yaml
 
 from certificates import Authority
-from charts import ABOUT, CHART, SECRET_FOLDER, VALUES, build_renderer, notes, plain, rendered, run_renderer, together, wrong_values
+from charts import ABOUT, CHART, SECRET_FOLDER, VALUES, build_renderer, plain, rendered, run_renderer, together, wrong_values
 from gate import REPOSITORY, run
-from manifests import COMPONENTS, Loader, by_name, documents, kustomize, kustomized, mistakes
+from manifests import COMPONENTS, by_name, documents, kustomize, kustomized, mistakes
 from tables import check_rows
 
 pytestmark = [pytest.mark.text, pytest.mark.xdist_group("helm")]  # they share the renderer
@@ -206,7 +207,7 @@ def test_names_and_selectors_meet(renderer):
         maps = [each["configMap"]["name"] for each in pod["spec"]["volumes"] if "configMap" in each]
         assert maps == [values.get("existingConfigMap", name)]
         assert values.get("existingConfigMap") or ("ConfigMap", name) in found
-        assert f"http://{name}.default:9201/api/v1/write" in notes(run_renderer(renderer, values, release)[1])
+        assert f"http://{name}.default:9201/api/v1/write" in json.loads(run_renderer(renderer, values, release)[1])["notes"]
 
     check_rows({f"{title}, {release}": (values, release, name) for title, values in SETS.items()
                 for release, name in (("seriesgate", "seriesgate"), ("eu", "eu-seriesgate"), ("my-seriesgate", "my-seriesgate"))}, meet)
@@ -231,38 +232,38 @@ def test_the_renderer_does_as_helm(renderer, tmp_path):
     """Source: helm.sh/docs, Chart Template Guide."""
     (tmp_path / "templates").mkdir()
     for name, text in {
-            "Chart.yaml": "{apiVersion: v2, name: small, version: 1.2.3, appVersion: four}",
-            "values.yaml": "{a: {b: 1, gone: 2}, list: [1, 2], number: 1000000, text: '{{ .Release.Name }}', needed: ''}",
+            "Chart.yaml": "{apiVersion: v2, name: small, version: 1.2.3, appVersion: four, kubeVersion: '>=1.30.0-0'}",
+            "values.yaml": "{a: {b: 1, gone: 2}, list: [1, 2], number: 1000000, more: ''}",
             "files/text": "{{ not a template }}",
             "templates/_parts.tpl": '{{- define "part" }}p: {{ .x }}\nq: 1{{ end }}',
+            "templates/NOTES.txt": "of {{ .Release.Name }}",
+            "templates/none.yaml": "{{- if .Values.nothing }}\na: b\n{{- end }}",
             "templates/one.yaml": """\
-included: {{- include "part" (dict "x" "y") | nindent 2 }}
+included: {{- include "part" (dict "x" "z") | nindent 2 }}
 values: {{- toYaml .Values.a | nindent 2 }}
 list: {{ .Values.list | toJson }}
 number: {{ toYaml .Values.number }}
-tpl: {{ tpl .Values.text . }}
 file: {{ .Files.Get "files/text" | quote }}
 absent: {{ .Values.nothing | default "none" }}
 empty: [{{ .Values.nothing }}]
 chart: {{ .Chart.Name }}-{{ .Chart.Version }} {{ .Chart.AppVersion }}
-api: {{ .Capabilities.APIVersions.Has "apps/v1" }} {{ .Capabilities.APIVersions.Has "monitoring.coreos.com/v1" }}
-kubernetes: {{ .Capabilities.KubeVersion.Version }}
-{{- if .Values.wanted }}
-needed: {{ required "needed is missing" .Values.needed }}
-{{- end }}
+---
+# another
+mode: 0440
+{{ .Values.more }}
 """}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    (tmp_path / "templates/NOTES.txt").write_text("")
     status, text, errors = run_renderer(renderer, {"a": {"gone": None, "c": 3}, "list": [4]}, "mine", tmp_path)
     assert (status, errors) == (0, "")
-    assert text.startswith("---\n# Source: small/templates/one.yaml\n")
-    assert yaml.load(text.split("---\n")[1], Loader) == {
-        "included": {"p": "y", "q": 1}, "values": {"b": 1, "c": 3}, "list": [4], "number": 1000000, "tpl": "mine",
-        "file": "{{ not a template }}", "absent": "none", "empty": [], "chart": "small-1.2.3 four", "api": "true false",
-        "kubernetes": "v1.30.0"}
-    status, text, errors = run_renderer(renderer, {"wanted": True}, "mine", tmp_path)
-    assert (status, text) == (1, "") and errors.endswith(": needed is missing\n")
+    assert json.loads(text) == {"notes": "of mine", "documents": [
+        {"included": {"p": "z", "q": 1}, "values": {"b": 1, "c": 3}, "list": [4], "number": 1000000, "file": "{{ not a template }}",
+         "absent": "none", "empty": [], "chart": "small-1.2.3 four"},
+        {"mode": 0o440}]}
+    # Python reads the second, Kubernetes does not.
+    for wrong in ("mode: 1", 'more: {a:{"b": 1}}'):
+        status, text, errors = run_renderer(renderer, {"more": wrong}, "mine", tmp_path)
+        assert (status, text) == (1, "") and "templates/one.yaml: error converting YAML to JSON" in errors
 
 
 def _is(found, wanted):

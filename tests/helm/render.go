@@ -2,17 +2,18 @@
 //
 //	render CHART RELEASE [KUBERNETES] <values.yaml
 //
-// Prints the documents of templates/, each file after "# Source: FILE", and NOTES.txt last. An error is one line; exit status 1.
-// Source: Helm 3.16, pkg/engine and pkg/chartutil. Left out, since the chart has none: charts in charts, CRDs, lookup, --set.
+// Prints {"documents": [...], "notes": "..."}: what Go's YAML reads in the templates, as Helm and Kubernetes do, and NOTES.txt. It is
+// stricter than many a reader, such as Python's. An error is one line; exit status 1.
+// Source: Helm 3.16, pkg/engine and pkg/chartutil. What our chart has no use for is left out, such as tpl, lookup and Capabilities.
 package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 	"text/template"
@@ -23,7 +24,7 @@ import (
 )
 
 type metadata struct {
-	APIVersion, Name, Version, AppVersion, Description, Type, KubeVersion, Icon, Home string
+	APIVersion, Name, Version, AppVersion, Description, Type, KubeVersion string
 }
 
 type values = map[string]interface{}
@@ -32,30 +33,8 @@ type files map[string]string
 
 func (all files) Get(name string) string { return all[name] }
 
-func (all files) Glob(pattern string) files {
-	found := files{}
-	for name, text := range all {
-		if matches, _ := filepath.Match(pattern, name); matches {
-			found[name] = text
-		}
-	}
-	return found
-}
-
-type kubeVersion struct{ Version, Major, Minor string }
-
-func (version kubeVersion) String() string { return version.Version }
-
-type apiVersions []string
-
-func (all apiVersions) Has(wanted string) bool {
-	for _, each := range all {
-		if each == wanted {
-			return true
-		}
-	}
-	return false
-}
+// Where Helm cuts a file into documents. (releaseutil.SplitManifests)
+var between = regexp.MustCompile(`(?:^|\s*\n)---\s*`)
 
 // Values of a user over those of the chart: maps are merged, null takes a key away. (chartutil.CoalesceTables)
 func coalesce(theirs, defaults values) values {
@@ -86,47 +65,11 @@ func functions(root *template.Template) template.FuncMap {
 		}
 		return strings.TrimSuffix(string(text), "\n")
 	}
-	all["fromYaml"] = func(text string) values {
-		found := values{}
-		if err := yaml.Unmarshal([]byte(text), &found); err != nil {
-			found["Error"] = err.Error()
-		}
-		return found
-	}
-	all["toJson"] = func(value interface{}) string {
-		text, _ := json.Marshal(value)
-		return string(text)
-	}
-	depth := map[string]int{}
 	all["include"] = func(name string, data interface{}) (string, error) {
-		if depth[name]++; depth[name] > 1000 {
-			return "", fmt.Errorf("rendering template has a nested reference name: %s", name)
-		}
-		defer func() { depth[name]-- }()
 		var text strings.Builder
 		err := root.ExecuteTemplate(&text, name, data)
 		return text.String(), err
 	}
-	all["tpl"] = func(text string, data interface{}) (string, error) {
-		copied, err := root.Clone()
-		if err != nil {
-			return "", err
-		}
-		parsed, err := copied.New("tpl").Parse(text)
-		if err != nil {
-			return "", err
-		}
-		var made strings.Builder
-		err = parsed.Execute(&made, data)
-		return strings.ReplaceAll(made.String(), "<no value>", ""), err
-	}
-	all["required"] = func(message string, value interface{}) (interface{}, error) {
-		if value == nil || value == "" {
-			return nil, errors.New(message)
-		}
-		return value, nil
-	}
-	all["lookup"] = func(string, string, string, string) values { return values{} }
 	return all
 }
 
@@ -155,27 +98,29 @@ func readChart(folder string) (chart metadata, defaults values, templates []stri
 	return
 }
 
-func render(folder, release, kubernetes string, given []byte, out io.Writer) error {
-	chart, defaults, templates, all, err := readChart(folder)
-	if err != nil {
-		return err
-	}
-	theirs := values{}
-	if err := yaml.Unmarshal(given, &theirs); err != nil {
-		return err
-	}
+func checkKubernetes(chart metadata, kubernetes string) error {
 	version, err := semver.NewVersion(kubernetes)
 	if err != nil {
 		return err
 	}
-	if chart.KubeVersion != "" {
-		wanted, err := semver.NewConstraint(chart.KubeVersion)
-		if err != nil {
-			return err
-		}
-		if !wanted.Check(version) {
-			return fmt.Errorf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", chart.KubeVersion, kubernetes)
-		}
+	wanted, err := semver.NewConstraint(chart.KubeVersion)
+	if err == nil && !wanted.Check(version) {
+		err = fmt.Errorf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", chart.KubeVersion, kubernetes)
+	}
+	return err
+}
+
+func render(folder, release, kubernetes string, given []byte) (made values, err error) {
+	chart, defaults, templates, all, err := readChart(folder)
+	if err != nil {
+		return nil, err
+	}
+	theirs := values{}
+	if err := yaml.Unmarshal(given, &theirs); err != nil {
+		return nil, err
+	}
+	if err := checkKubernetes(chart, kubernetes); err != nil {
+		return nil, err
 	}
 
 	root := template.New("gotpl").Option("missingkey=zero")
@@ -187,39 +132,41 @@ func render(folder, release, kubernetes string, given []byte, out io.Writer) err
 		}
 	}
 	top := values{
-		"Chart":  chart,
-		"Files":  texts,
-		"Values": coalesce(theirs, defaults),
-		"Release": values{"Name": release, "Namespace": "default", "Service": "Helm", "IsInstall": true, "IsUpgrade": false,
-			"Revision": 1},
-		"Capabilities": values{"APIVersions": apiVersions{"v1", "apps/v1", "policy/v1", "networking.k8s.io/v1"},
-			"KubeVersion": kubeVersion{kubernetes, fmt.Sprint(version.Major()), fmt.Sprint(version.Minor())}},
+		"Chart":   chart,
+		"Files":   texts,
+		"Values":  coalesce(theirs, defaults),
+		"Release": values{"Name": release, "Namespace": "default", "Service": "Helm"},
 	}
 	for _, name := range templates {
-		if _, err := root.New(chart.Name + "/" + name).Parse(all[name]); err != nil {
-			return err
+		if _, err := root.New(name).Parse(all[name]); err != nil {
+			return nil, err
 		}
 	}
-	notes := ""
+	documents, notes := []values{}, ""
 	for _, name := range templates {
 		if strings.HasPrefix(filepath.Base(name), "_") {
 			continue
 		}
-		full := chart.Name + "/" + name
-		top["Template"] = values{"Name": full, "BasePath": chart.Name + "/templates"}
-		var text strings.Builder
-		if err := root.ExecuteTemplate(&text, full, top); err != nil {
-			return err
+		var made strings.Builder
+		if err := root.ExecuteTemplate(&made, name, top); err != nil {
+			return nil, err
 		}
-		made := strings.ReplaceAll(text.String(), "<no value>", "")
+		text := strings.ReplaceAll(made.String(), "<no value>", "")
 		if filepath.Base(name) == "NOTES.txt" {
-			notes = made
-		} else if strings.TrimSpace(made) != "" {
-			fmt.Fprintf(out, "---\n# Source: %s\n%s\n", full, made)
+			notes = text
+			continue
+		}
+		for _, each := range between.Split(text, -1) {
+			document := values{}
+			if err := yaml.UnmarshalStrict([]byte(each), &document); err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			if len(document) > 0 {
+				documents = append(documents, document)
+			}
 		}
 	}
-	fmt.Fprintf(out, "---\n# NOTES: %q\n", notes)
-	return nil
+	return values{"documents": documents, "notes": notes}, nil
 }
 
 func main() {
@@ -232,13 +179,15 @@ func main() {
 		kubernetes = os.Args[3]
 	}
 	given, err := io.ReadAll(os.Stdin)
-	var made strings.Builder
+	var made values
 	if err == nil {
-		err = render(os.Args[1], os.Args[2], kubernetes, given, &made)
+		made, err = render(os.Args[1], os.Args[2], kubernetes, given)
+	}
+	if err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(made)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
-	fmt.Print(made.String())
 }

@@ -24,7 +24,8 @@ spec:
     - maxSkew: 1
       topologyKey: {{ . }}
       whenUnsatisfiable: ScheduleAnyway
-      labelSelector: {matchLabels: {{- include "seriesgate.selector" $ | fromYaml | toJson }}}
+      labelSelector:
+        matchLabels: {{- include "seriesgate.selector" $ | nindent 10 }}
     {{- end }}
   {{- end }}
   securityContext:
