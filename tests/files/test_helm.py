@@ -187,7 +187,7 @@ def test_names_and_selectors_meet(renderer):
         workload, = [each for (kind, _), each in found.items() if kind in ("Deployment", "StatefulSet")]
         pod = workload["spec"]["template"]
         selector = {"app.kubernetes.io/name": "seriesgate", "app.kubernetes.io/instance": release}
-        assert all(own == name or own.startswith(f"{name}-") for _, own in found)
+        assert all(own == name or own.startswith(f"{name}-") for _, own in found) and len(name) <= 52
         assert workload["spec"]["selector"]["matchLabels"] == selector and selector.items() <= pod["metadata"]["labels"].items()
         assert pod["spec"]["serviceAccountName"] == found["ServiceAccount", name]["metadata"]["name"]
         for kind, own in found:
@@ -210,7 +210,8 @@ def test_names_and_selectors_meet(renderer):
         assert f"http://{name}.default:9201/api/v1/write" in json.loads(run_renderer(renderer, values, release)[1])["notes"]
 
     check_rows({f"{title}, {release}": (values, release, name) for title, values in SETS.items()
-                for release, name in (("seriesgate", "seriesgate"), ("eu", "eu-seriesgate"), ("my-seriesgate", "my-seriesgate"))}, meet)
+                for release, name in (("seriesgate", "seriesgate"), ("my-seriesgate", "my-seriesgate"), ("true", "true-seriesgate"),
+                                        (f"{'a' * 40}-eu", f"{'a' * 40}-seriesgate"))}, meet)
 
 
 @rendering

@@ -1,12 +1,12 @@
-{{/* The name of everything. It has seriesgate in it: the alerts look for jobs of that name. */}}
+{{/* The name of everything. It has seriesgate in it: the alerts look for jobs of that name. A StatefulSet has at most 52 characters. */}}
 {{- define "seriesgate.name" -}}
-{{- if contains "seriesgate" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name }}-seriesgate{{ end }}
+{{- if contains "seriesgate" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name | trunc 41 | trimSuffix "-" }}-seriesgate{{ end }}
 {{- end }}
 
 {{/* What selects the pods. It must never change. */}}
 {{- define "seriesgate.selector" -}}
 app.kubernetes.io/name: seriesgate
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{/* Of all objects but the Service of pods, which a ServiceMonitor must not find. */}}

@@ -67,8 +67,8 @@ spec:
         - {name: state, mountPath: /var/lib/seriesgate}
         {{- end }}
   volumes:
-    - {name: configuration, configMap: {name: {{ .Values.existingConfigMap | default (include "seriesgate.name" .) }}}}
+    - {name: configuration, configMap: {name: {{ .Values.existingConfigMap | default (include "seriesgate.name" .) | quote }}}}
     {{- if .Values.existingSecret }}
-    - {name: secret, secret: {secretName: {{ .Values.existingSecret }}, defaultMode: 0440}}
+    - {name: secret, secret: {secretName: {{ .Values.existingSecret | quote }}, defaultMode: 0440}}
     {{- end }}
 {{- end }}
