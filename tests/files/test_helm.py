@@ -48,7 +48,8 @@ SETS = {
         "prometheusRule": {"enabled": True, "labels": {"release": "prometheus"}},
         "dashboard": {"enabled": True, "labels": {"grafana_dashboard": None, "dashboards": "yes"}}},
     "resources and volume": {
-        "config": {**STORE, "server": {"threads": 4}}, "storage": {"size": "20Gi", "className": "fast"},
+        "config": {**STORE, "server": {"threads": 4, "drainTimeout": "1m"}}, "terminationGracePeriodSeconds": 70,
+        "storage": {"size": "20Gi", "className": "fast"},
         "resources": {"requests": {"cpu": "2", "memory": "4Gi"}, "limits": {"memory": "8Gi"}}},
     "labels and pods": {
         "config": STORE, "labels": {"team": "observability"}, "image": {"repository": "registry/seriesgate", "tag": "1", "pullPolicy": "Always"},
@@ -74,7 +75,7 @@ def test_the_chart_is_of_this_version():
 
 def test_every_value_is_in_the_schema_and_tried():
     check_rows({name: (each,) for name, each in SETS.items()}, lambda values: _is(wrong_values(values), []))
-    assert wrong_values({}) == []
+    assert wrong_values({}) == wrong_values({"enabled": True, "global": {}}) == []
     assert {key for values in SETS.values() for key in values} == VALUES.keys()
     used = "".join(file.read_text() for file in (CHART / "templates").iterdir())
     assert set(re.findall(r"\.Values\.(\w+)", used)) == VALUES.keys()
@@ -90,7 +91,7 @@ def test_every_value_is_in_the_schema_and_tried():
     ({"serviceMonitor": {"interval": 15}}, "serviceMonitor.interval: 15 is not of type 'string'"),
     ({"dashboard": {"labels": {"grafana_dashboard": 1}}}, "dashboard.labels.grafana_dashboard: 1 is not of type 'string'"),
     ({"pod": {"hostNetwork": True}}, "pod: Additional properties are not allowed ('hostNetwork' was unexpected)"),
-    ({"storage": {"size": "1 GB"}}, "storage.size: '1 GB' does not match"),
+    ({"storage": {"size": "1GB"}}, "storage.size: '1GB' does not match"),
     ({"networkPolicy": {"egress": {}}}, "networkPolicy.egress: {} is not of type 'array'"),
     ({"resources": {"cpu": 1}}, "resources: Additional properties are not allowed ('cpu' was unexpected)"),
 ])

@@ -13,8 +13,7 @@ spec:
   serviceAccountName: {{ include "seriesgate.name" . }}
   automountServiceAccountToken: false
   enableServiceLinks: false
-  # server.drainTimeout (30 s), of a fleet the pause before, and a little.
-  terminationGracePeriodSeconds: 40
+  terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
   {{- with .Values.pod }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
