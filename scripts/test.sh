@@ -6,9 +6,9 @@
 # while, and the checks of style and example configuration.
 # --quick: the release preset only.
 # --all: what takes long and seldom breaks besides: scenes of a fleet and other end-to-end tests marked `extended`, on all three
-# builds; the Helm chart rendered; builds without unity, static, and by clang; scenes of what GCC makes of the gate with ASan; unit tests on Debian 13;
-# the package, the image, arm64; two builds compared; fuzzing and a soak for minutes. It takes hours. It may be stopped: the
-# next run goes on with what has not passed on the same tree.
+# builds; the Helm chart rendered; builds without unity, static, and by clang; scenes of what GCC makes of the gate with ASan;
+# unit tests on Debian 13; the package, the image, arm64; two builds compared; fuzzing and a soak for minutes. It takes hours.
+# It may be stopped: the next run goes on with what has not passed on the same tree.
 # The end says how long each part took; the last line is the count, `N passed, N failed`; exit 0 only if none failed. Logs,
 # JUnit files and lists of the slowest tests are left in build/reports.
 #

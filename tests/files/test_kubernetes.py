@@ -261,7 +261,7 @@ def test_another_configuration_is_a_roll_out(layout):
 
 def test_components_are_named_where_they_can_be_taken_in():
     assert {each.name for each in (FOLDER / "components").iterdir()} == {*COMPONENTS, VALKEY}
-    assert f"../components/{VALKEY}, if you have no Valkey" in (FOLDER / "fleet/kustomization.yaml").read_text()
+    assert f"Add ../components/{VALKEY}, if you have no Valkey" in (FOLDER / "fleet/kustomization.yaml").read_text()
     named_there = f"# components: [{', '.join(f'../components/{each}' for each in COMPONENTS)}]\n"
     for layout in CENTRAL:
         assert named_there in (FOLDER / layout / "kustomization.yaml").read_text()
