@@ -150,8 +150,12 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
     whole.whole_histograms = true;
     labelled_offering gate{plain, at(10)};
     std::atomic<bool> done{false};
+    int reloads = 0;
     std::thread reloading{[&] {
-        for (bool is_whole = true; !done; is_whole = !is_whole) gate.limiter.reconfigure(is_whole ? whole : plain);
+        for (; !done; ++reloads) {
+            gate.limiter.reconfigure(reloads % 2 == 0 ? whole : plain);
+            std::this_thread::sleep_for(1ms);  // each makes the request begin anew
+        }
     }};
     std::uint64_t lookup_result = 0;
     for (std::uint64_t round = 0; round < 10; ++round) {
@@ -167,6 +171,7 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
     done = true;
     reloading.join();
     CHECK(lookup_result == 0);
+    CHECK(reloads > 20);  // of ten requests
 }
 
 }  // namespace arrival_patterns_test

@@ -6,6 +6,7 @@
 
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
+#include "support/sanitizers.hpp"
 
 namespace seriesgate::testing::memory_estimate_test {
 namespace {
@@ -36,12 +37,13 @@ std::uint64_t most_bytes(const limit_rules& rules, set_kind set, std::uint64_t s
 
 TEST_CASE("a full gate takes no more memory than the estimate, and not much less than a third") {
     for (const set_kind set : {set_kind::bloom, set_kind::exact}) {
-        const limit_rules rules{.global = {.hourly = 300'000, .daily = 600'000}, .incumbent_grace = 0s};
+        const std::uint64_t hourly = sanitized ? 60'000 : 300'000;
+        const limit_rules rules{.global = {.hourly = hourly, .daily = 2 * hourly}, .incumbent_grace = 0s};
         const memory_estimate made = estimate_memory(rules, set);
         REQUIRE(made.at_limits.has_value());
-        CHECK(made.at_limits->hour_series == 300'000);
-        CHECK(made.at_limits->day_series == 600'000);
-        const std::uint64_t most = most_bytes(rules, set, 320'000);
+        CHECK(made.at_limits->hour_series == hourly);
+        CHECK(made.at_limits->day_series == 2 * hourly);
+        const std::uint64_t most = most_bytes(rules, set, hourly + hourly / 15);
         CAPTURE(set, most);
         CHECK(most <= made.at_limits->bytes);
         CHECK(most > made.at_limits->bytes / 3);
