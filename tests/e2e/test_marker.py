@@ -23,7 +23,7 @@ def test_gates_of_a_fleet_write_series_of_their_own(start_gate, upstream, tmp_pa
 marker: true
 incumbentGrace: 0
 fingerprint: {{secretFile: {secret}}}
-shared: {json.dumps(store.settings_of(ordinal))}
+shared: {json.dumps({**store.settings_of(ordinal), "timeout": "10s"})}
 limits: [{{name: l, each: [job], maxHourlySeries: 320}}]
 """) for ordinal in range(2)]
         for gate in gates:
