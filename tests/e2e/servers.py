@@ -110,7 +110,7 @@ class VictoriaMetrics(Server):
 class Prometheus(Server):
     """`config`: the text of its configuration, or a function from its own port to that text."""
 
-    def __init__(self, folder, config, *flags, secured=None):
+    def __init__(self, folder, config, *flags, secured=None, newest=False):
         self.folder = Path(folder)
         file = Path(folder) / "prometheus.yml"
 
@@ -119,7 +119,7 @@ class Prometheus(Server):
             return [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
                     f"--web.listen-address=127.0.0.1:{port}", *flags]
 
-        super().__init__("prometheus", flags_for, folder, "/-/ready", secured)
+        super().__init__("prometheus", flags_for, folder, "/-/ready", secured, newest)
 
     def dump(self):
         """What its database holds, read after it has ended: {labels as sorted pairs: {timestamp in ms: value}}."""
