@@ -1,0 +1,47 @@
+"""docs/recipes: every snippet can be read as what it is, and every recipe is short. tests/e2e/test_recipes.py runs them."""
+
+import subprocess
+import tomllib
+
+import pytest
+import yaml
+
+import documents
+import servers
+from gate import REPOSITORY, run
+from recipes import BLOCKS, GATE, PROMETHEUS, RECIPES
+from tables import check_rows
+
+pytestmark = pytest.mark.text
+
+def test_a_snippet_can_be_read(tmp_path):
+    def can_be_read(language, block):
+        if language == "toml":
+            assert tomllib.loads(block)
+        if language == "yaml":
+            assert isinstance(yaml.safe_load(block), dict)
+            file = tmp_path / "file.yaml"
+            file.write_text(block)
+            if block.startswith(PROMETHEUS) and "protobuf_message" not in block:  # which Debian 12's promtool does not know
+                subprocess.run([servers.binary("promtool"), "check", "config", file], check=True, capture_output=True, timeout=20)
+            elif block.startswith(GATE):
+                (tmp_path / "password").touch(0o600)
+                (tmp_path / "password").write_text("secret\n")
+                file.write_text(block.replace("/etc/seriesgate", str(tmp_path)))
+                missing = [] if "upstream:" in block else ["--upstream.url=discard:"]
+                checked = run(f"--config.file={file}", "--check-config", *missing)
+                assert (checked.returncode, checked.stderr) == (0, "")
+                assert "victoria" not in block and "vminsert" not in block or "protocol: v1" in block
+
+    check_rows({f"{where}, {number}": (language, block) for number, (where, language, block) in enumerate(BLOCKS)}, can_be_read)
+
+
+def test_every_recipe_is_short_listed_and_has_its_trap():
+    def is_so(page, heading):
+        text = RECIPES[page, heading]
+        assert text.count("**Trap**") == 1 and text.count("\n") < 50
+        anchor, = documents.anchors(f"## {heading}")
+        assert f"]({page}.md#{anchor})" in (REPOSITORY / "docs/recipes/README.md").read_text()
+        assert "not run" in text.replace("\n", " ").lower() or ("\n```sh" in text or "\n```promql" in text or page == "stores")
+
+    check_rows({f"{page}: {heading}": (page, heading) for page, heading in RECIPES}, is_so)
