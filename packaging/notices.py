@@ -1,8 +1,8 @@
-"""What a binary is made of besides our own code, with the licences that want to be passed on: notices.py BINARY
+"""What a binary is made of besides our own code, with the licences that want to be passed on: notices.py [--static] BINARY
 
 Prints to standard output. Libraries that the binary links are packages of their own, and Debian has their licences beside them:
-they are named with their version. Of libraries that are compiled in, for they are headers, the licence itself is printed, as the
-package they came from has it. Needs dpkg, and the packages that the binary was built with.
+they are named with their version. Of libraries that are compiled in, for they are headers, or with --static all but the C
+library, the licence itself is printed, as the package they came from has it. Needs dpkg, and the packages that the binary was built with.
 """
 
 import pathlib
@@ -12,6 +12,9 @@ import sys
 
 # Packages whose headers are compiled into the binary. Boost stands apart: the licence that nearly all of it has, and what we use.
 COMPILED_IN = ["libcli11-dev", "libfmt-dev", "libhiredis-dev", "libre2-dev", "libsnappy-dev", "libxxhash-dev", "libyaml-cpp-dev"]
+# And those that a binary built with SERIESGATE_STATIC has in it.
+STATIC = ["libcrypt-dev", "libssl-dev", "libzstd-dev"]
+STANDARD_LIBRARY = r"libstdc\+\+-\d+-dev"
 BOOST = r"libboost1\.\d+-dev"
 DOC = pathlib.Path("/usr/share/doc")
 
@@ -50,7 +53,7 @@ def rule(title):
     return f"\n{'-' * 100}\n{title}\n{'-' * 100}\n"
 
 
-def notices(binary):
+def notices(binary, is_static=False):
     installed = versions()
     parts = ["seriesgate itself is under the Apache License 2.0.\n\n",
              "Linked, each with its licence in /usr/share/doc/PACKAGE/copyright:\n\n"]
@@ -59,15 +62,18 @@ def notices(binary):
     boost = next(package for package in installed if re.fullmatch(BOOST, package))
     parts.append(rule(f"{boost} {installed[boost]}: Asio, Beast, System and others"))
     parts.append(boost_licence((DOC / boost / "copyright").read_text(encoding="utf-8")))
-    # RE2 of Debian 13 is built on Abseil.
-    for package in [*COMPILED_IN, *(["libabsl-dev"] if "libabsl-dev" in installed else [])]:
+    compiled_in = [*COMPILED_IN, *(["libabsl-dev"] if "libabsl-dev" in installed else [])]  # RE2 of Debian 13 is built on Abseil
+    if is_static:
+        compiled_in += [*STATIC, *(package for package in installed if re.fullmatch(STANDARD_LIBRARY, package))]
+    for package in compiled_in:
         parts.append(rule(f"{package} {installed[package]}"))
         parts.append((DOC / package / "copyright").read_text(encoding="utf-8"))
     return "".join(parts)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    static = sys.argv[1:2] == ["--static"]
+    if len(sys.argv) != 2 + static:
         sys.exit(__doc__.splitlines()[0])
     sys.stdout.reconfigure(encoding="utf-8")
-    sys.stdout.write(notices(sys.argv[1]))
+    sys.stdout.write(notices(sys.argv[-1], static))

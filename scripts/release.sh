@@ -6,7 +6,8 @@
 # into build/release-artifacts/:
 #   seriesgate-0.1.0.tar.gz            the source, the same bytes from the same commit, with a file VERSION
 #   seriesgate_0.1.0-....deb           a package for each release of Debian, built from that archive (see package.sh)
-#   seriesgate_0.1.0-....spdx.json     what the binary in it is made of (see sbom.py)
+#   seriesgate-0.1.0-linux-....tar.gz  a binary that needs nothing but the C library, of bookworm if that is built (see tarball.sh)
+#   *.spdx.json                        what these binaries are made of (see sbom.py)
 #   release-notes.md                   the section of CHANGELOG.md
 #   SHA256SUMS                         of all of these
 #   SHA256SUMS.sig                     its signature (docs/install.md says how to verify it)
@@ -84,9 +85,10 @@ name=seriesgate-$version
 git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix="$name/" \
     --add-virtual-file="$name/VERSION:$line"$'\n' HEAD | gzip -n -9 >"$made/$name.tar.gz"
 
-# A package and what its binary is made of, by the records of the system that it was built in.
+# A package and what its binary is made of, by the records of the system that it was built in; and the archive with a binary.
 take_packages() { # FOLDER SYSTEM
     local package content
+    find "$1" -name 'seriesgate-*-linux-*' -exec cp -t "$made" {} +
     for package in "$1"/*.deb; do
         cp "$package" "$made/"
         case ${package##*/} in *-dbgsym_*) continue ;; esac
@@ -105,10 +107,12 @@ if [ "$source_only" = no ]; then
     tar -C "$work" -xzf "$made/$name.tar.gz"
     if [ ${#suites[@]} = 0 ]; then
         "$work/$name/scripts/package.sh"
+        "$work/$name/scripts/tarball.sh"
         take_packages "$work/$name/build/packages" /
     fi
     for suite in ${suites[@]+"${suites[@]}"}; do
         "$work/$name/scripts/debian-root.sh" "$suite" scripts/package.sh
+        if [ "$suite" = bookworm ]; then "$work/$name/scripts/debian-root.sh" "$suite" scripts/tarball.sh; fi
         system=("$work/$name"/build/debian*/root)
         take_packages "${system[0]%/root}/build/packages" "${system[0]}"
         rm -rf --one-file-system "${system[0]%/root}"
