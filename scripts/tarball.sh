@@ -19,7 +19,7 @@ mkdir -p build/packages
 rm -f build/packages/seriesgate-*-linux-*
 echo "tarball: building $name"
 if ! { cmake --preset release -B build/static -DSERIESGATE_TESTS=OFF -DSERIESGATE_STATIC=ON \
-    -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DSERIESGATE_VERSION="$SERIESGATE_VERSION" -DSERIESGATE_REVISION="${SERIESGATE_REVISION-}" && cmake --build build/static --target seriesgate -j "$(nproc)"; } >"$log" 2>&1 </dev/null; then
+    -DSERIESGATE_VERSION="$SERIESGATE_VERSION" -DSERIESGATE_REVISION="${SERIESGATE_REVISION-}" && cmake --build build/static --target seriesgate -j "$(nproc)"; } >"$log" 2>&1 </dev/null; then
     tail -n 40 "$log" >&2
     exit 1
 fi

@@ -14,7 +14,9 @@ std::optional<std::string> account_in(std::string_view name) {
     const auto account = whole_number<std::uint32_t>(name.substr(0, colon));
     const auto project = colon == std::string_view::npos ? 0 : whole_number<std::uint32_t>(name.substr(colon + 1));
     if (!account || !project) return std::nullopt;
-    return std::to_string(*account) + (*project == 0 ? "" : ":" + std::to_string(*project));
+    std::string made = std::to_string(*account);
+    if (*project != 0) made.append(":").append(std::to_string(*project));
+    return made;
 }
 
 /// Decodes "%3A" to a colon, as servers do.

@@ -51,7 +51,7 @@ label_limit limit_by(std::string_view label, const std::vector<value_count>& gro
     label_limit made;
     made.name = limit_name(label);
     made.each = {std::string{label}};
-    if (label != name_label) made.match = *parse_selector("{" + quoted(label) + "!=\"\"}");
+    if (label != name_label) made.match = *parse_selector(fmt::format("{{{}!=\"\"}}", quoted(label)));
     const auto values = store.value_counts.find(label);
     made.groups_max = std::max(made.groups_max,
                                suggested_maximum(refusing_window::hourly,
