@@ -2,8 +2,9 @@
 # Packs a binary that needs nothing but the C library: scripts/tarball.sh
 #
 # Into build/packages: seriesgate-VERSION-linux-ARCHITECTURE.tar.gz, a folder of that name with the binary, a configuration with
-# every key, man pages, completions and licences; and beside it what the binary is made of, as .spdx.json. The last line says
-# the oldest C library that will do: that of this system, or less. Installs what is missing, as scripts/package.sh does.
+# every key, documents, alerts, man pages, completions and licences; and beside it what the binary is made of, as .spdx.json.
+# The last line says the oldest C library that will do: that of this system, or less. Installs what is missing, as
+# scripts/package.sh does.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
@@ -36,7 +37,7 @@ mkdir "$work/$name"
 strip --strip-unneeded -o "$work/$name/seriesgate" "$binary"
 python3 -B packaging/generate.py "$work/$name/seriesgate" "$work/$name"
 python3 -B packaging/notices.py --static "$binary" >"$work/$name/third-party-notices.txt"
-cp LICENSE README.md CHANGELOG.md config/seriesgate.yaml "$work/$name/"
+cp -r LICENSE README.md CHANGELOG.md config/seriesgate.yaml docs monitoring "$work/$name/"
 scripts/sbom.py "$work/$name/seriesgate" --version "$SERIESGATE_VERSION" --build build/static >"build/packages/$name.spdx.json"
 chmod -R u=rwX,go=rX "$work/$name"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -cf - "$name" |
