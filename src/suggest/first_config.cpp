@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t overrides_max = 5;
 constexpr std::size_t groups_shown_max = 10;
 constexpr std::size_t shown_bytes_max = 100;
+constexpr std::uint64_t groups_max_max = 10'000'000;  ///< a configuration takes no more
 
 /// A head of some hours does not tell how many series a day has.
 series_maxima maxima_for(std::uint64_t series, bool is_of_day) {
@@ -53,9 +54,9 @@ label_limit limit_by(std::string_view label, const std::vector<value_count>& gro
     made.each = {std::string{label}};
     if (label != name_label) made.match = *parse_selector(fmt::format("{{{}!=\"\"}}", quoted(label)));
     const auto values = store.value_counts.find(label);
-    made.groups_max = std::max(made.groups_max,
-                               suggested_maximum(refusing_window::hourly,
-                                                 values == store.value_counts.end() ? groups.size() : values->second));
+    const std::uint64_t different = values == store.value_counts.end() ? groups.size() : values->second;
+    made.groups_max =
+        std::clamp(suggested_maximum(refusing_window::hourly, different), made.groups_max, groups_max_max);
     const std::size_t outliers = outliers_of(groups);
     made.maxima = maxima_for(groups[outliers].series, store.is_of_day);
     for (const value_count& each : std::span{groups}.first(outliers))

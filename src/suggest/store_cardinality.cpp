@@ -8,6 +8,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <exception>
+#include <stdexcept>
 
 #include "limit/rules.hpp"
 #include "series/label.hpp"
@@ -20,12 +21,20 @@ namespace json = boost::json;
 /// Prometheus takes no more.
 constexpr int entries_max = 10'000;
 
+/// Throws std::exception if it is no number, or larger than a limit may be.
+std::uint64_t count_in(const json::value& from) {
+    constexpr std::uint64_t limit_max = 1'000'000'000'000;
+    const auto count = from.to_number<std::uint64_t>();
+    if (count > limit_max / 2) throw std::out_of_range("no store has so many series");
+    return count;
+}
+
 /// Throws std::exception if the list is missing or of another form.
 std::vector<value_count> list_in(const json::object& from, std::string_view key) {
     std::vector<value_count> made;
     for (const json::value& each : from.at(key).as_array()) {
         const json::string& name = each.at("name").as_string();
-        made.push_back({{name.data(), name.size()}, each.at("value").to_number<std::uint64_t>()});
+        made.push_back({{name.data(), name.size()}, count_in(each.at("value"))});
     }
     std::ranges::stable_sort(made, std::greater{}, &value_count::series);
     return made;
@@ -34,8 +43,7 @@ std::vector<value_count> list_in(const json::object& from, std::string_view key)
 store_cardinality read_data(const json::object& from) {
     store_cardinality made;
     made.is_of_day = from.contains("totalSeries");
-    made.series =
-        (made.is_of_day ? from.at("totalSeries") : from.at("headStats").at("numSeries")).to_number<std::uint64_t>();
+    made.series = count_in(made.is_of_day ? from.at("totalSeries") : from.at("headStats").at("numSeries"));
     made.metrics = list_in(from, "seriesCountByMetricName");
     made.pairs = list_in(from, "seriesCountByLabelValuePair");
     for (const value_count& each : list_in(from, "labelValueCountByLabelName"))

@@ -95,6 +95,8 @@ TEST_CASE("there is room for every group of a label with many values") {
     CHECK(made_of(store, "pod").rules.limits.at(0).groups_max == 10'000);
     store.value_counts["pod"] = 40'000;
     CHECK(made_of(store, "pod").rules.limits.at(0).groups_max == 60'000);
+    store.value_counts["pod"] = 40'000'000;
+    CHECK(made_of(store, "pod").rules.limits.at(0).groups_max == 10'000'000);
 }
 
 TEST_CASE("names of a store stay names") {
