@@ -4,7 +4,8 @@
 # From the package come the binary, its licence and its notices; from Debian the libraries that the binary asks for, the certificates of authorities, and what says which system this is.
 # For each package of these there is its copyright file, and its entry in /var/lib/dpkg/status.d, which is where scanners look
 # for packages in images without dpkg. Names are resolved by the C library itself (files and DNS), so no modules are needed.
-# Files are no newer than SOURCE_DATE_EPOCH, if that is set.
+# Files are no newer than SOURCE_DATE_EPOCH, if that is set. The binary may be for another processor: nothing of it is run. sbom.py is
+# beside this script, with the python3 and readelf that it needs.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -37,17 +38,14 @@ link_of() { # LINK: where it leads, for its folder
 owner_of() { # FILE: its package. dpkg knows files by the path at which they were installed, before /lib was /usr/lib
     local file
     file=$(realpath "$1")
-    { dpkg-query --search "$file" 2>/dev/null || dpkg-query --search "${file#/usr}"; } | sed 's/:.*//'
+    { dpkg-query --search "$file" 2>/dev/null || dpkg-query --search "${file#/usr}"; } | sed 's/: .*//'
 }
 
-libraries_of() { # BINARY: the files, the loader too
-    ldd "$1" | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }'
-}
-
-describe() { # PACKAGE
-    dpkg-query --status "$1" >"$rootfs/var/lib/dpkg/status.d/$1"
-    local licence=usr/share/doc/$1/copyright other
-    mkdir -p "$rootfs/usr/share/doc/$1"
+describe() { # PACKAGE[:ARCHITECTURE]
+    local package=${1%:*}
+    local licence=usr/share/doc/$package/copyright other
+    dpkg-query --status "$1" >"$rootfs/var/lib/dpkg/status.d/$package"
+    mkdir -p "$rootfs/usr/share/doc/$package"
     for other in "$rootfs"/usr/share/doc/*/copyright; do # Boost's are megabytes, and the same for each of its libraries
         if cmp --silent "$other" "/$licence"; then
             ln -s "../$(basename "$(dirname "$other")")/copyright" "$rootfs/$licence"
@@ -64,7 +62,7 @@ for link in /lib /lib64; do
 done
 
 take "$binary"
-mapfile -t libraries < <(libraries_of "$binary")
+mapfile -t libraries < <(python3 "$here/sbom.py" "$binary" --libraries)
 for file in "${libraries[@]}"; do take "$file"; done
 mapfile -t packages < <({ for file in "${libraries[@]}"; do owner_of "$file"; done; echo base-files ca-certificates seriesgate | tr ' ' '\n'; } | sort -u)
 for package in "${packages[@]}"; do describe "$package"; done

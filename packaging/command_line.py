@@ -1,6 +1,7 @@
 """What the binary says of its flags. Man pages and completions are made of --help, so that they cannot say anything else."""
 
 import dataclasses
+import os
 import re
 import subprocess
 
@@ -27,7 +28,8 @@ class Program:
 
 
 def ask(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+    """What a command of the binary prints. SERIESGATE_EMULATOR is what runs one for another processor."""
+    return subprocess.run([*os.environ.get("SERIESGATE_EMULATOR", "").split(), *command], check=True, capture_output=True, text=True, timeout=20).stdout
 
 
 def parse(text):

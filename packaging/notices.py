@@ -2,13 +2,16 @@
 
 Prints to standard output. Libraries that the binary links are packages of their own, and Debian has their licences beside them:
 they are named with their version. Of libraries that are compiled in, for they are headers, or with --static all but the C
-library, the licence itself is printed, as the package they came from has it. Needs dpkg, and the packages that the binary was built with.
+library, the licence itself is printed, as the package they came from has it. Needs dpkg, readelf, and the packages that the binary was built with.
 """
 
 import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "scripts"))
+import sbom  # noqa: E402
 
 # Packages whose headers are compiled into the binary. Boost stands apart: the licence that nearly all of it has, and what we use.
 COMPILED_IN = ["libcli11-dev", "libfmt-dev", "libhiredis-dev", "libre2-dev", "libsnappy-dev", "libxxhash-dev", "libyaml-cpp-dev"]
@@ -29,18 +32,9 @@ def versions():
     return {name: version for name, version, status in (line.split("\t") for line in shown.splitlines()) if status == "installed"}
 
 
-def owner(library):
-    """The package that a file came from. On Debian /lib is a link to /usr/lib, and dpkg knows a file by the one or the other."""
-    real = pathlib.Path(library).resolve()
-    for path in (library, str(real), str(real).removeprefix("/usr")):
-        found = subprocess.run(["dpkg-query", "--search", path], capture_output=True, text=True)
-        if found.returncode == 0:
-            return found.stdout.split(":")[0]
-    raise ValueError(f"no package has {library}")
-
-
 def linked(binary):
-    return sorted({owner(path) for path in re.findall(r"=> (/\S+)", ask("ldd", str(binary)))})
+    direct, indirect = sbom.linked(binary, sbom.Debian("/"))
+    return sorted(package.split(":")[0] for package in direct | indirect)
 
 
 def boost_licence(text):

@@ -19,26 +19,13 @@ inside() { # COMMAND...
     "$root/scripts/debian-root.sh" bookworm-cross "$@"
 }
 
-tools=(g++-aarch64-linux-gnu cmake ninja-build pkg-config ccache protobuf-compiler python3 qemu-user-static)
-headers=(libcli11-dev catch2)
-libraries=(libfmt-dev libyaml-cpp-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev libssl-dev libcrypt-dev libhiredis-dev
-    libboost1.81-dev libboost-json1.81-dev libboost-system1.81-dev libboost-url1.81-dev libprotobuf-dev)
-packages=("${tools[@]}" "${headers[@]}" "${libraries[@]/%/:arm64}")
-
 inside true # the first run makes the root, and 77 says that it cannot
-if ! inside dpkg-query -W "${packages[@]}" >/dev/null 2>&1; then
-    inside dpkg --add-architecture arm64
-    if ! why=$(inside apt-get update -qq -o APT::Update::Error-Mode=any 2>&1); then
-        echo "cross-arm64: NOT DONE: no packages: $why"
-        exit 77
-    fi
-    if ! inside env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}" \
-        >"$home/install.log" 2>&1; then
-        tail -n 25 "$home/install.log"
-        exit 1
-    fi
-    "$root/scripts/debian-root.sh" --save bookworm-cross
+inside scripts/install-deps.sh --arch arm64 --package
+for_tests=(catch2 protobuf-compiler libprotobuf-dev:arm64)
+if ! inside dpkg-query -W "${for_tests[@]}" >/dev/null 2>&1; then
+    inside env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends "${for_tests[@]}" >/dev/null
 fi
+"$root/scripts/debian-root.sh" --save bookworm-cross
 
 if ! inside cmake --preset release -B build/arm64 -DCMAKE_TOOLCHAIN_FILE=cmake/toolchain-aarch64.cmake \
     -DSERIESGATE_TESTS=ON -DSERIESGATE_BENCHES=OFF >"$home/configure.log" 2>&1; then

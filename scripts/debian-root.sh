@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command in a Debian of its own: scripts/debian-root.sh [--fresh] SUITE COMMAND...
 #
-# SUITE is bookworm (12) or trixie (13), or bookworm-cross, another 12 for what cross-arm64.sh installs. The working tree is
+# SUITE is bookworm (12) or trixie (13), or bookworm-cross or trixie-cross, others for what compiles for arm64. The working tree is
 # mounted at /src, read-only but for /src/build, which is build/debian12/build or build/debian13/build here. The system is build/debian13/root, and what is installed in it stays
 # for the next command; `rm -rf build/debian13` begins anew. With --fresh it is one as debootstrap has made it, and gone
 # afterwards. Mounts and processes end with the command in any case.
@@ -33,6 +33,7 @@ name=$suite # of what is kept
 case $suite in
     bookworm) number=12 ;;
     bookworm-cross) number=12-cross suite=bookworm ;;
+    trixie-cross) number=13-cross suite=trixie ;;
     trixie) number=13 ;;
     *) usage >&2; exit 1 ;;
 esac

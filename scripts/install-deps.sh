@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building seriesgate needs; with --package also what its Debian package needs, with --unit-tests what its unit
-# tests need, with --test what all of its tests need.
+# tests need, with --test what all of its tests need. With --arch arm64 the libraries are those of arm64, and the compiler is one for it.
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
 # alone: on a prepared machine this neither calls apt-get nor needs a network. No service is started or enabled: the
@@ -11,7 +11,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<EOF
-usage: scripts/install-deps.sh [--package] [--lint] [--helm] [--unit-tests | --test]
+usage: scripts/install-deps.sh [--arch ARCH] [--package] [--lint] [--helm] [--unit-tests | --test]
+  --arch ARCH    for building for this architecture of Debian (this machine's, or arm64)
   --package      also install what scripts/package.sh needs
   --lint         also install what it needs to look at the package
   --helm         also install what renders the Helm chart in tests (Go and libraries: 600 MB; for scripts/test.sh --all)
@@ -20,9 +21,11 @@ usage: scripts/install-deps.sh [--package] [--lint] [--helm] [--unit-tests | --t
 EOF
 }
 
-with_package=no with_lint=no with_helm=no with_unit_tests=no with_tests=no
-for argument in "$@"; do
-    case $argument in
+with_package=no with_lint=no with_helm=no with_unit_tests=no with_tests=no arch=''
+given=("$@")
+while [ $# -gt 0 ]; do
+    case $1 in
+        --arch) arch=${2?--arch needs an architecture}; shift ;;
         --package) with_package=yes ;;
         --lint) with_lint=yes ;;
         --helm) with_helm=yes ;;
@@ -31,12 +34,23 @@ for argument in "$@"; do
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 1 ;;
     esac
+    shift
 done
 
 # Tools as command:package (any way to have the command will do), libraries as package names.
 tools=(g++:g++ cmake:cmake ninja:ninja-build pkg-config:pkg-config curl:curl)
 libraries=(libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev libzstd-dev libre2-dev
     libssl-dev libcrypt-dev libhiredis-dev)
+foreign='' # behind the names of packages that are for another architecture
+if [ -n "$arch" ] && [ "$arch" != "$(dpkg --print-architecture)" ]; then
+    case $arch in
+        arm64) tools+=(aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64-static:qemu-user-static) ;;
+        *) echo "install-deps: --arch $arch: only arm64 is known" >&2; exit 1 ;;
+    esac
+    foreign=:$arch
+    libraries=("${libraries[@]/%/$foreign}")
+    libraries=("${libraries[@]/libcli11-dev$foreign/libcli11-dev}") # is for all
+fi
 if [ "$with_package" = yes ]; then
     tools+=(ccache:ccache)
     libraries+=(build-essential debhelper python3) # dpkg-buildpackage asks for these by name
@@ -59,7 +73,7 @@ if [ "$with_tests" = yes ]; then
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version
-    echo "libboost$1-dev" "libboost-json$1-dev" "libboost-system$1-dev" "libboost-url$1-dev"
+    echo "libboost$1-dev$foreign" "libboost-json$1-dev$foreign" "libboost-system$1-dev$foreign" "libboost-url$1-dev$foreign"
 }
 boost_versions=(1.81 1.83) # Debian 12 carries the first beside an older default, Debian 13 the second
 
@@ -94,7 +108,7 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
     if [ "$(id -u)" != 0 ]; then
         as_root=(sudo)
         if ! command -v sudo >/dev/null; then
-            echo "install-deps: there is no sudo here; run this as root once: scripts/install-deps.sh $*" >&2
+            echo "install-deps: there is no sudo here; run this as root once: scripts/install-deps.sh ${given[*]}" >&2
             exit 1
         fi
     fi
@@ -105,6 +119,7 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
         if [ -n "$policy" ]; then "${as_root[@]}" rm -f "$policy"; fi
     }
     trap clean_up EXIT
+    if [ -n "$foreign" ]; then "${as_root[@]}" dpkg --add-architecture "$arch"; fi
     echo "install-deps: reading the package lists ..."
     "${as_root[@]}" apt-get update >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
 

@@ -4,6 +4,7 @@
 #   --version V     of seriesgate; without it the version of the source
 #   --revision N    of the package, 1 without it
 #   --lint          also runs lintian; what it warns of and debian/ does not explain is an error
+#   --arch ARCH     of the package: this machine's without it, or arm64, which is compiled here
 #
 # Installs what is missing (through sudo when not root), and leaves seriesgate_V-N~debNNu1_ARCH.deb in build/packages, with the
 # debug symbols, the .buildinfo and the .changes beside it, and no earlier ones. What was compiled before is not compiled
@@ -18,7 +19,7 @@ usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
 }
 
-version='' revision=1 lint=no
+version='' revision=1 lint=no architecture=$(dpkg --print-architecture)
 while [ $# -gt 0 ]; do
     case $1 in
         --version) version=${2?--version needs one}; shift ;;
@@ -26,13 +27,15 @@ while [ $# -gt 0 ]; do
         --revision) revision=${2?--revision needs a number}; shift ;;
         --revision=*) revision=${1#*=} ;;
         --lint) lint=yes ;;
+        --arch) architecture=${2?--arch needs an architecture}; shift ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 1 ;;
     esac
     shift
 done
 
-needed=(--package)
+needed=(--package --arch "$architecture") options=(--host-arch "$architecture")
+if [ "$architecture" != "$(dpkg --print-architecture)" ]; then options+=(--no-check-builddeps); fi # debian/control names this machine's
 if [ "$lint" = yes ]; then needed+=(--lint); fi
 "$root/scripts/install-deps.sh" "${needed[@]}"
 
@@ -43,10 +46,9 @@ version=$SERIESGATE_VERSION
 # 12 and 13 have packages of their own: what the binary links differs. So a package for 13 is newer than the same for 12.
 release=$(. /etc/os-release && echo "${VERSION_ID-}")
 full_version=$version-$revision${release:+~deb${release}u1}
-architecture=$(dpkg --print-architecture)
 
 # A copy of the tree, for debian/ and what dpkg writes beside it. The folder stays, so that its build is one that goes on.
-work=$root/build/package
+work=$root/build/package-$architecture
 tree=$work/seriesgate
 packages=$root/build/packages
 mkdir -p "$tree" "$packages"
@@ -79,7 +81,7 @@ fi
 
 echo "package: building seriesgate_${full_version}_$architecture.deb"
 if ! (cd "$tree" && DEB_BUILD_OPTIONS="parallel=$(nproc) ${DEB_BUILD_OPTIONS-}" \
-    dpkg-buildpackage --build=binary --no-pre-clean --unsigned-source --unsigned-changes) >"$work/build.log" 2>&1 </dev/null; then
+    dpkg-buildpackage "${options[@]}" --build=binary --no-pre-clean --unsigned-source --unsigned-changes) >"$work/build.log" 2>&1 </dev/null; then
     tail -n 60 "$work/build.log"
     exit 1
 fi

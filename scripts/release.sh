@@ -1,33 +1,36 @@
 #!/usr/bin/env bash
-# Makes what a release consists of: scripts/release.sh --sign KEY [--source-only] [--suite SUITE]...
+# Makes what a release consists of: scripts/release.sh --sign KEY [--source-only | --here]
 #                               or: scripts/release.sh --snapshot [--sign KEY] ...
 #
 # From a clean tree at a tag like v0.1.0, of which CHANGELOG.md has a dated section and packaging/project.env says who makes it,
 # into build/release-artifacts/:
 #   seriesgate-0.1.0.tar.gz            the source, the same bytes from the same commit, with a file VERSION
-#   seriesgate_0.1.0-....deb           a package for each release of Debian, built from that archive (see package.sh)
-#   seriesgate-0.1.0-linux-....tar.gz  a binary that needs nothing but the C library, of bookworm if that is built (see tarball.sh)
+#   seriesgate_0.1.0-....deb           packages for Debian 12 and 13, amd64 and arm64, built from that archive (see package.sh)
+#   seriesgate-0.1.0-linux-....tar.gz  for both, a binary that needs nothing but the C library of Debian 12 (see tarball.sh)
+#   seriesgate-0.1.0-image.tar         an image for both, with an index (see image-index.sh)
+#   seriesgate-0.1.0-chart.tgz         the Helm chart
 #   *.spdx.json                        what these binaries are made of (see sbom.py)
 #   release-notes.md                   the section of CHANGELOG.md
 #   SHA256SUMS                         of all of these
 #   SHA256SUMS.sig                     its signature (docs/install.md says how to verify it)
 # --sign: with this private key, a PEM file (RSA or EC) outside the source tree.
-# --suite: build the package in a root of Debian's bookworm or trixie (see debian-root.sh); may be given twice. Without it, here.
+# --here: only packages and archive for this system and processor. Else each is built in a Debian of its own (see debian-root.sh),
+# and what is not for this processor is cross-compiled.
 # --snapshot: any commit will do, with the first section of CHANGELOG.md; the version tells how far it is from the last tag.
-# --source-only: without packages; takes a second.
+# --source-only: without what has a binary; takes a second.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 
-snapshot=no source_only=no key='' suites=()
+snapshot=no built=all key=''
 while [ $# -gt 0 ]; do
     case $1 in
         --snapshot) snapshot=yes ;;
-        --source-only) source_only=yes ;;
+        --source-only) built=source ;;
+        --here) built=here ;;
         --sign) key=${2?--sign needs a private key}; shift ;;
-        --suite) suites+=("${2?--suite needs bookworm or trixie}"); shift ;;
         -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
-        *) echo "usage: scripts/release.sh [--snapshot] [--sign KEY] [--source-only] [--suite SUITE]..." >&2; exit 1 ;;
+        *) echo "usage: scripts/release.sh [--snapshot] [--sign KEY] [--source-only | --here]" >&2; exit 1 ;;
     esac
     shift
 done
@@ -85,6 +88,9 @@ name=seriesgate-$version
 git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix="$name/" \
     --add-virtual-file="$name/VERSION:$line"$'\n' HEAD | gzip -n -9 >"$made/$name.tar.gz"
 
+tar -C deploy/helm --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -cf - seriesgate |
+    gzip -n -9 >"$made/$name-chart.tgz"
+
 # A package and what its binary is made of, by the records of the system that it was built in; and the archive with a binary.
 take_packages() { # FOLDER SYSTEM
     local package content
@@ -99,24 +105,36 @@ take_packages() { # FOLDER SYSTEM
     done
 }
 
-if [ "$source_only" = no ]; then
+in_debian() { # SUITE ARCHITECTURE
+    local system name=$1
+    if [ "$2" != "$native" ]; then name=$1-cross; fi
+    "$tree/scripts/debian-root.sh" "$name" scripts/package.sh --arch "$2"
+    if [ "$1" = bookworm ]; then "$tree/scripts/debian-root.sh" "$name" scripts/tarball.sh --arch "$2"; fi
+    "$tree/scripts/debian-root.sh" --save "$name"
+    system=("$tree"/build/debian*/root)
+    take_packages "${system[0]%/root}/build/packages" "${system[0]}"
+    rm -rf --one-file-system "${system[0]%/root}"
+}
+
+if [ "$built" != source ]; then
     SERIESGATE_REVISION=${line#* } # the roots have no git
     export SERIESGATE_REVISION
     work=$(mktemp -d "$root/build/release-work.XXXXXX")
     trap 'rm -rf "$work"' EXIT
     tar -C "$work" -xzf "$made/$name.tar.gz"
-    if [ ${#suites[@]} = 0 ]; then
-        "$work/$name/scripts/package.sh"
-        "$work/$name/scripts/tarball.sh"
-        take_packages "$work/$name/build/packages" /
+    tree=$work/$name
+    native=$(dpkg --print-architecture)
+    if [ "$built" = here ]; then
+        "$tree/scripts/package.sh"
+        "$tree/scripts/tarball.sh"
+        take_packages "$tree/build/packages" /
+    else
+        for suite in bookworm trixie; do
+            for architecture in amd64 arm64; do in_debian "$suite" "$architecture"; done
+        done
+        "$tree/scripts/image-index.sh" "$made"/seriesgate_*~deb12u1_*.deb
+        mv "$tree"/build/packages/*-image.tar "$made/"
     fi
-    for suite in ${suites[@]+"${suites[@]}"}; do
-        "$work/$name/scripts/debian-root.sh" "$suite" scripts/package.sh
-        if [ "$suite" = bookworm ]; then "$work/$name/scripts/debian-root.sh" "$suite" scripts/tarball.sh; fi
-        system=("$work/$name"/build/debian*/root)
-        take_packages "${system[0]%/root}/build/packages" "${system[0]}"
-        rm -rf --one-file-system "${system[0]%/root}"
-    done
 fi
 (cd "$made" && sha256sum -- * >../SHA256SUMS && mv ../SHA256SUMS .)
 if [ -n "$key" ]; then openssl dgst -sha256 -sign "$key" -out "$made/SHA256SUMS.sig" "$made/SHA256SUMS"; fi

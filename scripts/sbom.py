@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What a binary is made of, as SPDX 2.3 in JSON: sbom.py BINARY [--version VERSION] [--root DIR] [--build DIR]
-[--beside PACKAGE...]
+[--beside PACKAGE...] [--libraries]
 
 It names the binary with its checksums, and of each library that it links, directly or not, the Debian package with version, source
 and licences; so too of what is compiled in. --root DIR is where the libraries and dpkg's records are, if not on this system.
 --version is asked of the binary, unless it is given. --build is the build tree, needed when libraries are linked statically
 (SERIESGATE_STATIC). --beside names packages that are delivered with it and not linked, as in an image. The document goes to standard
-output. Its time is SOURCE_DATE_EPOCH, if that is set: the same input then gives the same bytes. Needs
+output, or with --libraries the paths of what it links and of its loader. Its time is SOURCE_DATE_EPOCH, if that is set: the same input then gives the same bytes. Needs
 readelf (Debian: binutils) and the packages that the binary was built with.
 
 Source of the format: https://spdx.github.io/spdx-spec/v2.3/
@@ -98,24 +98,33 @@ class Debian:
         return self._root / path.lstrip("/")
 
 
+def loader(binary):
+    return re.search(r"interpreter: (.+)\]", ask("readelf", "--program-headers", "--wide", str(binary)))[1]
+
+
 def needed(file):
     return re.findall(r"\(NEEDED\).*\[(.+)\]", ask("readelf", "--dynamic", "--wide", str(file)))
 
 
-def linked(binary, debian):
-    """({package} that the binary names, {package} that these name in turn)"""
+def libraries(binary, debian):
+    """{name: path} of what the binary names and of what these name in turn"""
     machine = re.search(r"Machine:\s+(.+)", ask("readelf", "--file-header", str(binary)))[1]
     triplets = {"Advanced Micro Devices X86-64": "x86_64-linux-gnu", "AArch64": "aarch64-linux-gnu"}
     if machine not in triplets:
         fail(f"binaries for {machine} are not known here")
-    named = needed(binary)
-    paths, queue = {}, list(named)
+    paths, queue = {}, needed(binary)
     while queue:
         name = queue.pop()
         if name not in paths:
             paths[name] = debian.library(name, triplets[machine])
             queue += needed(debian.file(paths[name]))
-    direct = {debian.owner(paths[name]) for name in named}
+    return paths
+
+
+def linked(binary, debian):
+    """({package} that the binary names, {package} that these name in turn)"""
+    paths = libraries(binary, debian)
+    direct = {debian.owner(paths[name]) for name in needed(binary)}
     return direct, {debian.owner(path) for path in paths.values()} - direct
 
 
@@ -197,8 +206,12 @@ def main():
     parser.add_argument("--version", default="")
     parser.add_argument("--root", default="/")
     parser.add_argument("--build", default="")
+    parser.add_argument("--libraries", action="store_true")
     parser.add_argument("--beside", nargs="+", default=[], metavar="PACKAGE")
     arguments = parser.parse_args()
+    if arguments.libraries:
+        print(*sorted({loader(arguments.binary), *libraries(arguments.binary, Debian(arguments.root)).values()}), sep="\n")
+        return
     version = arguments.version or ask(str(arguments.binary.resolve()), "--version").split()[-1]
     json.dump(document(arguments.binary, version, Debian(arguments.root), arguments.build, arguments.beside), sys.stdout, indent=2)
     print()

@@ -313,6 +313,10 @@ what_takes_long() {
     part packages packages
     part image script "the image: built and run without an engine" 90 scripts/test-image.sh
     part arm64 script "arm64: cross-compiled, unit tests of the core by emulation" 180 scripts/cross-arm64.sh
+    part release script "a release of this commit, and each of its artefacts tried" 120 sh -euc '
+        scripts/release.sh --snapshot
+        scripts/test-release.sh build/release-artifacts/seriesgate_*.deb build/release-artifacts/seriesgate-*-linux-*.tar.gz \
+            build/release-artifacts/seriesgate-*-image.tar'
     part reproducible script "two builds compared" 60 scripts/test-reproducible.sh
     part histories random_histories release --seconds 600
     part mutants script "30 faults in the source, and which of them the unit tests notice" 120 \

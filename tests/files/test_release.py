@@ -144,9 +144,10 @@ def test_the_source_archive_is_the_same_bytes_wherever_it_is_made(source, key, t
         (tmp_path / "sums.sig").write_bytes(signed.pop("SHA256SUMS.sig"))
         openssl("dgst", "-sha256", "-verify", key[1].with_name("public.pem"), "-signature", tmp_path / "sums.sig", tmp_path / "sums")
     assert first == second
-    assert first.keys() == {"seriesgate-0.1.0.tar.gz", "release-notes.md", "SHA256SUMS"}
+    files = ["release-notes.md", "seriesgate-0.1.0-chart.tgz", "seriesgate-0.1.0.tar.gz"]
+    assert first.keys() == {*files, "SHA256SUMS"}
     assert first["SHA256SUMS"].decode().splitlines() == [
-        f"{hashlib.sha256(first[name]).hexdigest()}  {name}" for name in ("release-notes.md", "seriesgate-0.1.0.tar.gz")]
+        f"{hashlib.sha256(first[name]).hexdigest()}  {name}" for name in files]
     notes = first["release-notes.md"].decode()
     assert notes.startswith("- ") and "## " not in notes and notes.strip() in (source / "CHANGELOG.md").read_text()
 
