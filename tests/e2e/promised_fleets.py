@@ -176,7 +176,7 @@ def promised(share, start_store, keep, tmp_path):
         environments = [clock.environment for clock in clocks[1:]]
         for environment, memory in zip(environments, memories):
             environment |= {**memory.environment, "LD_PRELOAD": f"{environment['LD_PRELOAD']} {memory.library}"}
-        store = None if alone else start_store(clock=clocks[0], kept=kept)
+        store = None if alone else start_store(name=f"store-{len(made)}", clock=clocks[0], kept=kept)
         relay = keep(Relay(store.address)) if relayed else None
         fleet = share(StoreBehindRelay(store, relay) if relay else store, limits, gates=gates,
                       environments=environments, **{"timeout": "1s", **shared})

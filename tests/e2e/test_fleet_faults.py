@@ -1,0 +1,186 @@
+"""A fleet amid random faults, hour after hour, with its promises checked from outside: on what was answered, and what came upstream.
+
+An hour of the gates takes some ten seconds here. In each, gates and the store are killed, stopped, halted, cut off and emptied, and the
+store's clock leaps, while senders go on with series of the hour before and with newcomers. SERIESGATE_FLEET_FAULTS_MINUTES: how long
+(1). SERIESGATE_SEED: the first seed (by the clock without it); each failure says its own.
+"""
+
+import contextlib
+import http.client
+import os
+import random
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from promised_fleets import BATCH, HALF_PAST, LIMIT, OLD, BrokenPromise, holds, later, new
+from promised_fleets import promised  # noqa: F401
+from shared_fleets import GATES, share  # noqa: F401
+from shared_stores import keep, start_store, store_kind  # noqa: F401
+from traffic import identity
+from waiting import eventually
+from world import threading, time
+
+MINUTES = float(os.environ.get("SERIESGATE_FLEET_FAULTS_MINUTES", "1"))
+HOURS = 5  # of one fleet
+pytestmark = [pytest.mark.extended, pytest.mark.timeout(MINUTES * 60 + 300)]
+
+
+class Faults:
+    """Of one hour, by a seed. Each ends before it returns; a gate that was started again has joined."""
+
+    def __init__(self, fleet, chance, kept):
+        self._fleet, self._chance, self._kept = fleet, chance, kept
+        self.done = []
+        self.lost = self.killed = False  # a store's data; a gate
+
+    def __call__(self):
+        for fault in self._chance.sample(self._all(), self._chance.randint(1, 3)):
+            time.sleep(self._chance.uniform(0, 1))
+            self.done.append(fault.__name__)
+            fault()
+
+    def _all(self):
+        return [self.kill_gate, self.stop_gate, self.halt_gate, self.cut_off, self.halt_store, self.kill_store, self.flush, self.leap]
+
+    def _pause(self):
+        time.sleep(self._chance.uniform(0.2, 3))
+
+    def _restart(self, ordinal):
+        self._pause()
+        self._fleet.fleet.restart(ordinal)
+
+    def kill_gate(self):
+        ordinal = self._chance.randrange(GATES)
+        self.killed = True
+        self._fleet.gates[ordinal].crash()
+        self._restart(ordinal)
+
+    def stop_gate(self):
+        ordinal = self._chance.randrange(GATES)
+        self._fleet.gates[ordinal].stop()
+        self._restart(ordinal)
+
+    def halt_gate(self):
+        gate = self._fleet.gates[self._chance.randrange(GATES)]
+        gate.signal(signal.SIGSTOP)
+        self._pause()
+        gate.signal(signal.SIGCONT)
+
+    def cut_off(self):
+        self._fleet.relay.cut()
+        self._pause()
+        self._fleet.relay.mend()
+
+    def halt_store(self):
+        self._fleet.store.stand_still()
+        self._pause()
+        self._fleet.store.go_on()
+
+    def kill_store(self):
+        self.lost |= not self._kept
+        self._fleet.store.kill()
+        self._pause()
+        self._fleet.store.restart()
+
+    def flush(self):
+        self.lost = True
+        assert self._fleet.store.call("FLUSHALL") == b"OK"
+
+    def leap(self):
+        self._fleet.set_of_store(later(self._fleet.now, seconds=self._chance.choice([-5400, -90, 300, 3600, 86_400])))
+        self._pause()
+        self._fleet.set(self._fleet.now)
+
+
+class Sender:
+    """Offers to one gate, over and over, all of OLD and some newcomers. What a gate has once let pass in this hour it lets pass again,
+    and a gate that has joined refuses none of OLD."""
+
+    def __init__(self, fleet, ordinal, newcomers, seed):
+        self._fleet, self._ordinal, self._newcomers = fleet, ordinal, newcomers
+        self._chance = random.Random(seed)
+        self._gate, self._has_joined, self._passed = None, False, set()
+
+    def __call__(self, ended):
+        while not ended.is_set():
+            batch = self._chance.sample(OLD, BATCH - 10) + self._chance.sample(self._newcomers, 10)
+            gate = self._fleet.gates[self._ordinal]
+            if gate is not self._gate:
+                self._gate, self._has_joined, self._passed = gate, False, set()
+            time.sleep(0.02)
+            with contextlib.suppress(OSError, http.client.HTTPException):  # it does not run, or has ended amid the request
+                self._has_joined = self._has_joined or gate.get("/-/ready").status == 200
+                self._look_at(batch, self._fleet.fleet.offer(self._ordinal, batch))
+
+    def _look_at(self, batch, passed):
+        names = {identity(labels) for labels in passed}
+        promised = self._passed | ({identity(labels) for labels in OLD} if self._has_joined else set())
+        refused = {identity(labels) for labels in batch} & promised - names
+        if refused:
+            raise BrokenPromise(f"gate {self._ordinal} refused {len(refused)} that it has to let pass, such as {min(refused)}")
+        self._passed |= names
+
+
+def an_hour(fleet, begun, faults, chance, keeps_places):
+    """Senders and faults at once; then all agree again, and the room is used, and no more. `keeps_places`: a gate was killed in the
+    hour before, and so newcomers may find less room."""
+    fleet.begin(begun)
+    fleet.now = begun
+    newcomers = new(400, start=1000 * int(begun[8:10]) + 10_000 * int(begun[11:13]))
+    ended = threading.Event()
+    with ThreadPoolExecutor(GATES) as pool:
+        senders = [pool.submit(Sender(fleet, ordinal, newcomers, chance.random()), ended) for ordinal in range(GATES)]
+        try:
+            faults()
+        finally:
+            ended.set()
+        for sender in senders:
+            sender.result(60)
+    fleet.fleet.all_are("joined", 40)
+    eventually(lambda: {gate.get("/-/ready").status for gate in fleet.gates} == {200}, "all gates are ready", 20, every=0.05)
+    holds(fleet.flow(), [len(OLD)] * GATES)
+    fleet.set(later(begun, minutes=30))
+    fleet.now = later(begun, minutes=30)
+    if not (keeps_places or faults.killed):
+        fleet.fills_up(newcomers)
+    holds(fleet.flow(), [len(OLD)] * GATES)
+    old, others = fleet.came()
+    if not (faults.lost and faults.killed) and old + others > LIMIT:  # what only a dead gate knew nobody can tell a store that lost it
+        raise BrokenPromise(f"{old} and {others} newcomers came, at a limit of {LIMIT}")
+
+
+def a_fleet_amid_faults(promised, seed):
+    chance = random.Random(seed)
+    kept = chance.random() < 0.5
+    fleet = promised(f"maxHourlySeries: {LIMIT}\n", kept=kept, relayed=True)
+    done, keeps_places = [], False
+    try:
+        for turn in range(GATES):
+            assert fleet.offer(OLD, turn) == len(OLD)
+        for hour in range(HOURS):
+            faults = Faults(fleet, chance, kept)
+            done.append(faults.done)
+            begun = later(HALF_PAST, minutes=30 + 60 * hour, seconds=1)
+            fleet.set(later(begun, seconds=-10))
+            an_hour(fleet, begun, faults, chance, keeps_places)
+            keeps_places = faults.killed
+    except BaseException as error:
+        raise AssertionError(f"seed {seed}, {'kept' if kept else 'not kept'}, faults by hour {done}: {error}") from error
+    for gate in fleet.gates:
+        gate.stop()
+    fleet.store.kill()
+    return done
+
+
+def test_a_fleet_amid_random_faults_keeps_its_promises(promised):
+    first = int(os.environ.get("SERIESGATE_SEED", time.time_ns() // 10**9 % 10**6))
+    until = time.monotonic() + 60 * MINUTES
+    seed, counted = first, 0
+    while time.monotonic() < until:
+        done = a_fleet_amid_faults(promised, seed)
+        counted += sum(map(len, done))
+        seed += 1
+        print(f"seed {seed - 1}: {done}", flush=True)
+    print(f"{seed - first} fleets, {counted} faults; the next seed is {seed}")
