@@ -11,23 +11,25 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<EOF
-usage: scripts/install-deps.sh [--arch ARCH] [--package] [--lint] [--helm] [--unit-tests | --test]
+usage: scripts/install-deps.sh [--arch ARCH] [--package] [--lint] [--emulator] [--helm] [--unit-tests | --test]
   --arch ARCH    for building for this architecture of Debian (this machine's, or arm64)
   --package      also install what scripts/package.sh needs
   --lint         also install what it needs to look at the package
+  --emulator     also install what runs binaries for arm64 on other machines
   --helm         also install what renders the Helm chart in tests (Go and libraries: 600 MB; for scripts/test.sh --all)
   --unit-tests   also install what the unit tests and benchmarks need
   --test         also install what scripts/test.sh needs, and fetch the servers that the tests talk to
 EOF
 }
 
-with_package=no with_lint=no with_helm=no with_unit_tests=no with_tests=no arch=''
+with_package=no with_lint=no with_emulator=no with_helm=no with_unit_tests=no with_tests=no arch=''
 given=("$@")
 while [ $# -gt 0 ]; do
     case $1 in
         --arch) arch=${2?--arch needs an architecture}; shift ;;
         --package) with_package=yes ;;
         --lint) with_lint=yes ;;
+        --emulator) with_emulator=yes ;;
         --helm) with_helm=yes ;;
         --unit-tests) with_unit_tests=yes ;;
         --test) with_unit_tests=yes with_tests=yes ;;
@@ -44,7 +46,7 @@ libraries=(libfmt-dev libyaml-cpp-dev libcli11-dev libxxhash-dev libsnappy-dev l
 foreign='' # behind the names of packages that are for another architecture
 if [ -n "$arch" ] && [ "$arch" != "$(dpkg --print-architecture)" ]; then
     case $arch in
-        arm64) tools+=(aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64-static:qemu-user-static) ;;
+        arm64) tools+=(aarch64-linux-gnu-g++:g++-aarch64-linux-gnu) with_emulator=yes ;;
         *) echo "install-deps: --arch $arch: only arm64 is known" >&2; exit 1 ;;
     esac
     foreign=:$arch
@@ -56,6 +58,7 @@ if [ "$with_package" = yes ]; then
     libraries+=(build-essential debhelper python3) # dpkg-buildpackage asks for these by name
 fi
 if [ "$with_lint" = yes ]; then tools+=(lintian:lintian man:man-db); fi
+if [ "$with_emulator" = yes ]; then tools+=(qemu-aarch64-static:qemu-user-static); fi
 if [ "$with_helm" = yes ]; then
     tools+=(go:golang-go)
     libraries+=(golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev)

@@ -52,11 +52,12 @@ in_debian() { # SUITE ARCHITECTURE FILE
         wait' sh "/src/build/${3##*/}" "$2" "$config" "$port"
 }
 
-# The image of one architecture, out of the archive with both.
+# The image of one architecture, out of the archive with both, in a store that has nothing else.
+fresh_buildah() { buildah --root "$home/fresh" --runroot "$home/fresh-run" "$@"; }
 in_image() { # - ARCHITECTURE FILE
     local container mounted emulator=()
-    container=$("$builder" from --arch "$2" "oci-archive:$3")
-    mounted=$("$builder" mount "$container")
+    container=$(fresh_buildah from --arch "$2" "oci-archive:$3")
+    mounted=$(fresh_buildah mount "$container")
     printf '%s\n' "$config" >"$mounted/etc/seriesgate/first.yaml"
     if [ "$2" != "$native" ]; then
         cp "$(command -v qemu-aarch64-static)" "$mounted/tmp/emulator"
@@ -68,7 +69,8 @@ in_image() { # - ARCHITECTURE FILE
     until [ -e "$shared/end" ]; do sleep 0.1; done
     kill $!
     wait $!
-    "$builder" rm "$container" >/dev/null
+    fresh_buildah rm "$container" >/dev/null
+    fresh_buildah rmi --all --force >/dev/null
 }
 
 culprit_named() {
@@ -124,10 +126,7 @@ for file in "$@"; do
         *-image.tar)
             shared=$home/shared
             for architecture in amd64 arm64; do
-                if [ "$architecture" != "$native" ] && ! command -v qemu-aarch64-static >/dev/null; then
-                    echo "test-release: NOT DONE: the image for $architecture, for want of qemu-user-static"
-                    continue
-                fi
+                if [ "$architecture" != "$native" ]; then scripts/install-deps.sh --emulator; fi
                 name_the_culprit "image, $architecture" "$file" in_image - "$architecture" "$file"
             done
             continue
