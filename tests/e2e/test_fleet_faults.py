@@ -118,7 +118,9 @@ class Sender:
             time.sleep(0.02)
             with contextlib.suppress(OSError, http.client.HTTPException):  # it does not run, or has ended amid the request
                 self._has_joined = self._has_joined or gate.get("/-/ready").status == 200
-                self._look_at(batch, self._fleet.fleet.offer(self._ordinal, batch))
+                passed = self._fleet.fleet.offer(self._ordinal, batch)
+                if gate.running:  # else its successor has answered
+                    self._look_at(batch, passed)
 
     def _look_at(self, batch, passed):
         names = {identity(labels) for labels in passed}
