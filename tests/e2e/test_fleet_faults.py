@@ -102,7 +102,7 @@ class Faults:
 
 class Sender:
     """Offers to one gate, over and over, all of OLD and some newcomers. What a gate has once let pass in this hour it lets pass again,
-    and a gate that has joined refuses none of OLD."""
+    and a gate that has once read what others have admitted refuses none of OLD."""
 
     def __init__(self, fleet, ordinal, newcomers, seed):
         self._fleet, self._ordinal, self._newcomers = fleet, ordinal, newcomers
@@ -117,7 +117,7 @@ class Sender:
                 self._gate, self._has_joined, self._passed = gate, False, set()
             time.sleep(0.02)
             with contextlib.suppress(OSError, http.client.HTTPException):  # it does not run, or has ended amid the request
-                self._has_joined = self._has_joined or gate.get("/-/ready").status == 200
+                self._has_joined = self._has_joined or gate.metric("seriesgate_shared_feed_up") == 1
                 passed = self._fleet.fleet.offer(self._ordinal, batch)
                 if gate.running:  # else its successor has answered
                     self._look_at(batch, passed)
