@@ -51,7 +51,7 @@ std::string certificate_name_of(const timed_stream& peer) {
 }  // namespace
 
 bool is_trusted(const std::optional<net::ip::address>& peer, const server_config& settings) {
-    return peer && !settings.trusted_proxies.empty() && contains(settings.trusted_proxies, core_address(*peer));
+    return peer && contains(settings.trusted_proxies, core_address(*peer));
 }
 
 std::optional<net::ip::address> leased_stream::sender_address() const {
@@ -85,7 +85,8 @@ net::awaitable<void> probe_delay(worker& of) {
 served_connection::served_connection(sender_connection from, service& of)
     : leased_stream(std::move(from)),
       sender(sender_name()),
-      is_of_proxy(is_trusted(sender_address(), of.self.shared.settings)),
+      is_of_proxy(!of.self.shared.settings.trusted_proxies.empty() &&
+                  is_trusted(sender_address(), of.self.shared.settings)),
       certificate_name(certificate_name_of(stream)),
       offered(of),
       self(of.self) {
