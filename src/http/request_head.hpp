@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/sender_address.hpp"
 #include "http/route_table.hpp"
 #include "http/worker.hpp"
 #include "net/http_fields.hpp"

@@ -10,6 +10,7 @@
 
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
+#include "core/sender_address.hpp"
 #include "core/text.hpp"
 #include "net/http_messages.hpp"
 
@@ -139,8 +140,9 @@ struct charged_meter : header_meter {
 };
 
 bool begins_with_proxy_header(const flat_buffer& begin) {
+    constexpr std::size_t telling_bytes = 6;  // empty lines have fewer
     const std::string_view text{static_cast<const char*>(begin.cdata().data()), begin.size()};
-    return parse_proxy_header(text).state != proxy_header_state::absent;
+    return text.size() >= telling_bytes && parse_proxy_header(text).state != proxy_header_state::absent;
 }
 
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, incoming_request& current) {
@@ -149,11 +151,9 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
     charged_meter meter{bounds.header_bytes_max, current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
     if (error == http::error::header_limit) co_return header_too_large(bounds.header_bytes_max);
-    if (error && is_invalid_http(error) && begins_with_proxy_header(peer.buffer)) {
-        reply rejected = malformed_http(
+    if (error && is_invalid_http(error) && begins_with_proxy_header(peer.buffer))
+        co_return malformed_http(
             "a PROXY header, which the gate takes once, with server.proxyProtocol, and from server.trustedProxies");
-        co_return rejected;
-    }
     if (error) co_return unreadable(peer.self, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());

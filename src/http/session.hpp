@@ -1,6 +1,7 @@
 /// Serves one connection: its requests one after the other, on one thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>

@@ -63,7 +63,7 @@ TEST_CASE("a network is written as it was read, and has no bits after its prefix
         CHECK(parse_ip_network(text)->to_string() == text);
     CHECK(parse_ip_network("192.0.2.1/32")->to_string() == "192.0.2.1");
     for (const std::string text : {"10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/8 ", "/8",
-                                    "::/129", "2001:db8::1/32", "10.0.0.0/8/8", "10/8", "10.0.0.0/255.0.0.0", ""}) {
+                                   "::/129", "2001:db8::1/32", "10.0.0.0/8/8", "10/8", "10.0.0.0/255.0.0.0", ""}) {
         INFO(text);
         CHECK_FALSE(parse_ip_network(text));
     }
@@ -109,25 +109,25 @@ TEST_CASE("version 1 is a line with the sender's address") {
 
 TEST_CASE("a line that is not exactly of version 1 is malformed") {
     for (const std::string line : {"PROXY TCP4 192.0.2.7 192.0.2.1 56324\r\n",
-                                    "PROXY TCP4 192.0.2.7 192.0.2.1 56324 443 1\r\n",
-                                    "PROXY TCP4 192.0.2.7 192.0.2.1 56324 443 \r\n",
-                                    "PROXY TCP4  192.0.2.7 192.0.2.1 56324 443\r\n",
-                                    "PROXY  TCP4 192.0.2.7 192.0.2.1 56324 443\r\n",
-                                    "PROXY TCP4 192.0.2.7 192.0.2.1 56324 65536\r\n",
-                                    "PROXY TCP4 192.0.2.7 192.0.2.1 056 443\r\n",
-                                    "PROXY TCP4 192.0.2.7 192.0.2.1 +1 443\r\n",
-                                    "PROXY TCP4 192.0.2.07 192.0.2.1 1 443\r\n",
-                                    "PROXY TCP4 ::1 ::1 1 443\r\n",
-                                    "PROXY TCP6 192.0.2.7 192.0.2.1 1 443\r\n",
-                                    "PROXY TCP4 192.0.2.7\r\n",
-                                    "PROXY TCP4\r\n",
-                                    "PROXY \r\n",
-                                    "PROXY tcp4 192.0.2.7 192.0.2.1 1 443\r\n",
-                                    "PROXY UDP4 192.0.2.7 192.0.2.1 1 443\r\n",
-                                    "PROXY UNKNOWNS\r\n",
-                                    "PROXY TCP4 192.0.2.7 192.0.2.1 1 443\n",
-                                    "PROXY TCP4 192.0.2.7\t192.0.2.1 1 443\r\n",
-                                    "PROXY \n"})
+                                   "PROXY TCP4 192.0.2.7 192.0.2.1 56324 443 1\r\n",
+                                   "PROXY TCP4 192.0.2.7 192.0.2.1 56324 443 \r\n",
+                                   "PROXY TCP4  192.0.2.7 192.0.2.1 56324 443\r\n",
+                                   "PROXY  TCP4 192.0.2.7 192.0.2.1 56324 443\r\n",
+                                   "PROXY TCP4 192.0.2.7 192.0.2.1 56324 65536\r\n",
+                                   "PROXY TCP4 192.0.2.7 192.0.2.1 056 443\r\n",
+                                   "PROXY TCP4 192.0.2.7 192.0.2.1 +1 443\r\n",
+                                   "PROXY TCP4 192.0.2.07 192.0.2.1 1 443\r\n",
+                                   "PROXY TCP4 ::1 ::1 1 443\r\n",
+                                   "PROXY TCP6 192.0.2.7 192.0.2.1 1 443\r\n",
+                                   "PROXY TCP4 192.0.2.7\r\n",
+                                   "PROXY TCP4\r\n",
+                                   "PROXY \r\n",
+                                   "PROXY tcp4 192.0.2.7 192.0.2.1 1 443\r\n",
+                                   "PROXY UDP4 192.0.2.7 192.0.2.1 1 443\r\n",
+                                   "PROXY UNKNOWNS\r\n",
+                                   "PROXY TCP4 192.0.2.7 192.0.2.1 1 443\n",
+                                   "PROXY TCP4 192.0.2.7\t192.0.2.1 1 443\r\n",
+                                   "PROXY \n"})
         check_malformed(line, line.size());
     check_malformed("PROXY UNKNOWN " + std::string(200, 'x'), proxy_line_bytes_max);
     check_malformed("PROXY " + std::string(65536, 'x'), proxy_line_bytes_max);
@@ -219,8 +219,8 @@ TEST_CASE("what a sender writes itself counts for nothing") {
 
 TEST_CASE("a list that a trusted proxy has not left readable names nobody") {
     for (const std::string line : {"unknown", "203.0.113.9 10.0.0.1", "203.0.113.9, unknown", "203.0.113.9, [10.0.0.1",
-                                    "203.0.113.9, 10.0.0.1:", "203.0.113.9, 10.0.0.1:65536", "203.0.113.9, [10.0.0.1]",
-                                    "203.0.113.9, unknown, 10.0.0.1", "203.0.113.9, _hidden", "203.0.113.9, [::1]x"}) {
+                                   "203.0.113.9, 10.0.0.1:", "203.0.113.9, 10.0.0.1:65536", "203.0.113.9, [10.0.0.1]",
+                                   "203.0.113.9, unknown, 10.0.0.1", "203.0.113.9, _hidden", "203.0.113.9, [::1]x"}) {
         INFO(line);
         CHECK(by_list({line}) == "none");
     }
