@@ -72,7 +72,7 @@ if [ "$with_tests" = yes ]; then
             chromium:chromium chromedriver:chromium-driver buildah:buildah git:git
             man:man-db zsh:zsh fish:fish)
     libraries+=(libclang-rt-dev ca-certificates libnss-wrapper python3 python3-pytest python3-pytest-timeout
-                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema python3-yaml python3-kubernetes python3-selenium debootstrap haproxy nginx openssl)
+                python3-pytest-xdist python3-snappy python3-protobuf python3-jsonschema python3-yaml python3-kubernetes python3-selenium debootstrap haproxy nginx libnginx-mod-stream openssl)
 fi
 
 boost_packages() { # VERSION: the parts of Boost that seriesgate uses, in that version

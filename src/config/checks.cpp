@@ -26,6 +26,7 @@ const std::string body_key = "server.maxRequestBytes";
 const std::string decoded_key = "server.maxDecodedBytes";
 const std::string inflight_key = "server.maxInflightBytes";
 const std::string replicas_key = "upstream.replicateTo";
+const std::string proxies_key = "server.trustedProxies";
 
 /// A store and the key that its own keys stand below.
 struct named_store {
@@ -236,7 +237,20 @@ void check_ignored_labels(const config& read, config_report& report) {
     }
 }
 
+/// Without one, nobody could connect as the key says.
+void check_proxies(const config& read, config_report& report) {
+    if (read.server.proxy_protocol && read.server.trusted_proxies.empty() && !report.has_errors(proxies_key))
+        report.add_at(keys{"server.proxyProtocol"}, "needs " + proxies_key + ": whose headers to believe");
+}
+
 // --- warnings
+
+void lint_proxies(const config& read, config_report& report) {
+    const std::vector<ip_network>& trusted = read.server.trusted_proxies;
+    for (std::size_t i = 0; i < trusted.size(); ++i)
+        if (trusted[i] == parse_ip_network("0.0.0.0/0") || trusted[i] == parse_ip_network("::/0"))
+            report.warn_at(keys{key_of_item(proxies_key, i)}, "is everybody: each sender says itself who it is");
+}
 
 /// @param section that the keys stand in, with a dot behind it; empty for the global maxima. What is inherited has been
 /// looked at where it stands.
@@ -459,6 +473,7 @@ void check_config(const config& read, config_report& report) {
     check_ignored_labels(read, report);
     check_active_maxima(read, report);
     check_warm_start(read, report);
+    check_proxies(read, report);
 }
 
 void lint_config(const config& read, config_report& report) {
@@ -470,6 +485,7 @@ void lint_config(const config& read, config_report& report) {
     lint_stores(read, report);
     lint_reject_status(read.rules, report);
     lint_fleet(read, report);
+    lint_proxies(read, report);
     report.sort_by_line();
 }
 

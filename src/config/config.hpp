@@ -13,6 +13,7 @@
 #include "config/redis_config.hpp"
 #include "config/web_config.hpp"
 #include "core/secret_text.hpp"
+#include "core/sender_address.hpp"
 #include "limit/rules.hpp"
 
 /// What the process is told to do: plain values, checked once at the start, never changed after.
@@ -115,8 +116,10 @@ struct server_config {
     std::chrono::milliseconds write_timeout = std::chrono::seconds{30};      ///< for the sender to read its answer
     std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};        ///< a connection between requests
     std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};      ///< SIGTERM to exit, at most
-    std::vector<std::string> hosts;  ///< names by which browsers may ask; empty: any
-    std::string takeover_socket;     ///< where another gate asks for this one's place; empty: in state.dir
+    std::vector<std::string> hosts;           ///< names by which browsers may ask; empty: any
+    bool proxy_protocol = false;              ///< connections from trusted_proxies begin with its header
+    std::vector<ip_network> trusted_proxies;  ///< believed about whose connection or request it is
+    std::string takeover_socket;              ///< where another gate asks for this one's place; empty: in state.dir
 
     bool operator==(const server_config&) const = default;
 };

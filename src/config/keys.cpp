@@ -7,6 +7,7 @@
 #include "config/endpoint.hpp"
 #include "config/scalars.hpp"
 #include "core/path_tenant.hpp"
+#include "core/sender_address.hpp"
 
 namespace seriesgate {
 namespace {
@@ -169,6 +170,21 @@ value_type<std::string> hosts() {
         return good;
     };
     return type;
+}
+
+value_type<ip_network> networks() {
+    return scalar_type<ip_network>(
+        described("IP address or network", "", R"("type":"string")"),
+        [](std::string_view text, ip_network& target) -> std::string {
+            const auto read = parse_ip_network(text);
+            if (!read)
+                return in_quotes(text) +
+                       " is no IP address or network, such as 10.0.0.5, 10.1.0.0/16 or fd00::/8 (no bits after the "
+                       "prefix)";
+            target = *read;
+            return "";
+        },
+        [](const ip_network& value) { return value.to_string(); });
 }
 
 value_type<std::string> namespaces() {
@@ -509,6 +525,12 @@ std::vector<config_key> server_keys() {
             list_type<std::vector<std::string>>("list of hosts, `name` or `name:port`", hosts(), 64),
             "Names by which browsers may ask, such as that of a proxy; with any, they may use no other.",
             "[gate.example.org]"),
+        key("server.proxyProtocol", at_restart, in<server, &server_config::proxy_protocol>{}, flags(),
+            "Whether connections to `listen` from `server.trustedProxies` begin with a PROXY protocol header, 1 or 2."),
+        key("server.trustedProxies", at_restart, in<server, &server_config::trusted_proxies>{},
+            list_type<std::vector<ip_network>>("list of IP addresses and networks", networks(), 64),
+            "Whom to believe about the sender: PROXY protocol, `X-Forwarded-For`, `Forwarded`.",
+            "[10.0.0.5, 10.1.0.0/16, 'fd00::/8']"),
         key("server.takeoverSocket", at_restart, in<server, &server_config::takeover_socket>{}, paths(),
             "Where a gate that is started with `--takeover` asks this one; empty: `takeover` in `state.dir`."),
     };

@@ -13,8 +13,9 @@ namespace seriesgate {
 struct connection_registry::entry {
     socket_handle socket;
     clock::time_point since;
-    std::optional<connection_bound> over{};  ///< for an overflow connection
-    scope* house = nullptr;                  ///< regulars_ or overflow_
+    std::optional<connection_bound> over{};    ///< for an overflow connection
+    std::optional<net::ip::address> sender{};  ///< of a proxy's connection
+    scope* house = nullptr;                    ///< regulars_ or overflow_
     row::iterator in_house{};
     std::optional<peer_map::iterator> peer{};
     row::iterator of_peer{};
@@ -74,14 +75,49 @@ void connection_registry::append(scope& to, row& one, connection_stage first) {
     of_stage.splice(of_stage.end(), one);
 }
 
-bool connection_registry::make_room_for_handshake(const std::optional<net::ip::address>& peer) {
+bool connection_registry::set_sender(entry& which, const net::ip::address& sender, clock::time_point now) {
+    const net::ip::address peer = network_of(sender);
+    row of_peer{&which};  // allocated before any change
+
+    const std::scoped_lock lock{mutex_};
+    if (which.given_up) return false;
+    assert(!which.peer && !which.sender);
+    which.sender = sender;
+    if (which.over) return true;
+    const auto whose = peers_.find(peer);
+    if (whose != peers_.end() && bounds_.per_peer != 0 &&
+        !make_room(whose->second, bounds_.per_peer, connection_bound::per_peer, now)) {
+        which.over = connection_bound::per_peer;
+        if (!make_room(overflow_, overflow_max, *which.over, now)) {
+            metrics_.connections_turned_away[*which.over].add();
+            return false;
+        }
+        row& of_stage = overflow_.at(which.stage);
+        of_stage.splice(of_stage.end(), regulars_.at(which.stage), which.in_house);
+        which.house = &overflow_;
+        return true;
+    }
+    if (which.stage == connection_stage::tls_handshake && !make_room_among_handshakes_of(peer)) {
+        metrics_.connections_turned_away[connection_bound::handshakes].add();
+        return false;
+    }
+    which.peer = peers_.try_emplace(peer).first;
+    which.of_peer = of_peer.begin();
+    append((*which.peer)->second, of_peer, which.stage);
+    return true;
+}
+
+bool connection_registry::make_room_among_handshakes_of(const std::optional<net::ip::address>& peer) {
     constexpr auto stage = connection_stage::tls_handshake;
     const auto whose = peer ? peers_.find(*peer) : peers_.end();
-    if (whose != peers_.end() && whose->second.at(stage).size() >= handshakes_of_peer_max(bounds_.handshakes) &&
-        !give_up_oldest(whose->second, stage, connection_bound::handshakes))
-        return false;
-    return regulars_.at(stage).size() < bounds_.handshakes ||
-           give_up_oldest(regulars_, stage, connection_bound::handshakes);
+    return whose == peers_.end() || whose->second.at(stage).size() < handshakes_of_peer_max(bounds_.handshakes) ||
+           give_up_oldest(whose->second, stage, connection_bound::handshakes);
+}
+
+bool connection_registry::make_room_for_handshake(const std::optional<net::ip::address>& peer) {
+    constexpr auto stage = connection_stage::tls_handshake;
+    return make_room_among_handshakes_of(peer) && (regulars_.at(stage).size() < bounds_.handshakes ||
+                                                   give_up_oldest(regulars_, stage, connection_bound::handshakes));
 }
 
 bool connection_registry::give_up_oldest(scope& within, connection_stage stage, connection_bound reason) {
@@ -189,6 +225,14 @@ connection_lease::connection_lease(connection_registry& registry, std::unique_pt
 void connection_lease::leave::operator()(connection_registry::entry* which) const noexcept {
     registry->leave(*which);
     delete which;
+}
+
+bool connection_lease::set_sender(const net::ip::address& sender, connection_registry::clock::time_point now) {
+    return entry_.get_deleter().registry->set_sender(*entry_, sender, now);
+}
+
+const std::optional<net::ip::address>& connection_lease::sender() const noexcept {
+    return entry_->sender;
 }
 
 bool connection_lease::has_asked() const noexcept {

@@ -25,7 +25,7 @@ enum class connection_stage : std::uint8_t {
     waiting,        ///< for the first byte of a request; no request is open
     receiving,      ///< from the first byte of a request to its last
     working,        ///< until the answer is written; never closed for others
-    tls_handshake,  ///< handshake in progress
+    tls_handshake,  ///< handshake in progress; or the PROXY header before it, also without TLS
     count_
 };
 
@@ -71,7 +71,7 @@ class connection_registry {
 
     /// Registers a connection, and makes room if necessary.
     /// @param socket must stay open until the lease ends.
-    /// @param peer nothing for a unix socket: only the total bounds it.
+    /// @param peer nothing for a unix socket, and until set_sender(): only the total bounds it.
     /// @param first waiting, or tls_handshake: at maxHandshakes the oldest handshake is closed.
     /// @return an empty lease if not even an overflow place is free. It is counted; close the connection.
     connection_lease admit(socket_handle socket, const std::optional<net::ip::address>& peer,
@@ -111,7 +111,9 @@ class connection_registry {
     using peer_map = std::map<net::ip::address, scope>;
 
     static void append(scope& to, row& one, connection_stage first);
+    bool set_sender(entry& which, const net::ip::address& sender, clock::time_point now);
     bool make_room_for_handshake(const std::optional<net::ip::address>& peer);
+    bool make_room_among_handshakes_of(const std::optional<net::ip::address>& peer);
     bool give_up_oldest(scope& within, connection_stage stage, connection_bound reason);
     std::optional<connection_bound> bound_reached(const std::optional<net::ip::address>& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
@@ -150,6 +152,14 @@ class connection_lease {
     /// @return false if the registry has closed the connection: stop, and do not process its data.
     [[nodiscard]] bool enter(connection_stage next,
                              connection_registry::clock::time_point now = connection_registry::clock::now());
+
+    /// From now on a proxy's connection counts as its sender's, with that peer's bounds; it may become an overflow one.
+    /// Admit it without a peer, and call this at most once.
+    /// @return false if it has been closed, or not even an overflow place is free (counted): stop.
+    [[nodiscard]] bool set_sender(const net::ip::address& sender,
+                                  connection_registry::clock::time_point now = connection_registry::clock::now());
+    /// Nothing until set_sender(): the socket's own address holds.
+    [[nodiscard]] const std::optional<net::ip::address>& sender() const noexcept;
 
     /// Whether a request has ever begun on this connection.
     [[nodiscard]] bool has_asked() const noexcept;

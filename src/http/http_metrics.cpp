@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, counter_by<connection_bound>::size> conne
 constexpr std::array<std::string_view, counter_by<handshake_outcome>::size> handshake_outcome_names{
     "completed", "timeout", "given_up", "closed", "plain_http", "certificate", "failed"};
 
+constexpr std::array<std::string_view, counter_by<proxy_header_outcome>::size> proxy_header_outcome_names{
+    "completed", "timeout", "given_up", "closed", "malformed", "untrusted"};
+
 constexpr std::array<std::string_view, counter_by<connection_wait>::size> connection_wait_names{"request", "reading",
                                                                                                 "ending"};
 
@@ -42,6 +45,11 @@ std::string_view name_of(connection_bound bound) noexcept {
 std::string_view name_of(handshake_outcome outcome) noexcept {
     assert(outcome < handshake_outcome::count_);
     return handshake_outcome_names[static_cast<std::size_t>(outcome)];
+}
+
+std::string_view name_of(proxy_header_outcome outcome) noexcept {
+    assert(outcome < proxy_header_outcome::count_);
+    return proxy_header_outcome_names[static_cast<std::size_t>(outcome)];
 }
 
 void write(exposition& out, const http_metrics& metrics) {
@@ -74,6 +82,9 @@ void write(exposition& out, const http_metrics& metrics) {
     write_counters(out, "seriesgate_connections_timed_out_total",
                    "Connections from senders closed because they took too long, by what was waited for.", "waiting_for",
                    metrics.connections_timed_out);
+    write_counters(out, "seriesgate_proxy_headers_total",
+                   "Connections that had to begin with a PROXY protocol header, or must not, by what came of it.",
+                   "outcome", metrics.proxy_headers);
     write_gauge(out, "seriesgate_tls_handshakes_running", "TLS handshakes with senders that have not come to an end.",
                 metrics.handshakes_running);
     write_counters(out, "seriesgate_tls_handshakes_total", "TLS handshakes with senders, by what came of them.",

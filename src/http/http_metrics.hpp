@@ -53,6 +53,19 @@ enum class handshake_outcome : std::uint8_t {
     count_
 };
 std::string_view name_of(handshake_outcome outcome) noexcept;
+
+/// What became of a connection that had to begin with a PROXY header, or must not.
+enum class proxy_header_outcome : std::uint8_t {
+    completed,
+    timeout,    ///< not complete within server.handshakeTimeout
+    given_up,   ///< closed to make room for others
+    closed,     ///< by the peer
+    malformed,  ///< or no header at all
+    untrusted,  ///< a header from a peer outside of server.trustedProxies; only with TLS, else HTTP rejects it
+    count_
+};
+std::string_view name_of(proxy_header_outcome outcome) noexcept;
+
 /// Why a connection timed out: the sender was too slow with this.
 enum class connection_wait : std::uint8_t {
     request,  ///< the next request: server.idleTimeout
@@ -80,6 +93,7 @@ struct http_metrics {
     counter_by<connection_bound> connections_given_up;     ///< closed to make room for others
     counter_by<connection_bound> connections_turned_away;  ///< no room
     counter_by<connection_wait> connections_timed_out;
+    counter_by<proxy_header_outcome> proxy_headers;
 
     alignas(64) gauge handshakes_running;
     counter_by<handshake_outcome> handshakes;

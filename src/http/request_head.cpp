@@ -204,6 +204,17 @@ std::string_view site_fault_of(const request_header& header, std::span<const std
     return {};
 }
 
+std::string forwarded_sender(const request_header& header, std::span<const ip_network> trusted) {
+    forwarded_chain listed{trusted}, forwarded{trusted};
+    const auto [first, last] = header.equal_range("X-Forwarded-For");
+    for (auto line = first; line != last; ++line) listed.add_list(line->value());
+    const auto [first_other, last_other] = header.equal_range(http::field::forwarded);
+    for (auto line = first_other; line != last_other; ++line) forwarded.add_forwarded(line->value());
+    const forwarded_chain& said = listed.is_empty() ? forwarded : listed;
+    const bool is_agreed = listed.is_empty() || forwarded.is_empty() || listed.sender() == forwarded.sender();
+    return is_agreed && said.sender() ? said.sender()->to_string() : "";
+}
+
 bool expects_continue(const request_header& header) {
     if (header.version() == 10) return false;  // HTTP/1.0 would take 100 for the answer
     const auto expect = header.find(http::field::expect);
@@ -211,12 +222,13 @@ bool expects_continue(const request_header& header) {
 }
 
 net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to,
-                                                  const served_connection& peer, access_decision& who) {
+                                                  const served_connection& peer, std::string_view sender,
+                                                  access_decision& who) {
     access_control& access = peer.self.shared.access;
     const access_question asked = question_of(header, to, peer.certificate_name, peer.self.shared.tenant_header);
     access_decision decided = access.decide(asked);
     if (decided.is == access_verdict::unchecked) {
-        const password_verdict made = co_await check_password(peer.self, peer.sender, *decided.unchecked);
+        const password_verdict made = co_await check_password(peer.self, sender, *decided.unchecked);
         if (made == password_verdict::right) decided = access.decide(asked);
         if (made == password_verdict::wrong) decided.is = access_verdict::unauthenticated;
     }

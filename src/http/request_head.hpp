@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/sender_address.hpp"
 #include "http/route_table.hpp"
 #include "http/worker.hpp"
 #include "net/http_fields.hpp"
@@ -38,18 +39,24 @@ std::string_view fault_of(const request_header& header, std::string_view tenant_
 /// Source: W3C, Fetch Metadata Request Headers; RFC 6454, section 7.
 std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts);
 
+/// The sender by X-Forwarded-For or Forwarded, see forwarded_chain. Empty if there is none, if it is unreadable, or if
+/// both are there and disagree: a proxy may write one and pass the other on. Only for requests of trusted proxies.
+std::string forwarded_sender(const request_header& header, std::span<const ip_network> trusted);
+
 /// Whether the sender waits for 100 Continue before the body. Source: RFC 9110, section 10.1.1.
 bool expects_continue(const request_header& header);
 
 // --- Authentication, after the header and before the body.
 
 /// Authenticates and authorizes one request. Another thread checks an unknown password, within
-/// access_control::wait_max. `header` and `peer` must outlive the call.
+/// access_control::wait_max. Arguments must outlive the call.
 /// @param to null if the path does not exist.
+/// @param sender whose turn it is to have a password checked.
 /// @param who gets the decision about the sender, also on denial.
 /// @return the answer on denial; nothing if granted. Threads: the worker's.
 net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to,
-                                                  const served_connection& peer, access_decision& who);
+                                                  const served_connection& peer, std::string_view sender,
+                                                  access_decision& who);
 
 /// Adds the configured answer headers, without replacing existing ones.
 void add_answer_headers(const access_control& access, http::fields& headers);

@@ -10,6 +10,7 @@
 
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
+#include "core/sender_address.hpp"
 #include "core/text.hpp"
 #include "net/http_messages.hpp"
 
@@ -138,12 +139,21 @@ struct charged_meter : header_meter {
     }
 };
 
+bool begins_with_proxy_header(const flat_buffer& begin) {
+    constexpr std::size_t telling_bytes = 6;  // empty lines have fewer
+    const std::string_view text{static_cast<const char*>(begin.cdata().data()), begin.size()};
+    return text.size() >= telling_bytes && parse_proxy_header(text).state != proxy_header_state::absent;
+}
+
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, incoming_request& current) {
     const server_config& bounds = peer.self.shared.settings;
     peer.allow(std::min(bounds.header_timeout, bounds.read_timeout));
     charged_meter meter{bounds.header_bytes_max, current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
     if (error == http::error::header_limit) co_return header_too_large(bounds.header_bytes_max);
+    if (error && is_invalid_http(error) && begins_with_proxy_header(peer.buffer))
+        co_return malformed_http(
+            "a PROXY header, which the gate takes once, with server.proxyProtocol, and from server.trustedProxies");
     if (error) co_return unreadable(peer.self, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
@@ -255,11 +265,14 @@ reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> annou
 net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_request& current) {
     auto rejected = co_await read_header(peer, current);
     if (!rejected) {
+        if (peer.is_of_proxy)
+            current.proxied_for = forwarded_sender(current.header, peer.self.shared.settings.trusted_proxies);
         rejected = check(peer, current);
         const bool is_sound = !rejected || !rejected->close;
         if (is_sound && peer.self.shared.access.asks()) {
             // Before any further error, so that strangers learn nothing.
-            auto denied = co_await authenticate(current.header, current.to, peer, current.who);
+            auto denied =
+                co_await authenticate(current.header, current.to, peer, sender_of(current, peer), current.who);
             if (denied) {
                 rejected = std::move(denied);
                 current.skips_body = false;  // close instead of reading on for an unauthorized sender

@@ -32,6 +32,7 @@ struct incoming_request {
     bool skips_body = false;    ///< answer first, then read and drop the rest of the body
     bool is_probe = false;      ///< see header_verdict
     access_decision who{};      ///< set by authentication
+    std::string proxied_for{};  ///< the sender that a trusted proxy names; empty: the connection's
 
     explicit incoming_request(inflight_room& room) : memory(room) { parser.on_chunk_header(check_chunk_extension); }
 
@@ -39,6 +40,11 @@ struct incoming_request {
     [[nodiscard]] bool is_head() const { return parser.get().method() == http::verb::head; }
     [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion && !is_probe; }
 };
+
+/// As in logs and answers, and for turns.
+inline std::string_view sender_of(const incoming_request& current, const served_connection& peer) {
+    return current.proxied_for.empty() ? peer.sender : current.proxied_for;
+}
 
 /// The user's bound tenant, or the one that the header names.
 inline std::string_view tenant_for(const incoming_request& current, std::string_view tenant_header) {

@@ -100,18 +100,26 @@ void server::close() {
     acceptor_.close_quietly();
 }
 
+proxy_header_rule server::rule_for(const std::optional<net::ip::address>& peer) const {
+    if (!at_.has_proxy_protocol) return proxy_header_rule::ignored;
+    return is_trusted(peer, at_.front.self.shared.settings) ? proxy_header_rule::required : proxy_header_rule::refused;
+}
+
 void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();
-    const auto address = network_of(peer);
+    const proxy_header_rule rule = rule_for(ip_address_of(peer));
+    const bool is_of_proxy = rule == proxy_header_rule::required;
+    const auto address = is_of_proxy ? std::nullopt : network_of(peer);  // a proxy's is its sender's
     const socket_handle handle = socket.handle();
-    const auto first = at_.tls != nullptr ? connection_stage::tls_handshake : connection_stage::waiting;
+    const bool is_arrival = at_.arrivals != nullptr && (at_.arrivals->has_tls() || is_of_proxy);
+    const auto first = is_arrival ? connection_stage::tls_handshake : connection_stage::waiting;
     connection_lease lease = at_.connections.admit(handle, address, connection_registry::clock::now(), first);
     if (lease) {
         set_no_delay(socket);
         sender_connection made{std::move(socket), std::move(lease)};
-        if (at_.tls != nullptr)
-            at_.tls->take(std::move(made), at_.front);
+        if (is_arrival)
+            at_.arrivals->take(std::move(made), at_.front, rule);
         else
             serve_here(std::move(made), at_.front);
     }

@@ -21,7 +21,8 @@ struct entrance {
     service& front;  ///< of the acceptor thread
     connection_registry& connections;
     std::vector<service*> workers{};  ///< empty: the acceptor thread serves everything
-    handshakes* tls = nullptr;        ///< null: plain
+    handshakes* arrivals = nullptr;   ///< for PROXY headers and TLS; null: neither
+    bool has_proxy_protocol = false;
 };
 
 /// One listener for all workers. Senders keep few, long connections; SO_REUSEPORT would spread them unevenly.
@@ -65,6 +66,7 @@ class server {
 
   private:
     net::awaitable<error_code> accept_one();
+    [[nodiscard]] proxy_header_rule rule_for(const std::optional<net::ip::address>& peer) const;
     void take(stream_socket socket, const stream_endpoint& peer);
     void pass_on(sender_connection from);
 };

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "core/sender_address.hpp"
 #include "http/request_head.hpp"
 #include "http/request_reading.hpp"
 #include "net/event_loop.hpp"
@@ -56,7 +57,7 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
                          .is_head = current.is_head(),
                          .body = std::move(current.parser.get().body()),
                          .memory = current.memory,
-                         .sender = peer.sender,
+                         .sender = sender_of(current, peer),
                          .user = current.who.user,
                          .tenant = tenant_for(current, peer.self.shared.tenant_header),
                          .tenant_is_bound = !current.who.bound_tenant.empty(),
@@ -108,7 +109,7 @@ void tell_rejection(const served_connection& peer, const incoming_request& curre
     const auto requests = shared.rejections.count(*answer.rejected, 1);
     if (!requests) return;
     log::write(log::level::warn, "requests rejected",
-               describe_rejection(answer, *requests, peer.sender, current.who.user,
+               describe_rejection(answer, *requests, sender_of(current, peer), current.who.user,
                                   tenant_for(current, shared.tenant_header)));
 }
 
@@ -117,7 +118,7 @@ constexpr std::size_t logged_path_bytes_max = 200;
 void log_answer(const served_connection& peer, const incoming_request& current, unsigned status) {
     if (!log::is_written(log::level::debug)) return;
     const std::chrono::duration<double> took = monotonic_clock::now() - current.began;
-    log::debug("request answered", {{"sender", peer.sender},
+    log::debug("request answered", {{"sender", sender_of(current, peer)},
                                     {"user", current.who.user},
                                     {"tenant", tenant_for(current, peer.self.shared.tenant_header)},
                                     {"method", std::string_view{current.header.method_string()}},
@@ -167,6 +168,23 @@ constexpr std::string_view words_of_plain_http = "plain HTTP";
 bool is_about_certificates(std::string_view failure) {
     constexpr std::string_view words[]{"certificate", "unknown CA", "issuer"};
     return std::ranges::any_of(words, [failure](auto each) { return failure.find(each) != std::string_view::npos; });
+}
+
+/// Of a connection's begin, at a time.
+constexpr std::size_t begin_read_bytes = 1024;
+
+std::string_view text_of(const flat_buffer& bytes) {
+    return {static_cast<const char*>(bytes.cdata().data()), bytes.size()};
+}
+
+/// A session that has already been sent something.
+std::unique_ptr<tls_session> begun_session(std::shared_ptr<const tls_context> context, std::string_view read_ahead) {
+    auto made = std::make_unique<tls_session>(std::move(context));
+    if (read_ahead.empty()) return made;
+    const net::mutable_buffer room = made->input_room();
+    if (room.size() < read_ahead.size()) throw std::bad_alloc{};
+    made->take_input(net::buffer_copy(room, net::buffer(read_ahead)));
+    return made;
 }
 
 handshake_outcome outcome_of(error_code error, std::string_view failure) {
@@ -225,23 +243,66 @@ void serve_there(sender_connection from, service& offered) {
     if (moved) serve_here(std::move(*moved), offered);
 }
 
-void handshakes::take(sender_connection from, service& then) {
+void handshakes::take(sender_connection from, service& then, proxy_header_rule rule) {
     auto moved = moved_to(io_, std::move(from));
-    if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then), connection_failed);
+    if (moved) spawn(io_.get_executor(), shake(std::move(*moved), then, rule), connection_failed);
 }
 
-net::awaitable<void> handshakes::shake(sender_connection from, service& then) {
-    auto made = co_await secure(std::move(from));
+net::awaitable<void> handshakes::shake(sender_connection from, service& then, proxy_header_rule rule) {
+    leased_stream one{std::move(from)};
+    one.stream.expires_after(shared_.settings.handshake_timeout);
+    flat_buffer begin{proxy_header_bytes_max + begin_read_bytes};
+    if (rule != proxy_header_rule::ignored) {
+        const bool goes_on = co_await take_proxy_header(one, begin, rule == proxy_header_rule::required);
+        if (!goes_on) co_return;
+    }
+    std::string read_ahead{text_of(begin)};
+    if (!has_tls()) {
+        const bool is_kept = one.lease.enter(connection_stage::waiting);
+        if (is_kept) serve_there(std::move(one).release(std::move(read_ahead)), then);
+        co_return;
+    }
+    one.stream.start_tls(begun_session(context_(), read_ahead));
+    auto made = co_await secure(one);
     if (made) serve_there(std::move(*made), then);
 }
 
-net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_connection from) {
-    from.tls = std::make_unique<tls_session>(context_());
+/// Takes the header off the front of `begin`, and its sender for the connection's. Of an untrusted peer, anything else
+/// stays for the handshake.
+/// @return false: close the connection.
+net::awaitable<bool> handshakes::take_proxy_header(leased_stream& from, flat_buffer& begin, bool is_required) {
+    proxy_header found{.state = proxy_header_state::incomplete};
+    error_code error;
+    while (!error && found.state == proxy_header_state::incomplete) {
+        error = co_await read_more(from.stream, begin, begin_read_bytes);
+        if (!error) found = parse_proxy_header(text_of(begin));
+    }
+    if (!is_required && (error || found.state == proxy_header_state::absent)) co_return true;
+
+    auto outcome = proxy_header_outcome::completed;
+    const std::string proxy = from.sender_name();
+    const auto sender = found.source ? asio_address(*found.source) : ip_address_of(from.stream.peer());
+    if (!is_required)
+        outcome = proxy_header_outcome::untrusted;
+    else if (error)
+        outcome = error == boost::beast::error::timeout ? proxy_header_outcome::timeout : proxy_header_outcome::closed;
+    else if (found.state != proxy_header_state::complete)
+        outcome = proxy_header_outcome::malformed;
+    else if (sender && !from.lease.set_sender(*sender))
+        outcome = proxy_header_outcome::given_up;
+    if (error && !from.lease.enter(connection_stage::tls_handshake)) outcome = proxy_header_outcome::given_up;
+    shared_.metrics.proxy_headers[outcome].add();
+    begin.consume(found.size);
+    if (outcome == proxy_header_outcome::completed) co_return true;
+    const bool is_probe = outcome == proxy_header_outcome::closed && begin.size() == 0;  // whether the port is open
+    if (!is_probe) tell(outcome, proxy);
+    co_return false;
+}
+
+net::awaitable<std::optional<sender_connection>> handshakes::secure(leased_stream& one) {
     const auto began = monotonic_clock::now();
     const gauge_hold running{shared_.metrics.handshakes_running};
-    leased_stream one{std::move(from)};
-    const std::string peer = sender_at(one.stream.peer());
-    one.stream.expires_after(shared_.settings.handshake_timeout);
+    const std::string peer = one.sender_name();
     auto [error] = co_await one.stream.async_handshake(no_throw);
 
     const bool is_kept = one.lease.enter(connection_stage::waiting);
@@ -260,6 +321,13 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(sender_conne
     }
     shared_.metrics.handshake_duration.observe(monotonic_clock::now() - began);
     co_return came;
+}
+
+void handshakes::tell(proxy_header_outcome outcome, std::string_view peer) {
+    if (outcome == proxy_header_outcome::given_up) return;  // closings_log covers these
+    if (const auto connections = header_logs_.count(outcome, 1))
+        log::warn("connections closed for their PROXY headers",
+                  {{"connections", *connections}, {"outcome", name_of(outcome)}, {"sender", peer}});
 }
 
 void handshakes::tell(handshake_outcome outcome, std::string_view peer, std::string_view why) {

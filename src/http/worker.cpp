@@ -50,6 +50,19 @@ std::string certificate_name_of(const timed_stream& peer) {
 
 }  // namespace
 
+bool is_trusted(const std::optional<net::ip::address>& peer, const server_config& settings) {
+    return peer && contains(settings.trusted_proxies, core_address(*peer));
+}
+
+std::optional<net::ip::address> leased_stream::sender_address() const {
+    return lease.sender() ? lease.sender() : ip_address_of(stream.peer());
+}
+
+std::string leased_stream::sender_name() const {
+    if (const auto known = sender_address()) return known->to_string();
+    return is_unix(stream.peer()) ? "unix" : "";
+}
+
 net::awaitable<void> probe_delay(worker& of) {
     if (virtual_clock::installed() != nullptr) co_return;  // a virtual clock measures no delay
     net::posix::stream_descriptor probe = always_ready(of.io);
@@ -71,7 +84,9 @@ net::awaitable<void> probe_delay(worker& of) {
 
 served_connection::served_connection(sender_connection from, service& of)
     : leased_stream(std::move(from)),
-      sender(sender_at(stream.peer())),
+      sender(sender_name()),
+      is_of_proxy(!of.self.shared.settings.trusted_proxies.empty() &&
+                  is_trusted(sender_address(), of.self.shared.settings)),
       certificate_name(certificate_name_of(stream)),
       offered(of),
       self(of.self) {

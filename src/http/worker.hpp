@@ -176,11 +176,8 @@ net::awaitable<void> probe_delay(worker& of);
 
 // --- A connection on the thread that serves it.
 
-/// A peer in logs and answers: its IP address, "unix", or empty if it is gone.
-[[nodiscard]] inline std::string sender_at(const stream_endpoint& peer) {
-    if (const auto known = ip_address_of(peer)) return known->to_string();
-    return is_unix(peer) ? "unix" : "";
-}
+/// Whether a peer is one of server.trustedProxies.
+[[nodiscard]] bool is_trusted(const std::optional<net::ip::address>& peer, const server_config& settings);
 
 /// Destroys the lease first: the registry must not shut down a reused descriptor number. Threads: the stream's.
 struct leased_stream {
@@ -193,6 +190,11 @@ struct leased_stream {
     leased_stream(const leased_stream&) = delete;
     leased_stream& operator=(const leased_stream&) = delete;
 
+    /// By the PROXY header, or else the socket's. Nothing for a unix socket, and for a peer that has gone.
+    [[nodiscard]] std::optional<net::ip::address> sender_address() const;
+    /// For logs and answers: the address, "unix", or empty if it is gone.
+    [[nodiscard]] std::string sender_name() const;
+
     /// Releases the connection for another thread. No operation may be pending. Unusable afterwards.
     [[nodiscard]] sender_connection release(std::string read_ahead = {}) && {
         auto [socket, tls] = std::move(stream).release();
@@ -203,7 +205,8 @@ struct leased_stream {
 /// A registered stream with its read buffer. Threads: the worker's.
 struct served_connection : leased_stream {
     flat_buffer buffer{read_buffer_bytes_max};
-    const std::string sender;            ///< see sender_at()
+    const std::string sender;            ///< see sender_name()
+    const bool is_of_proxy;              ///< in server.trustedProxies: its requests may name other senders
     const std::string certificate_name;  ///< of its verified certificate; empty without one
     service& offered;
     worker& self;

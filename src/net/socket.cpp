@@ -166,6 +166,16 @@ std::optional<net::ip::address> ip_address_of(const stream_endpoint& of) {
     return known->address();
 }
 
+ip_address core_address(const net::ip::address& of) {
+    return {of.is_v4() ? net::ip::make_address_v6(net::ip::v4_mapped, of.to_v4()).to_bytes() : of.to_v6().to_bytes()};
+}
+
+net::ip::address asio_address(const ip_address& of) {
+    const net::ip::address_v6 made{of.bytes};
+    if (!of.is_v4()) return made;
+    return net::ip::make_address_v4(net::ip::v4_mapped, made);
+}
+
 net::ip::address network_of(const net::ip::address& of) {
     if (of.is_v4()) return of;
     if (of.to_v6().is_v4_mapped()) return net::ip::make_address_v4(net::ip::v4_mapped, of.to_v6());

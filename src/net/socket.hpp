@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/result.hpp"
+#include "core/sender_address.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {
@@ -204,6 +205,10 @@ class stream_acceptor : public net::basic_socket_acceptor<net::generic::stream_p
 
 /// Nothing for a unix socket, and for the endpoint of a peer that has gone.
 [[nodiscard]] std::optional<net::ip::address> ip_address_of(const stream_endpoint& of);
+
+/// An address in the core's form, and back; IPv4 in the mapped form becomes plain IPv4.
+[[nodiscard]] ip_address core_address(const net::ip::address& of);
+[[nodiscard]] net::ip::address asio_address(const ip_address& of);
 
 /// The unit that per-peer bounds count: an IPv4 address, or the /64 of an IPv6 address, since one host usually owns the
 /// whole /64. Source: RFC 6177, section 2.

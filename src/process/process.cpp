@@ -76,18 +76,21 @@ process::process(const config& settings, const start& how, std::function<load_ou
       certificates_(certificates_of(settings, metrics_.http)),
       workers_(make_workers(shared_, settings.server)),
       acceptor_(shared_, serving_thread::role::acceptor),
-      tls_(certificates_ ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http,
-                                                     [this] { return certificates_->current(); }}
-                         : std::nullopt),
-      senders_({acceptor_.offered, connections_, services_of(workers_), tls_ ? &*tls_ : nullptr},
+      arrivals_(
+          certificates_ || settings.server.proxy_protocol
+              ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http, context_for_senders()}
+              : std::nullopt),
+      senders_({acceptor_.offered, connections_, services_of(workers_), arrivals_ ? &*arrivals_ : nullptr,
+                settings.server.proxy_protocol},
                take_or_open(place_.at.gate, settings.listen), relief_),
       manager_({.limiter = limiter_, .stores = shared_.stores, .workers = workers_, .life = shared_.http.life}),
       // Before any thread starts and before readiness: a signal must find its handler.
       signals_(acceptor(), SIGTERM, SIGINT),
       reload_signals_(acceptor(), SIGHUP) {
     if (settings_.admin.listen)
-        admin_server_.emplace(entrance{*acceptor_.admin_server, admin_connections_, {}, tls_ ? &*tls_ : nullptr},
-                              take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
+        admin_server_.emplace(
+            entrance{*acceptor_.admin_server, admin_connections_, {}, arrivals_ ? &*arrivals_ : nullptr},
+            take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
     if (writes_markers(settings_))
         marks_.emplace(background_.context(),
                        marker_sources{.settings = settings_,
@@ -99,6 +102,11 @@ process::process(const config& settings, const start& how, std::function<load_ou
                        shared_.stores);
     prepare_warm_start(how.is_warmed);  // by what this gate knows, before it hears of the others' series
     if (fleet_) fleet_->join(limiter_, key_);
+}
+
+handshakes::current_context process::context_for_senders() const {
+    if (!certificates_) return {};
+    return [this] { return certificates_->current(); };
 }
 
 process::~process() {
@@ -200,7 +208,7 @@ void process::start_loops() {
     pages_.start(starter_, "pages");
     if (installed_.directory || fleet_) saving_.start(starter_, "saving");
     if (!settings_.web_config_file.empty()) passwords_.start(starter_, "passwords");
-    if (tls_) handshakes_.start(starter_, "handshakes");
+    if (arrivals_) handshakes_.start(starter_, "handshakes");
     serving_.emplace(workers_, settings_, starter_);
 }
 

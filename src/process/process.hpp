@@ -76,8 +76,8 @@ class process {
     event_loop handshakes_;
 
     const worker_threads workers_;
-    serving_thread acceptor_;  // on the thread of run()
-    std::optional<handshakes> tls_;
+    serving_thread acceptor_;             // on the thread of run()
+    std::optional<handshakes> arrivals_;  // with TLS or server.proxyProtocol
     server senders_;
     std::optional<server> admin_server_;
     supervision manager_;
@@ -118,6 +118,7 @@ class process {
 
   private:
     void prepare_warm_start(bool is_asked_for);
+    [[nodiscard]] handshakes::current_context context_for_senders() const;
     [[nodiscard]] page_sources page_figures();
     [[nodiscard]] load_outcome read_all(const std::function<load_outcome()>& read_again);
     [[nodiscard]] std::vector<file_check> file_checks();

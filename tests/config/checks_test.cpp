@@ -52,6 +52,22 @@ std::string has(const std::string& path, const std::string& what) {
 
 constexpr auto readable = "every user can read: chmod o= keeps it to its owner and group";
 
+TEST_CASE("the PROXY protocol needs proxies that are trusted") {
+    CHECK(errors_of("server: {proxyProtocol: true}\n") ==
+          lines{"c.yaml:1: server.proxyProtocol: needs server.trustedProxies: whose headers to believe"});
+    CHECK(errors_of("server: {proxyProtocol: true, trustedProxies: []}\n").size() == 1);
+    CHECK(errors_of("server: {proxyProtocol: true, trustedProxies: ['::1']}\n").empty());
+    CHECK(errors_of("server: {proxyProtocol: true, trustedProxies: [10.0.0.1/8]}\n") ==
+          lines{"c.yaml:1: server.trustedProxies[0]: '10.0.0.1/8' is no IP address or network, such as 10.0.0.5, "
+                "10.1.0.0/16 or fd00::/8 (no bits after the prefix)"});
+    CHECK(errors_of("server: {trustedProxies: [10.0.0.5, 10.0.0.5/32]}\n").size() == 1);
+    CHECK(errors_of("server: {trustedProxies: [proxy.example]}\n").size() == 1);
+    const std::string why = ": is everybody: each sender says itself who it is";
+    CHECK(warnings_of("server: {trustedProxies: ['::/0', 10.0.0.0/8, 0.0.0.0/0]}\n") ==
+          lines{"c.yaml:1: warning: server.trustedProxies[0]" + why,
+                "c.yaml:1: warning: server.trustedProxies[2]" + why});
+}
+
 TEST_CASE("markers without a store are doubtful") {
     CHECK(warnings_of("marker: true\n") ==
           lines{"c.yaml:1: warning: marker: is not used: with 'discard:' nothing is forwarded"});

@@ -125,6 +125,8 @@ TEST_CASE("the effective configuration has every key, in the form of the file") 
           "  idleTimeout: 6m\n"
           "  drainTimeout: 30s\n"
           "  hosts: []\n"
+          "  proxyProtocol: false\n"
+          "  trustedProxies: []\n"
           "  takeoverSocket: ''\n");
 }
 

@@ -54,6 +54,8 @@ TEST_CASE("every key of the file arrives in its place") {
         "  idleTimeout: 2h\n"
         "  drainTimeout: 1m\n"
         "  hosts: [gate.example.org, 'Other:8080', '[::1]:9201']\n"
+        "  proxyProtocol: true\n"
+        "  trustedProxies: [10.0.0.5, 10.1.0.0/16, fd00::/8]\n"
         "  takeoverSocket: /run/takeover\n",
         {});
     CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
@@ -86,6 +88,9 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.upstream.connect_timeout == 250ms);
     CHECK(read.server.idle_timeout == 2h);
     CHECK(read.server.drain_timeout == 1min);
+    CHECK(read.server.proxy_protocol);
+    REQUIRE(read.server.trusted_proxies.size() == 3);
+    CHECK(read.server.trusted_proxies[1] == parse_ip_network("10.1.0.0/16"));
     CHECK(read.server.hosts == std::vector<std::string>{"gate.example.org", "other:8080", "[::1]:9201"});
     CHECK(read.server.takeover_socket == "/run/takeover");
 }

@@ -96,6 +96,8 @@ inline const std::map<std::string_view, std::string> other_values{
     {"server.idleTimeout", "1s"},
     {"server.drainTimeout", "1s"},
     {"server.hosts", "[gate.example.org]"},
+    {"server.proxyProtocol", "true"},
+    {"server.trustedProxies", "[10.0.0.5, 'fd00::/8']"},
     {"server.takeoverSocket", "/run/takeover"},
 };
 
@@ -119,6 +121,7 @@ inline std::string yaml_of(std::string_view name, const std::string& value) {
 /// Keys that have to stand beside one with its other value, or it is an error.
 inline std::vector<std::string_view> needed_beside(std::string_view key) {
     if (key == "maxActiveSeries" || key == "tenants.default.maxActiveSeries") return {"seriesSet"};
+    if (key == "server.proxyProtocol") return {"server.trustedProxies"};
     if (key == "shared.url") return {"fingerprint.secretFile", "seriesSet"};
     if (key == "shared.sentinel.master") return {"shared.sentinel.addresses", "fingerprint.secretFile", "seriesSet"};
     return {};

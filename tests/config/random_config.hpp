@@ -160,6 +160,10 @@ class random_config {
         made.handshake_timeout = milliseconds(1, 3'600'000);
         made.idle_timeout = milliseconds(1, 86'400'000);
         made.drain_timeout = milliseconds(1, 3'600'000);
+        static constexpr std::array<std::string_view, 4> proxies{"10.0.0.5", "10.1.0.0/16", "fd00::/8", "::1"};
+        for (std::size_t i = below(proxies.size() + 1); i > 0; --i)
+            made.trusted_proxies.push_back(*parse_ip_network(proxies[i - 1]));
+        made.proxy_protocol = !made.trusted_proxies.empty() && chance();
     }
 
     void fill(limit_rules& made) {

@@ -11,7 +11,7 @@ import recorded
 import wire
 import wire_v2
 from certificates import Authority
-from client import WRITE, head, post
+from client import WRITE, RawConnection, head, post
 from documents import log_lines
 from faked_clock import FakedClock
 from faked_names import FakedNames
@@ -404,6 +404,15 @@ def a_sender_without_https(scene):
         assert connection.read_to_end().startswith(b"HTTP/1.0 400 Bad Request\r\n")
     return gate, {"connections": "1", "outcome": "plain_http", "sender": "127.0.0.1",
                   "err": "not TLS: looks like plain HTTP"}
+
+
+@line("connections closed for their PROXY headers")
+def a_proxy_without_its_header(scene):
+    gate = scene.gate("server: {proxyProtocol: true, trustedProxies: [127.0.0.9]}\n")
+    with RawConnection(gate.address, source="127.0.0.9") as connection:
+        connection.send(post(GOOD))
+        assert connection.closed_within(5)
+    return gate, {"connections": "1", "outcome": "malformed", "sender": "127.0.0.9"}
 
 
 def without_descriptors(scene):

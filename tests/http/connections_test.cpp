@@ -159,6 +159,73 @@ TEST_CASE("sockets are never more than said, though those given up stay open") {
     CHECK_FALSE(at.admit().lease.over());
 }
 
+TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
+    scene at{{.total = 100, .per_peer = 2}};
+    const auto from_proxy = [&at]() -> taken& {
+        taken& made = at.all.emplace_back();
+        made.lease = at.registry.admit(made.socket.descriptor(), std::nullopt, start);
+        return made;
+    };
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(from_proxy().lease.over());
+    taken& own = at.admit();
+    taken& first = at.all[0];
+    CHECK_FALSE(first.lease.sender());
+    CHECK(first.lease.set_sender(peer_a, start));
+    CHECK(first.lease.sender() == peer_a);
+    CHECK(at.all[1].lease.set_sender(peer_b, start));
+    CHECK(at.given_up(connection_bound::per_peer) == 0);
+
+    CHECK(at.all[2].lease.set_sender(peer_a, start));  // the third of that peer: its longest waiting one goes
+    CHECK(own.socket.is_shut_down());
+    for (const std::size_t which : {0, 2}) REQUIRE(at.all[which].lease.enter(connection_stage::working, start));
+    CHECK(at.all[3].lease.set_sender(peer_a, start));
+    CHECK(at.all[3].lease.over() == connection_bound::per_peer);
+    CHECK(at.given_up(connection_bound::per_peer) == 1);
+    CHECK_FALSE(at.all[1].socket.is_shut_down());
+    at.all.clear();
+    CHECK(at.metrics.connections.value() == 0);
+    CHECK(at.registry.open_count() == 0);
+
+    scene alone{{.total = 10, .per_peer = 1}};
+    alone.admit();
+    alone.admit(start, peer_b).lease = {};
+    taken& proxied = alone.all.emplace_back();
+    proxied.lease = alone.registry.admit(proxied.socket.descriptor(), std::nullopt, start);
+    CHECK(proxied.lease.set_sender(peer_a, start));  // the only one of its peer makes room
+    CHECK_FALSE(proxied.lease.over());
+    CHECK(alone.all[0].socket.is_shut_down());
+}
+
+TEST_CASE("a proxy's connection is no overflow of its own, and one that was closed gets no sender") {
+    scene at{{.total = 2, .per_peer = 1, .handshakes = 16}};
+    const auto from_proxy = [&at](connection_stage first) -> taken& {
+        taken& made = at.all.emplace_back();
+        made.lease = at.registry.admit(made.socket.descriptor(), std::nullopt, start, first);
+        return made;
+    };
+    taken& one = from_proxy(connection_stage::waiting);
+    from_proxy(connection_stage::waiting);
+    from_proxy(connection_stage::waiting);
+    CHECK(one.socket.is_shut_down());
+    CHECK_FALSE(one.lease.set_sender(peer_a, start));
+    for (int i = 1; i < 3; ++i)
+        REQUIRE(at.all[static_cast<std::size_t>(i)].lease.enter(connection_stage::working, start));
+    taken& over = from_proxy(connection_stage::tls_handshake);
+    CHECK(over.lease.over() == connection_bound::total);
+    CHECK(over.lease.set_sender(peer_a, start));
+    CHECK(over.lease.over() == connection_bound::total);
+
+    scene shaking{{.total = 100, .handshakes = 16}};
+    for (int i = 0; i < 4; ++i) {
+        taken& made = shaking.all.emplace_back();
+        made.lease =
+            shaking.registry.admit(made.socket.descriptor(), std::nullopt, start, connection_stage::tls_handshake);
+        CHECK(made.lease.set_sender(peer_a, start));
+    }
+    CHECK(shaking.all[0].socket.is_shut_down());  // more than handshakes_of_peer_max()
+    CHECK(shaking.given_up(connection_bound::handshakes) == 1);
+}
+
 TEST_CASE("when descriptors run out those that have waited longest go, and the bound is lowered") {
     scene at{{.total = 100, .per_peer = 50}};
     taken& one = at.admit();

@@ -115,3 +115,20 @@ TEST_CASE("all arguments are read, in their order, or none") {
     CHECK(read_arguments("")->empty());
     for (const auto* query : {"a=1&b=%", "%zz=1&a=1", "a=1;b=2", "a=1#"}) CHECK_FALSE(read_arguments(query));
 }
+
+TEST_CASE("a trusted proxy names the sender in one header, or the same in both") {
+    const std::vector<ip_network> trusted{*parse_ip_network("10.0.0.0/8")};
+    const auto sender = [&](std::initializer_list<std::pair<const char*, const char*>> lines) {
+        request_header header;
+        for (const auto& [name, value] : lines) header.insert(name, value);
+        return forwarded_sender(header, trusted);
+    };
+    CHECK(sender({}).empty());
+    CHECK(sender({{"X-Forwarded-For", "198.51.100.1"}, {"x-forwarded-for", "203.0.113.9, 10.0.0.1"}}) == "203.0.113.9");
+    CHECK(sender({{"Forwarded", "for=198.51.100.1"}, {"forwarded", "for=\"[2001:db8::7]:1\""}}) == "2001:db8::7");
+    CHECK(sender({{"X-Forwarded-For", "203.0.113.9:1"}, {"Forwarded", "for=\"203.0.113.9:2\""}}) == "203.0.113.9");
+    CHECK(sender({{"X-Forwarded-For", "203.0.113.9"}, {"Forwarded", "for=198.51.100.1"}}).empty());
+    CHECK(sender({{"X-Forwarded-For", "203.0.113.9"}, {"Forwarded", "for=unknown"}}).empty());
+    CHECK(sender({{"X-Forwarded-For", "unknown"}}).empty());
+    CHECK(sender({{"X-Real-IP", "203.0.113.9"}, {"X-Forwarded-For", ""}}).empty());
+}

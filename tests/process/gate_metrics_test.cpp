@@ -59,6 +59,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->http.connections_accepted.add(20);
     metrics->http.connections_given_up[connection_bound::per_peer].add(27);
     metrics->http.connections_turned_away[connection_bound::total].add(28);
+    metrics->http.proxy_headers[proxy_header_outcome::completed].add(30);
     metrics->reload.successful.set(1);
     metrics->reload.success_seconds.set(1'700'000'000);
     metrics->reload.web_successful.set(1);
@@ -82,6 +83,8 @@ TEST_CASE("the metrics of all owners are written family by family") {
               family("connections_turned_away_total", "reason",
                      "max_connections 28 max_connections_per_peer 0 descriptors 0 max_handshakes 0") +
               family("connections_timed_out_total", "waiting_for", "request 0 reading 0 ending 0") +
+              family("proxy_headers_total", "outcome",
+                     "completed 30 timeout 0 given_up 0 closed 0 malformed 0 untrusted 0") +
               plain("tls_handshakes_running 0") +
               family("tls_handshakes_total", "outcome",
                      "completed 0 timeout 0 given_up 0 closed 0 plain_http 0 certificate 0 failed 0") +

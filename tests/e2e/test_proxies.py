@@ -1,0 +1,167 @@
+"""Who sent it, by Debian's own HAProxy and nginx: PROXY protocol before HTTP and before TLS, X-Forwarded-For."""
+
+import os
+import subprocess
+
+import pytest
+
+import recorded
+import servers
+from balancers import program
+from client import Client
+from secure import Secured
+from traffic import body, numbered
+from waiting import eventually
+from world import socket
+
+GOOD = recorded.bodies("metadata-v1")[0]
+PROXY, SENDER = "127.0.0.9", "127.0.0.7"  # the tests themselves are 127.0.0.1, whom the gate does not trust
+TRUSTS = f"log: {{level: debug}}\nserver: {{proxyProtocol: %s, trustedProxies: [{PROXY}]}}\n"
+
+HAPROXY = """
+global
+    log stdout format raw local0
+defaults
+    log global
+    mode {mode}
+    timeout connect 5s
+    timeout client 30s
+    timeout server 30s
+{forwards}
+listen gates
+    bind 127.0.0.1:{port}
+    server gate 127.0.0.1:{gate} source {source} {server}
+"""
+
+NGINX = """
+{user}load_module /usr/lib/nginx/modules/ngx_stream_module.so;
+pid {folder}/pid;
+error_log stderr;
+events {{}}
+stream {{ server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{gate}; proxy_bind {source}; {server} }} }}
+"""
+
+NGINX_HTTP = """
+{user}pid {folder}/pid;
+error_log stderr;
+events {{}}
+http {{
+    access_log off;
+    {temporary}
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass http://127.0.0.1:{gate};
+            proxy_bind {source};
+            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+        }}
+    }}
+}}
+"""
+
+BY_CONNECTION = {"haproxy-1": "send-proxy", "haproxy-2": "send-proxy-v2", "haproxy-2-more":
+                 "send-proxy-v2 proxy-v2-options unique-id,crc32c", "nginx": "proxy_protocol on;"}
+
+
+class Proxy:
+    """One before a gate, from the address PROXY."""
+
+    def __init__(self, kind, gate, folder, server="", forwards="", mode="tcp"):
+        self.port = servers.free_port()
+        file = folder / f"{kind}.cfg"
+        text = HAPROXY if kind == "haproxy" else NGINX if mode == "tcp" else NGINX_HTTP
+        temporary = "".join(f"{what}_temp_path {folder}/{what};\n" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        file.write_text(text.format(port=self.port, gate=gate.address[1], source=PROXY, server=server, forwards=forwards,
+                                    mode=mode, folder=folder, temporary=temporary,
+                                    user="user root;\n" if os.getuid() == 0 else ""))
+        arguments = ["-db", "-f", file] if kind == "haproxy" else ["-c", file, "-g", "daemon off;"]
+        self._log = open(folder / f"{kind}.log", "wb")
+        self._process = subprocess.Popen([program(kind), *arguments], stdout=self._log, stderr=self._log)
+        eventually(self._listens, f"{kind} listens", 20, every=0.05)
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait(20)
+        self._log.close()
+
+    def client(self, tls=None):
+        made = Client(("127.0.0.1", self.port), tls=tls)
+        made._connection._source = SENDER
+        return made
+
+    def _listens(self):
+        assert self._process.poll() is None, open(self._log.name).read()
+        with socket.socket() as tried:
+            return tried.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+@pytest.fixture
+def start_proxy(tmp_path):
+    started = []
+
+    def start(*arguments, **how):
+        started.append(Proxy(*arguments, tmp_path, **how))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+def senders(gate):
+    return [event["sender"] for event in gate.said("request answered", path="/api/v1/write")]
+
+
+@pytest.mark.parametrize("kind", BY_CONNECTION)
+@pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
+def test_a_connections_sender_is_known_by_its_header(start_gate, start_proxy, upstream, tmp_path, kind, is_secure):
+    secured = Secured(tmp_path) if is_secure else None
+    how = {"authority": secured.authority.certificate} if is_secure else {}
+    gate = start_gate(f"--upstream.url={upstream.url}", *([secured.web()] if is_secure else []), config=TRUSTS % "true", **how)
+    forwards = "    unique-id-format %{+X}o%ci\n" if kind == "haproxy-2-more" else ""
+    proxy = start_proxy(kind.split("-")[0], gate, server=BY_CONNECTION[kind], forwards=forwards)
+    with proxy.client(secured.trusting() if is_secure else None) as client:
+        for _ in range(3):
+            assert client.write(GOOD).status == 204
+    assert gate.send(GOOD).status == 204  # directly
+    assert senders(gate) == [SENDER] * 3 + ["127.0.0.1"]
+    assert gate.metric("seriesgate_proxy_headers_total", outcome="malformed") == 0
+
+
+@pytest.mark.parametrize("server", ["send-proxy", "send-proxy-v2"])
+def test_haproxys_own_checks_are_understood(start_gate, start_proxy, upstream, server):
+    gate = start_gate(f"--upstream.url={upstream.url}", config=TRUSTS % "true")
+    proxy = start_proxy("haproxy", gate, server=f"{server} check inter 50ms fall 1 rise 1",
+                        forwards="    option httpchk GET /-/ready\n")
+    eventually(lambda: len(gate.said("request answered", path="/-/ready", sender=PROXY, status="200")) >= 5, "it is checked")
+    with proxy.client() as client:
+        assert client.write(GOOD).status == 204
+    assert senders(gate) == [SENDER]
+    assert gate.metric("seriesgate_proxy_headers_total", outcome="malformed") == 0
+
+
+@pytest.mark.parametrize("kind", ["haproxy", "nginx"])
+def test_a_requests_sender_is_known_by_its_header(start_gate, start_proxy, upstream, kind):
+    gate = start_gate(f"--upstream.url={upstream.url}", config="maxHourlySeries: 1\n" + TRUSTS % "false")
+    proxy = start_proxy(kind, gate, mode="http", forwards="    option forwardfor\n")
+    with proxy.client() as client:
+        for forged in ([], [("X-Forwarded-For", "198.51.100.1")], [("X-Forwarded-For", PROXY)], [("X-Forwarded-For", "\"")]):
+            assert client.write(body(numbered(2)), forged).status == 204
+    assert senders(gate) == [SENDER] * 4
+    gate.send(body(numbered(2)), [("X-Forwarded-For", SENDER)])
+    assert senders(gate)[4:] == ["127.0.0.1"]
+    eventually(lambda: f'"{SENDER}"'.encode() in gate.get("/api/v1/refused").body, "a refused series has its sender")
+
+
+def test_a_takeover_keeps_the_protocol(start_gate, start_proxy, upstream, tmp_path):
+    config = f"state: {{dir: {tmp_path}/state}}\n" + TRUSTS % "true"
+    gate = start_gate(f"--upstream.url={upstream.url}", config=config)
+    proxy = start_proxy("haproxy", gate, server="send-proxy-v2")
+    with proxy.client() as client:
+        assert client.write(GOOD).status == 204
+        after = start_gate(f"--upstream.url={upstream.url}", "--takeover", config=config)
+        assert gate.wait() == 0
+        client.close()
+        assert client.write(GOOD).status == 204
+    assert after.address == gate.address
+    assert senders(gate) == senders(after) == [SENDER]
