@@ -146,6 +146,7 @@ def list_versions(site):
     (site / "index.html").write_text(f"""<!doctype html>
 <meta charset="utf-8">
 <title>seriesgate</title>
+<link rel="icon" href="{versions[0]}/assets/images/favicon.png">
 <meta http-equiv="refresh" content="0; url={versions[0]}/index.html">
 <a href="{versions[0]}/index.html">seriesgate {versions[0]}</a>
 """)
