@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what building seriesgate needs; with --package also what its Debian package needs, with --unit-tests what its unit
-# tests need, with --test what all of its tests need. With --arch arm64 the libraries are those of arm64, and the compiler is one for it.
+# Installs what building seriesgate needs; with --package also what its Debian package needs, with --site what the site of
+# its documents needs, with --unit-tests what its unit tests need, with --test what all of its tests need. With --arch arm64
+# the libraries are those of arm64, and the compiler is one for it.
 #
 # Debian 12 and 13 (and their relatives) with apt-get, through sudo when not root. What is there already is left
 # alone: on a prepared machine this neither calls apt-get nor needs a network. No service is started or enabled: the
@@ -11,18 +12,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 usage() {
     cat <<EOF
-usage: scripts/install-deps.sh [--arch ARCH] [--package] [--lint] [--emulator] [--helm] [--unit-tests | --test]
+usage: scripts/install-deps.sh [--arch ARCH] [--package] [--lint] [--emulator] [--helm] [--site] [--unit-tests | --test]
   --arch ARCH    for building for this architecture of Debian (this machine's, or arm64)
   --package      also install what scripts/package.sh needs
   --lint         also install what it needs to look at the package
   --emulator     also install what runs binaries for arm64 on other machines
   --helm         also install what renders the Helm chart in tests (Go and libraries: 600 MB; for scripts/test.sh --all)
+  --site         also install what scripts/site.sh needs (46 MB)
   --unit-tests   also install what the unit tests and benchmarks need
   --test         also install what scripts/test.sh needs, and fetch the servers that the tests talk to
 EOF
 }
 
-with_package=no with_lint=no with_emulator=no with_helm=no with_unit_tests=no with_tests=no arch=''
+with_package=no with_lint=no with_emulator=no with_helm=no with_site=no with_unit_tests=no with_tests=no arch=''
 given=("$@")
 while [ $# -gt 0 ]; do
     case $1 in
@@ -31,8 +33,9 @@ while [ $# -gt 0 ]; do
         --lint) with_lint=yes ;;
         --emulator) with_emulator=yes ;;
         --helm) with_helm=yes ;;
+        --site) with_site=yes ;;
         --unit-tests) with_unit_tests=yes ;;
-        --test) with_unit_tests=yes with_tests=yes ;;
+        --test) with_site=yes with_unit_tests=yes with_tests=yes ;;
         -h | --help) usage; exit 0 ;;
         *) usage >&2; exit 1 ;;
     esac
@@ -63,6 +66,7 @@ if [ "$with_helm" = yes ]; then
     tools+=(go:golang-go)
     libraries+=(golang-github-masterminds-sprig-dev golang-k8s-sigs-yaml-dev)
 fi
+if [ "$with_site" = yes ]; then libraries+=(mkdocs mkdocs-material python3-pymdownx); fi
 if [ "$with_unit_tests" = yes ]; then
     tools+=(ccache:ccache protoc:protobuf-compiler redis-server:redis-server)
     libraries+=(catch2 libprotobuf-dev libbenchmark-dev)

@@ -202,14 +202,15 @@ class _Gate:
 class ProcessGate(_Gate):
     """The binary, in a process of its own.
 
-    `descriptors`: how many it may have open. `given`: {name: a socket that listens}, which it gets as from systemd.
+    `descriptors`: how many it may have open. `given`: {name: a socket that listens}, which it gets as from systemd. `binary`:
+    another release's.
     """
 
-    def _start(self, flags, environment, descriptors=None, given=None):
+    def _start(self, flags, environment, descriptors=None, given=None, binary=BINARY):
         limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
         numbers = [each.fileno() for each in (given or {}).values()]
         activated = [sys.executable, "-c", ACTIVATE, ":".join(given), *map(str, numbers)] if given else []
-        self.process = subprocess.Popen([*limited, *activated, BINARY, *flags], stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*limited, *activated, binary, *flags], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**os.environ, **environment}, pass_fds=numbers)
         self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
                          for pipe in (self.process.stderr, self.process.stdout)]
