@@ -9,6 +9,7 @@
 #   seriesgate-0.1.0-linux-....tar.gz  for both, a binary that needs nothing but the C library of Debian 12 (see tarball.sh)
 #   seriesgate-0.1.0-image.tar         an image for both, with an index (see image-index.sh)
 #   seriesgate-0.1.0-chart.tgz         the Helm chart
+#   seriesgate-0.1.0-site.tar.gz       the documents as a site (see site.sh)
 #   *.spdx.json                        what these binaries are made of (see sbom.py)
 #   release-notes.md                   the section of CHANGELOG.md
 #   SHA256SUMS                         of all of these
@@ -88,8 +89,10 @@ name=seriesgate-$version
 git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix="$name/" \
     --add-virtual-file="$name/VERSION:$line"$'\n' HEAD | gzip -n -9 >"$made/$name.tar.gz"
 
-tar -C deploy/helm --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -cf - seriesgate |
-    gzip -n -9 >"$made/$name-chart.tgz"
+pack() { # FOLDER NAME: a name in it, as the same bytes wherever that is done
+    tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -cf - "$2" | gzip -n -9
+}
+pack deploy/helm seriesgate >"$made/$name-chart.tgz"
 
 # A package and what its binary is made of, by the records of the system that it was built in; and the archive with a binary.
 take_packages() { # FOLDER SYSTEM
@@ -124,6 +127,9 @@ if [ "$built" != source ]; then
     tar -C "$work" -xzf "$made/$name.tar.gz"
     tree=$work/$name
     native=$(dpkg --print-architecture)
+    "$tree/scripts/install-deps.sh" --site
+    "$tree/scripts/site.sh"
+    pack "$tree/build" site >"$made/$name-site.tar.gz"
     if [ "$built" = here ]; then
         "$tree/scripts/package.sh"
         "$tree/scripts/tarball.sh"
