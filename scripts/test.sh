@@ -6,8 +6,9 @@
 # while, and the checks of style and example configuration.
 # --quick: the release preset only.
 # --all: what takes long and seldom breaks besides: scenes of a fleet and other end-to-end tests marked `extended`, on all three
-# builds; the Helm chart rendered; builds without unity, static, and by clang; scenes of what GCC makes of the gate with ASan;
-# unit tests on Debian 13; the package, the image, arm64; two builds compared; fuzzing and a soak for minutes. It takes hours.
+# builds; upgrades from the last release, which it builds; the Helm chart rendered; builds without unity, static, and by clang;
+# scenes of what GCC makes of the gate with ASan; unit tests on Debian 13; the package, the image, arm64; two builds compared;
+# fuzzing and a soak for minutes. It takes hours.
 # It may be stopped: the next run goes on with what has not passed on the same tree.
 # The end says how long each part took; the last line is the count, `N passed, N failed`; exit 0 only if none failed. Logs,
 # JUnit files and lists of the slowest tests are left in build/reports.
@@ -305,6 +306,8 @@ what_takes_long() {
     # The senders of today, see tests/e2e/test_remedies.py, and what tests/files/test_helm.py needs.
     bounded 600 scripts/fetch-servers.sh newest || fail "fetch-servers newest"
     bounded 1200 scripts/install-deps.sh --helm || fail "install-deps --helm"
+    # What tests/e2e/test_upgrades.py comes from. Without the history (77) it says that it is skipped.
+    bounded 2400 scripts/last-release.sh >"$reports/last-release.log" 2>&1 || [ $? = 77 ] || fail "last-release"
     part extended-release extended release
     part extended-asan extended asan
     part extended-tsan extended tsan "${fixed_addresses[@]}"

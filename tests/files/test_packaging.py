@@ -68,9 +68,9 @@ def packages_made(version, release):
 def test_the_package_that_the_pages_install_is_the_one_that_is_made(version, release):
     """From a clone at any commit, and with nothing else beside it."""
     made = packages_made(version, release)
-    named = {(page, name) for page in ("docs/install.md", "docs/deployment.md")
+    named = {(page, name) for page in ("docs/install.md", "docs/upgrades.md")
              for name in re.findall(r"(?:\S*/)?(seriesgate_\S*?\.deb)", (REPOSITORY / page).read_text())}
-    assert {page for page, _ in named} == {"docs/install.md", "docs/deployment.md"}
+    assert {page for page, _ in named} == {"docs/install.md", "docs/upgrades.md"}
     assert {(page, name): fnmatch.filter(made, name) for page, name in named} == {each: made[:1] for each in named}
     installed, = re.findall(r"apt install \./(\S+)/seriesgate_", (REPOSITORY / "docs/install.md").read_text())
     script = (REPOSITORY / "scripts/package.sh").read_text()
