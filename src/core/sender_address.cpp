@@ -109,14 +109,6 @@ proxy_header parse_version_2(bytes_view begin) noexcept {
 
 // --- Forwarded
 
-constexpr std::string_view blanks = " \t";
-
-std::string_view trimmed(std::string_view text) noexcept {
-    const auto first = text.find_first_not_of(blanks);
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 /// Takes the text up to the next delimiter outside of quotes. @param delimiter of the text taken; '\0': the end.
 /// @return nothing for a quote without an end.
 std::optional<std::string_view> take_part(std::string_view& line, std::string_view delimiters, char& delimiter) {
@@ -215,12 +207,10 @@ void forwarded_chain::append(const std::optional<ip_address>& address) noexcept 
 }
 
 void forwarded_chain::add_list(std::string_view line) noexcept {
-    while (!line.empty()) {
-        const auto comma = std::min(line.find(','), line.size());
-        const std::string_view node = trimmed(line.substr(0, comma));
-        line.remove_prefix(std::min(comma + 1, line.size()));
-        if (!node.empty()) append(address_of_node(node));
-    }
+    for_each_item(line, [this](std::string_view node) {
+        append(address_of_node(node));
+        return true;
+    });
 }
 
 void forwarded_chain::add_forwarded(std::string_view line) noexcept {

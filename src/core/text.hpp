@@ -1,4 +1,4 @@
-/// Text functions: ASCII case, control characters, UTF-8, numbers and durations for people.
+/// Text functions: ASCII case, lists, control characters, UTF-8, numbers and durations for people.
 #pragma once
 
 #include <algorithm>
@@ -52,6 +52,26 @@ std::optional<Number> whole_number(std::string_view text) noexcept {
 /// Beast's iequals of Boost 1.81 reads one byte past both texts if they differ in case (fixed in 1.82).
 constexpr bool equal_ignoring_case(std::string_view one, std::string_view other) noexcept {
     return std::ranges::equal(one, other, {}, lower, lower);
+}
+
+/// Removes blanks and tabs at both ends (RFC 9110, section 5.6.3).
+constexpr std::string_view trimmed(std::string_view text) noexcept {
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Calls `visit` with each non-empty item between commas, in one pass. Source: RFC 9110, section 5.6.1.
+/// @param visit returns whether to go on.
+template <class Visit>
+void for_each_item(std::string_view list, Visit visit) {
+    for (;;) {
+        const auto comma = list.find(',');
+        const std::string_view item = trimmed(list.substr(0, comma));
+        if (!item.empty() && !visit(item)) return;
+        if (comma == std::string_view::npos) return;
+        list.remove_prefix(comma + 1);
+    }
 }
 
 // --- Control and invisible characters.

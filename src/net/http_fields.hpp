@@ -17,7 +17,7 @@ namespace seriesgate {
 
 namespace http = boost::beast::http;
 
-// --- Names and lists in header fields. core/text.hpp compares two names.
+// --- Names in header fields. core/text.hpp compares two names, and reads lists.
 
 constexpr bool name_before(std::string_view one, std::string_view other) noexcept {
     return std::ranges::lexicographical_compare(one, other, {}, lower, lower);
@@ -28,26 +28,6 @@ template <class Name>
 std::string_view field_value(const http::fields& headers, const Name& name) {
     const auto found = headers.find(name);
     return found == headers.end() ? std::string_view{} : std::string_view{found->value()};
-}
-
-/// Removes blanks and tabs at both ends (RFC 9110, section 5.6.3).
-constexpr std::string_view trimmed(std::string_view text) noexcept {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-/// Calls `visit` with each non-empty item between commas, in one pass. Source: RFC 9110, section 5.6.1.
-/// @param visit returns whether to go on.
-template <class Visit>
-void for_each_item(std::string_view list, Visit visit) {
-    for (;;) {
-        const auto comma = list.find(',');
-        const std::string_view item = trimmed(list.substr(0, comma));
-        if (!item.empty() && !visit(item)) return;
-        if (comma == std::string_view::npos) return;
-        list.remove_prefix(comma + 1);
-    }
 }
 
 constexpr bool is_success(unsigned status) noexcept {
