@@ -162,12 +162,13 @@ class PromisedFleet:
 
 
 @pytest.fixture
-def promised(share, start_store, keep, tmp_path):
-    """promised(limits, at, **how): a PromisedFleet from that time on. `kept`: as SharedStore. `relayed`: it has a relay.
-    `scarce`: its gates' memory can run out. `alone`: its gates share nothing. Others: keys of `shared`."""
+def promised(share, start_store, store_kind, keep, tmp_path):
+    """promised(limits, at, **how): a PromisedFleet from that time on. `kept`: as SharedStore. `made_by`: a SentinelSet or a Cluster
+    in place of it. `relayed`: it has a relay. `scarce`: its gates' memory can run out. `alone`: its gates share nothing. Others:
+    keys of `shared`."""
     made = []
 
-    def start(limits, at=HALF_PAST, gates=GATES, kept=False, relayed=False, scarce=False, alone=False, **shared):
+    def start(limits, at=HALF_PAST, gates=GATES, kept=False, made_by=None, relayed=False, scarce=False, alone=False, **shared):
         folders = [tmp_path / f"fleet-{len(made)}-{name}" for name in ("store", *range(gates))]
         for folder in folders:
             folder.mkdir()
@@ -176,7 +177,10 @@ def promised(share, start_store, keep, tmp_path):
         environments = [clock.environment for clock in clocks[1:]]
         for environment, memory in zip(environments, memories):
             environment |= {**memory.environment, "LD_PRELOAD": f"{environment['LD_PRELOAD']} {memory.library}"}
-        store = None if alone else start_store(name=f"store-{len(made)}", clock=clocks[0], kept=kept)
+        if made_by:
+            store = keep(made_by(store_kind, tmp_path / f"stores-{len(made)}", clock=clocks[0], kept=kept))
+        else:
+            store = None if alone else start_store(name=f"store-{len(made)}", clock=clocks[0], kept=kept)
         relay = keep(Relay(store.address)) if relayed else None
         fleet = share(StoreBehindRelay(store, relay) if relay else store, limits, gates=gates,
                       environments=environments, **{"timeout": "1s", **shared})

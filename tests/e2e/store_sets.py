@@ -10,22 +10,25 @@ DOWN_AFTER = 2  # seconds without an answer: a Sentinel thinks it is gone, and a
 
 
 class SentinelSet:
-    """A master, a replica of it, and three Sentinels of which two have to agree that the master is gone."""
+    """A master, a replica of it, and three Sentinels of which two have to agree that the master is gone.
 
-    def __init__(self, kind, folder):
+    `how`: of the master and the replica, as of a SharedStore.
+    """
+
+    def __init__(self, kind, folder, **how):
         self.stores, self.sentinels = [], []
         try:
-            self._start(kind, folder)
+            self._start(kind, folder, how)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, kind, folder):
+    def _start(self, kind, folder, how):
         quickly = ("repl-diskless-sync-delay", 0), ("repl-ping-replica-period", 1)
-        self.stores.append(SharedStore(kind, folder, *quickly, name="store-0"))
+        self.stores.append(SharedStore(kind, folder, *quickly, name="store-0", **how))
         first = self.stores[0]
-        self.stores.append(SharedStore(kind, folder, *quickly, ("replicaof", "127.0.0.1", first.port), name="store-1"))
-        eventually(lambda: self.stores[1].info("replication")["master_link_status"] == "up", "the replica has copied", 20)
+        self.stores.append(SharedStore(kind, folder, *quickly, ("replicaof", "127.0.0.1", first.port), name="store-1", **how))
+        self._await_copy(self.stores[1])
         text = f"""sentinel monitor {MASTER} 127.0.0.1 {first.port} 2
 sentinel down-after-milliseconds {MASTER} {DOWN_AFTER * 1000}
 sentinel failover-timeout {MASTER} 3000
@@ -52,7 +55,17 @@ sentinel failover-timeout {MASTER} 3000
 
     @property
     def _replica(self):
-        return next(store for store in self.stores if store is not self.master)
+        return self._other(self.master)
+
+    def _other(self, store):
+        return next(each for each in self.stores if each is not store)
+
+    @staticmethod
+    def _await_copy(replica):
+        eventually(lambda: replica.info("replication").get("master_link_status") == "up", "the replica has copied", 20)
+
+    def _takes_over(self, replica, seconds):
+        return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
 
     def call(self, *words):
         return self.master.call(*words)
@@ -63,11 +76,12 @@ sentinel failover-timeout {MASTER} 3000
     def kill_master(self, seconds=40):
         """Kills it when the replica has all that it has answered, and waits until that one has taken its place."""
         old, replica = self.master, self._replica
+        self._await_copy(replica)
         old.call("CLIENT", "PAUSE", 60_000, "WRITE")
         eventually(lambda: replica.info("replication")["slave_repl_offset"] == old.info("replication")["master_repl_offset"],
                    "the replica has everything", 10)
         old.kill()
-        return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
+        return self._takes_over(replica, seconds)
 
     def cut_replica(self):
         """From here on the replica gets nothing, and goes on asking for it."""
@@ -78,9 +92,26 @@ sentinel failover-timeout {MASTER} 3000
 
     def kill_master_ahead(self, seconds=40):
         """Kills it, and waits until the replica has taken its place with what it has."""
-        old, replica = self.master, self._replica
+        old = self.master
         old.kill()
-        return eventually(lambda: self.master is replica and replica, "the replica has become the master", seconds, every=0.05)
+        return self._takes_over(self._other(old), seconds)
+
+    def split(self, seconds=40):
+        """Halts the master until the replica has taken its place; for a moment then, both believe that they are the master."""
+        old = self.master
+        old.stand_still()
+        self._takes_over(self._other(old), seconds)
+        old.go_on()
+
+    def make_whole(self):
+        """What has been the master is there again, as a replica that has everything."""
+        master = self.master
+        other = self._other(master)
+        if not other.running:
+            other.restart()
+        other.call("REPLICAOF", "127.0.0.1", master.port)
+        self._await_copy(other)
+        eventually(self._complete, "the Sentinels know the replica", 30, every=0.1)
 
     def stop(self):
         for store in [*self.sentinels, *self.stores]:
@@ -95,29 +126,37 @@ sentinel failover-timeout {MASTER} 3000
 
 
 class Cluster:
-    """So many nodes, each with its share of the slots, and none with a replica."""
+    """So many nodes, each with its share of the slots, and none with a replica. `how`: of each node, as of a SharedStore."""
 
-    def __init__(self, kind, folder, nodes):
+    def __init__(self, kind, folder, nodes, **how):
         self.nodes = []
         try:
-            self._start(kind, folder, nodes)
+            self._start(kind, folder, nodes, how)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, kind, folder, count):
+    def _start(self, kind, folder, count, how):
         buses = []
         for ordinal in range(count):
             buses.append(servers.free_port())
             self.nodes.append(SharedStore(
                 kind, folder, ("cluster-enabled", "yes"), ("cluster-port", buses[-1]),
-                ("cluster-node-timeout", DOWN_AFTER * 1000), name=f"node-{ordinal}"))
+                ("cluster-node-timeout", DOWN_AFTER * 1000), name=f"node-{ordinal}", **how))
         bounds = [SLOTS * ordinal // count for ordinal in range(count + 1)]
         for node, first, end in zip(self.nodes, bounds, bounds[1:]):
             node.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         for node, bus in zip(self.nodes[1:], buses[1:]):
             self.nodes[0].call("CLUSTER", "MEET", "127.0.0.1", node.port, bus)
+        self.await_complete()
+
+    def await_complete(self):
         eventually(lambda: all(self._complete(node) for node in self.nodes), "the cluster is complete", 30)
+
+    def home(self, key):
+        """The node that has the slot of this key."""
+        slot = self.nodes[0].call("CLUSTER", "KEYSLOT", key)
+        return self.nodes[slot * len(self.nodes) // SLOTS]
 
     def settings_of(self, ordinal):
         """Gates ask different nodes first: most of them another than the one that has their keys."""

@@ -1,11 +1,12 @@
 """A fleet amid random faults, hour after hour, with its promises checked from outside: on what was answered, and what came upstream.
 
-An hour of the gates takes some ten seconds here. In each, gates and the store are killed, stopped, halted, cut off and emptied, and the
-store's clock leaps, while senders go on with series of the hour before and with newcomers. SERIESGATE_FLEET_FAULTS_MINUTES: how long
+An hour of the gates takes some ten seconds here. In each, gates and the store are killed, stopped, halted, cut off, emptied and failed
+over, and the store's clock leaps, while senders go on with series of the hour before and with newcomers. SERIESGATE_FLEET_FAULTS_MINUTES: how long
 (1). SERIESGATE_SEED: the first seed (by the clock without it); each failure says its own.
 """
 
 import contextlib
+import functools
 import http.client
 import os
 import random
@@ -18,6 +19,7 @@ from promised_fleets import BATCH, HALF_PAST, LIMIT, OLD, BrokenPromise, holds, 
 from promised_fleets import promised  # noqa: F401
 from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
+from store_sets import Cluster, SentinelSet
 from traffic import identity
 from waiting import eventually
 from world import threading, time
@@ -28,12 +30,15 @@ pytestmark = [pytest.mark.extended, pytest.mark.timeout(MINUTES * 60 + 300)]
 
 
 class Faults:
-    """Of one hour, by a seed. Each ends before it returns; a gate that was started again has joined."""
+    """Of one hour, by a seed, with one server as the store. Each ends before it returns; a gate that was started again has joined."""
+
+    STORE = None  # how it is made, if it is more than one server
 
     def __init__(self, fleet, chance, kept):
         self._fleet, self._chance, self._kept = fleet, chance, kept
         self.done = []
         self.lost = self.killed = self.stopped = False
+        self.splits = 0  # how often there were two masters
 
     def __call__(self):
         for fault in self._chance.sample(self._all(), self._chance.randint(1, 3)):
@@ -42,12 +47,21 @@ class Faults:
             fault()
 
     def _all(self):
-        return [self.kill_gate, self.stop_gate, self.halt_gate, self.cut_off, self.halt_store, self.kill_store, self.flush, self.leap]
+        return [*self._of_gates(), self.cut_off, self.halt_store, self.kill_store, self.flush, self.leap]
+
+    def _of_gates(self):
+        return [self.kill_gate, self.stop_gate, self.halt_gate]
 
     @property
     def has_vanished(self):
         """A gate has, before it could tell what only it knew: it was killed, or stopped in the seconds of a loss."""
         return self.killed or (self.stopped and self.lost)
+
+    @property
+    def most(self):
+        """That may come upstream: two masters may both give the room that was left. None: nobody knows what only a gate that
+        vanished had told a store that lost it."""
+        return None if self.lost and self.has_vanished else LIMIT + self.splits * (LIMIT - len(OLD))
 
     def _pause(self):
         time.sleep(self._chance.uniform(0.2, 3))
@@ -98,6 +112,68 @@ class Faults:
         self._fleet.set_of_store(later(self._fleet.now, seconds=self._chance.choice([-5400, -90, 300, 3600, 86_400])))
         self._pause()
         self._fleet.set(self._fleet.now)
+
+
+class SentinelFaults(Faults):
+    """With a master and a replica, which takes its place with everything, or without the last writes."""
+
+    STORE = SentinelSet
+
+    def _all(self):
+        return [*self._of_gates(), self.fail_over, self.fail_over_behind, self.split, self.flush, self.leap]
+
+    def fail_over(self):
+        self._fleet.store.kill_master()
+        self._make_whole()
+
+    def fail_over_behind(self):
+        self.lost = True
+        self._fleet.store.cut_replica()
+        self._pause()
+        self._fleet.store.kill_master_ahead()
+        self._make_whole()
+
+    def split(self):
+        self.lost = True
+        self.splits += 1
+        self._fleet.store.split()
+        self._make_whole()
+
+    def _make_whole(self):
+        self._pause()
+        self._fleet.store.make_whole()
+
+
+class ClusterFaults(Faults):
+    """With three nodes, of which one has all keys of the fleet."""
+
+    STORE = functools.partial(Cluster, nodes=3)
+
+    def _all(self):
+        return [*self._of_gates(), self.halt_node, self.kill_node, self.flush, self.leap]
+
+    @property
+    def _home(self):
+        return self._fleet.store.home("sg:{default}:head")
+
+    def halt_node(self):
+        home = self._home
+        home.stand_still()
+        self._pause()
+        home.go_on()
+        self._fleet.store.await_complete()
+
+    def kill_node(self):
+        self.lost |= not self._kept
+        home = self._home
+        home.kill()
+        self._pause()
+        home.restart()
+        self._fleet.store.await_complete()
+
+    def flush(self):
+        self.lost = True
+        assert self._home.call("FLUSHALL") == b"OK"
 
 
 class Sender:
@@ -151,24 +227,24 @@ def an_hour(fleet, begun, faults, chance, keeps_places):
     holds(fleet.flow(), [len(OLD)] * GATES)
     fleet.set(later(begun, minutes=30))
     fleet.now = later(begun, minutes=30)
-    if not (keeps_places or faults.has_vanished):
+    if not (keeps_places or faults.has_vanished or faults.splits):
         fleet.fills_up(newcomers)
     holds(fleet.flow(), [len(OLD)] * GATES)
     old, others = fleet.came()
-    if not (faults.lost and faults.has_vanished) and old + others > LIMIT:  # what only that gate knew nobody tells a store that lost it
-        raise BrokenPromise(f"{old} and {others} newcomers came, at a limit of {LIMIT}")
+    if faults.most and old + others > faults.most:
+        raise BrokenPromise(f"{old} and {others} newcomers came, at a limit of {LIMIT}, and after {faults.splits} splits")
 
 
-def a_fleet_amid_faults(promised, seed):
+def a_fleet_amid_faults(promised, kind, seed):
     chance = random.Random(seed)
     kept = chance.random() < 0.5
-    fleet = promised(f"maxHourlySeries: {LIMIT}\n", kept=kept, relayed=True)
+    fleet = promised(f"maxHourlySeries: {LIMIT}\n", kept=kept, relayed=kind is Faults, made_by=kind.STORE)
     done, keeps_places = [], False
     try:
         for turn in range(GATES):
             assert fleet.offer(OLD, turn) == len(OLD)
         for hour in range(HOURS):
-            faults = Faults(fleet, chance, kept)
+            faults = kind(fleet, chance, kept)
             done.append(faults.done)
             begun = later(HALF_PAST, minutes=30 + 60 * hour, seconds=1)
             fleet.set(later(begun, seconds=-10))
@@ -179,16 +255,17 @@ def a_fleet_amid_faults(promised, seed):
         raise AssertionError(f"seed {seed}, {'kept' if kept else 'not kept'}, faults by hour {done}: {error}; {shown}") from error
     for gate in fleet.gates:
         gate.stop()
-    fleet.store.kill()
+    fleet.store.stop()
     return done
 
 
-def test_a_fleet_amid_random_faults_keeps_its_promises(promised):
+@pytest.mark.parametrize("kind", [Faults, SentinelFaults, ClusterFaults], ids=["one server", "sentinel", "cluster"])
+def test_a_fleet_amid_random_faults_keeps_its_promises(promised, kind):
     first = int(os.environ.get("SERIESGATE_SEED", time.time_ns() // 10**9 % 10**6))
     until = time.monotonic() + 60 * MINUTES
     seed, counted = first, 0
     while time.monotonic() < until:
-        done = a_fleet_amid_faults(promised, seed)
+        done = a_fleet_amid_faults(promised, kind, seed)
         counted += sum(map(len, done))
         seed += 1
         print(f"seed {seed - 1}: {done}", flush=True)
