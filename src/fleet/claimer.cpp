@@ -106,7 +106,7 @@ net::awaitable<std::optional<store_answer>> claimer::send(const store_call& one,
     const auto begin = clock::now();
     if (begin >= limit) co_return std::nullopt;
     std::vector<std::string> words = call_words(one, terms, shared_.keys);
-    auto reply = co_await client_.call_script_there(shared_.calls, std::move(words), limit - begin);
+    auto reply = co_await client_.call_script(shared_.calls, std::move(words), limit - begin);
     if (!reply) {
         shared_.metrics.failures[reply.error().why].add();
         co_return std::nullopt;

@@ -51,7 +51,7 @@ net::awaitable<feed::end> feed::read_next() {
     }
     const auto sent = clock::now();
     std::vector<std::string> words = feed_read_words(shared_.view.epoch(), follower_.read(), shared_.keys);
-    const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
+    const auto reply = co_await client_.call_script(shared_.gates, std::move(words), answer_patience);
     const bool is_refused =
         !reply && (reply.error().why == redis_error::kind::denied || reply.error().why == redis_error::kind::other);
     if (is_refused && said_ != reply.error().text) {

@@ -15,7 +15,7 @@
 namespace seriesgate {
 
 /// What follows EVALSHA and the digest: the number of keys, the keys, the arguments. The last word is empty and to be
-/// replaced by the server's run_id, see redis_client::call_script_there.
+/// replaced by the server's run_id, see redis_client::call_script.
 /// @param asked within the bounds of claim/store_call.hpp.
 std::vector<std::string> call_words(const store_call& asked, const gate_terms& terms, const store_keys& keys);
 std::vector<std::string> heartbeat_words(const heartbeat& of, const store_keys& keys);

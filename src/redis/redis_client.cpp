@@ -75,22 +75,13 @@ net::awaitable<redis_answer> redis_client::call(std::vector<std::string> words, 
 
 net::awaitable<redis_answer> redis_client::call_script(const redis_script& script, std::vector<std::string> words,
                                                        clock::duration limit) {
-    co_return co_await call_script_by(script, words, clock::now() + limit, last_word::as_given);
-}
-
-net::awaitable<redis_answer> redis_client::call_script_there(const redis_script& script, std::vector<std::string> words,
-                                                             clock::duration limit) {
-    co_return co_await call_script_by(script, words, clock::now() + limit, last_word::run_id);
-}
-
-net::awaitable<redis_answer> redis_client::call_script_by(const redis_script& script, std::vector<std::string>& words,
-                                                          clock::time_point by, last_word last) {
+    const auto by = clock::now() + limit;
     words.insert(words.begin(), {"EVALSHA", script.sha1});
-    redis_answer answer = co_await call_by(words, by, last);
+    redis_answer answer = co_await call_by(words, by, last_word::run_id);
     if (answer || !says(answer.error(), "NOSCRIPT")) co_return answer;
     words[0] = "EVAL";
     words[1] = script.text;
-    co_return co_await call_by(words, by, last);
+    co_return co_await call_by(words, by, last_word::run_id);
 }
 
 net::awaitable<redis_answer> redis_client::call_by(std::vector<std::string>& words, clock::time_point by,

@@ -64,13 +64,10 @@ class redis_client {
     net::awaitable<redis_answer> call(std::vector<std::string> words, clock::duration limit);
 
     /// Sends EVALSHA, and EVAL if the server does not know the script.
-    /// @param words the number of keys, the keys, the arguments
+    /// @param words the number of keys, the keys, the arguments; a last one, which is replaced by the run_id of the
+    /// server that the connection leads to
     net::awaitable<redis_answer> call_script(const redis_script& script, std::vector<std::string> words,
                                              clock::duration limit);
-    /// As call_script(), for a script that must know its server: replaces the last word by the run_id of the server
-    /// that the connection leads to.
-    net::awaitable<redis_answer> call_script_there(const redis_script& script, std::vector<std::string> words,
-                                                   clock::duration limit);
 
     /// Connects if needed, and checks the connection. Call it every second.
     void maintain(clock::time_point now = clock::now());
@@ -89,8 +86,6 @@ class redis_client {
 
     net::awaitable<redis_answer> call_by(std::vector<std::string>& words, clock::time_point by,
                                          last_word last = last_word::as_given);
-    net::awaitable<redis_answer> call_script_by(const redis_script& script, std::vector<std::string>& words,
-                                                clock::time_point by, last_word last);
     net::awaitable<result<line_ptr, redis_error>> line_by(clock::time_point limit);
 
     void start_connecting();

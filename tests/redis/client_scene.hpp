@@ -74,7 +74,9 @@ struct client_scene {
     }
     redis_answer call(words command) { return call(std::move(command), limit); }
     std::string say(words command) { return shown(call(std::move(command))); }
+    /// Of a script that may look at the run_id, or not: it is the last of its arguments.
     redis_answer call_script(const redis_script& script, words arguments) {
+        arguments.emplace_back();
         std::optional<redis_answer> got;
         auto asked = client.call_script(script, std::move(arguments), limit);
         net::co_spawn(io, keep(std::move(asked), got), net::detached);

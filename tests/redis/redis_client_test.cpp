@@ -244,7 +244,7 @@ TEST_CASE("a server that is busy keeps its connection") {
     CHECK(one.server.accepted() == 1);
 }
 
-TEST_CASE("a script that the server does not know is sent whole, once") {
+TEST_CASE("a script that the server does not know is sent whole, once; the last word says which server it is") {
     scene one;
     const redis_script script{"return 1"};
     CHECK(script.sha1 == "e0e1f9fabfc9d4800c877a703b823ac0578ff8db");
@@ -252,10 +252,10 @@ TEST_CASE("a script that the server does not know is sent whole, once") {
     CHECK(shown(one.with.call_script(script, {"1", "key", "argument"})) == "1");
     CHECK(shown(one.with.call_script(script, {"0"})) == "1");
     CHECK(shown(one.with.call_script(script, {"0"})) == "other: ERR other");
-    CHECK(one.server.commands == std::vector<words>{{"EVALSHA", script.sha1, "1", "key", "argument"},
-                                                    {"EVAL", "return 1", "1", "key", "argument"},
-                                                    {"EVALSHA", script.sha1, "0"},
-                                                    {"EVALSHA", script.sha1, "0"}});
+    CHECK(one.server.commands == std::vector<words>{{"EVALSHA", script.sha1, "1", "key", "argument", "aaaa"},
+                                                    {"EVAL", "return 1", "1", "key", "argument", "aaaa"},
+                                                    {"EVALSHA", script.sha1, "0", "aaaa"},
+                                                    {"EVALSHA", script.sha1, "0", "aaaa"}});
 }
 
 TEST_CASE("the password is read again when its file has changed, and what held last stays while the file is no good") {
