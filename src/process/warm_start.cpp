@@ -62,9 +62,9 @@ std::string promql_of(const selector& from) {
     std::string text;
     for (const label_matcher& each : from.matchers()) {
         if (!text.empty()) text += ',';
-        text += is_plain(each.name) ? each.name : quoted(each.name);
+        text += is_plain(each.name) ? each.name : seriesgate::quoted(each.name);
         text += operators[static_cast<std::size_t>(each.op)];
-        text += quoted(each.value);
+        text += seriesgate::quoted(each.value);
     }
     return text;
 }
@@ -72,10 +72,10 @@ std::string promql_of(const selector& from) {
 /// A matcher of these names; empty for none.
 std::string matcher_of(const std::vector<std::string>& names) {
     if (names.empty()) return "";
-    if (names.size() == 1) return "__name__=" + quoted(names.front());
+    if (names.size() == 1) return "__name__=" + seriesgate::quoted(names.front());
     std::string pattern;
     for (const std::string& each : names) pattern.append(pattern.empty() ? "" : "|").append(re2::RE2::QuoteMeta(each));
-    return "__name__=~" + quoted(pattern);
+    return "__name__=~" + seriesgate::quoted(pattern);
 }
 
 const std::string* name_in(const selector& from) {
@@ -391,7 +391,7 @@ bool warm_start::is_old(std::uint64_t fingerprint) const noexcept {
 bool warm_start::note_unread(const part& of, const std::string& why) {
     constexpr std::size_t shown_max = 100;
     if (first_unread_.empty())
-        first_unread_ = of.of.empty() ? why : quoted(of.of.front().substr(0, shown_max)) + ": " + why;
+        first_unread_ = of.of.empty() ? why : seriesgate::quoted(of.of.front().substr(0, shown_max)) + ": " + why;
     if (of.of.empty() || !in_part_.insert(of.tenant + '\n' + of.of.front()).second) return false;
     from_.progress.names_in_part.add(of.of.size());
     return true;
