@@ -20,7 +20,8 @@ heartbeat gate_session::next(const facts& now) {
                    .leaves = now.leaves};
     // Until the last answer from before the loss is settled, there may be more to tell.
     if (refills_ && !made.refilled) made.refilled = 0;
-    if (made.refilled)
+    names_gates_ = made.refilled.has_value();
+    if (names_gates_)
         for (const gate_heard_of& each : gates_)
             if (each.name != who_.name) made.heard_of.push_back(each);
     const time_point fleet_now = view_.clock.now(now.at.steady, now.at.own);
@@ -55,8 +56,8 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
         is_loss_ = is_lost && !known.empty();
     } else {
         view_.adopt(store.windows);
-        // Names of gates are kept from before a loss: the store has to hear of them.
-        if (!refills_ || !store.is_refilling) gates_ = said.gates;
+        // Names of gates are kept from before a loss until the store has heard of them.
+        if (names_gates_ || !refills_ || !store.is_refilling) gates_ = said.gates;
     }
     if (gates_.empty()) gates_ = said.gates;
     view_.hear_gates(said.gates.size());

@@ -50,8 +50,9 @@ class gate_session {
     const gate_identity who_;
     bool has_series_;  // that a store may not know: it has to be told in the first epoch, too
     std::vector<gate_heard_of> gates_;
-    bool refills_ = false;  // this gate
-    bool is_loss_ = false;  // for that reason; else it has started, and knows series from before
+    bool names_gates_ = false;  // in the last heartbeat
+    bool refills_ = false;      // this gate
+    bool is_loss_ = false;      // for that reason; else it has started, and knows series from before
     bool is_to_begin_ = false;
     std::int64_t told_ = -1;  // the hour of which it has said that it has told
 

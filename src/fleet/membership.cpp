@@ -53,7 +53,7 @@ net::awaitable<std::string> membership::greet() {
     const auto in_the_way = co_await examine();
     if (in_the_way) co_return in_the_way->must_not ? in_the_way->why : std::string{};
     std::vector<std::string> words = feed_read_words("", 0, shared_.keys);
-    const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
+    const auto reply = co_await client_.call_script(shared_.gates, std::move(words), answer_patience);
     const auto page = reply ? read_feed_page(**reply) : result<feed_page, std::string>{reply.error().text};
     if (!page) co_return std::string{};  // join() says why
     const auto at = fleet_shared::clocks();
@@ -82,6 +82,7 @@ net::awaitable<void> membership::keep() {
         timer.expires_after(is_refilling ? std::chrono::milliseconds{refill_interval} : beat_interval);
         auto [error] = co_await timer.async_wait(no_throw);
         if (error || has_left_) co_return;
+        if (is_leaving_) continue;
         client_.maintain();
         const auto in_the_way = co_await beat();
         tell_state(in_the_way);
@@ -103,7 +104,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
                                            .leaves = leaves,
                                            .is_clean = [this] { return walker_->is_clean(); }});
     std::vector<std::string> words = heartbeat_words(said, shared_.keys);
-    const auto reply = co_await client_.call_script_there(shared_.gates, std::move(words), answer_patience);
+    const auto reply = co_await client_.call_script(shared_.gates, std::move(words), answer_patience);
     // A full server cannot note the heartbeat. It is there, and claims say why it takes none.
     const bool is_full = !reply && reply.error().why == redis_error::kind::out_of_memory;
     if (is_full && shared_.view.state() == store_reach::joined) co_return std::nullopt;
@@ -167,7 +168,7 @@ net::awaitable<void> membership::tell() {
 /// @return whether the store has decided.
 net::awaitable<bool> membership::tell_one(const store_call& call) {
     std::vector<std::string> words = call_words(call, shared_.terms_of(*walker_), shared_.keys);
-    const auto reply = co_await client_.call_script_there(shared_.calls, std::move(words), answer_patience);
+    const auto reply = co_await client_.call_script(shared_.calls, std::move(words), answer_patience);
     const auto answer = reply ? read_answer(**reply, call) : result<store_answer, std::string>{reply.error().text};
     if (answer) shared_.hear(answer->windows);
     if (!answer || answer->status != store_status::decided) {
@@ -183,14 +184,18 @@ net::awaitable<bool> membership::tell_one(const store_call& call) {
 
 net::awaitable<void> membership::leave(bool for_good) {
     async_timer timer{co_await net::this_coro::executor};
-    while (!walker_->is_clean()) {
-        timer.expires_after(leave_interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
-    }
-    if (!for_good) co_return;
+    do {
+        is_leaving_ = false;
+        while (!walker_->is_clean()) {
+            timer.expires_after(leave_interval);
+            auto [error] = co_await timer.async_wait(no_throw);
+            if (error) co_return;
+        }
+        if (!for_good) co_return;
+        is_leaving_ = true;
+        if (shared_.view.is_reachable()) static_cast<void>(co_await beat(true));
+    } while (walker_->refilled());  // the store has lost data, and has heard of it only now
     has_left_ = true;
-    if (shared_.view.is_reachable()) static_cast<void>(co_await beat(true));
 }
 
 // --- The server.

@@ -36,6 +36,7 @@ class membership {
     std::optional<clock::time_point> refilling_since_;
     std::string said_;  // why it is away, as the log has it
     bool has_joined_ = false;
+    bool is_leaving_ = false;  // has said so, and says nothing else
     bool has_left_ = false;
 
   public:

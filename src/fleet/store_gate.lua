@@ -12,6 +12,7 @@
 --         Then of a heartbeat each gate's name, hour, version and silence in s; of the feed the entries as XRANGE has them.
 
 local HEARD, OTHER_EPOCH, FOREIGN = 0, 1, 2
+local LEFT = -2  -- in place of the hour for which a gate has said "told"
 local REFILL_MIN, REFILL_MAX, REFILL_STALLED, REFILL_BEAT, SILENT_MAX = 2, 60, 5, 2, 7200  -- seconds
 local ahead = 0
 local function answer(status)
@@ -59,7 +60,7 @@ if head[1] ~= server or not epoch or is_wrong then
     epoch, refilling = format('%d.%06d', now, tonumber(time[2])), now
     call('HSET', HEAD, 'server', server, 'epoch', epoch, 'refilling', now, 'beat', now, 'fingerprints', ARGV[3])
     for name, its in pairs(gates) do
-        its.progress, its.since, its.hour = '-', now, min(its.hour, hour)
+        its.progress, its.since, its.hour = its.told == LEFT and 'd' or '-', now, min(its.hour, hour)
         file(name)
     end
 end
@@ -86,9 +87,10 @@ for i = 13, #ARGV - 2, 2 do
     end
 end
 
-if ARGV[11] == '1' then
-    gates[gate] = nil
-    call('HDEL', GATES, gate)
+-- Who has left is remembered: while gates refill, others may still name it. A gate that leaves and does not know of a
+-- loss yet has to tell first.
+if ARGV[11] == '1' and known_epoch == epoch then
+    gates[gate] = {clock = '0', hour = hour, told = LEFT, progress = 'd', since = now, version = version}
 else
     local its = gates[gate] or {progress = '-', since = now}
     local said = known_epoch == epoch and progress or '-'
@@ -96,8 +98,8 @@ else
     its.clock, its.hour, its.version = ARGV[4], hour, version
     its.told = says_told and known_hour == open and open or -1
     gates[gate] = its
-    file(gate)
 end
+file(gate)
 
 local is_refilled, all_told = true, true
 for name, its in pairs(gates) do
@@ -106,7 +108,7 @@ for name, its in pairs(gates) do
         gates[name] = nil
     else
         if its.progress ~= 'd' and now - its.since < REFILL_STALLED then is_refilled = false end
-        if its.told ~= open then all_told = false end
+        if its.told ~= open and its.told ~= LEFT then all_told = false end
     end
 end
 if refilling and takes_part then
@@ -127,7 +129,9 @@ call('EXPIRE', GATES, HEAD_KEPT)
 local made = answer(HEARD)
 for name, its in pairs(gates) do
     local n = #made
-    made[n + 1], made[n + 2], made[n + 3] = name, its.hour, its.version
-    made[n + 4] = max(0, min(SILENT_MAX, now - tonumber(its.clock)))
+    if its.told ~= LEFT then
+        made[n + 1], made[n + 2], made[n + 3] = name, its.hour, its.version
+        made[n + 4] = max(0, min(SILENT_MAX, now - tonumber(its.clock)))
+    end
 end
 return made

@@ -53,6 +53,7 @@ struct history_faults {
     bool cuts_off = false;
     bool loses_data = false;
     bool restarts = false;  ///< with the state that the gate has saved at that moment
+    bool leaves = false;    ///< gates that have told all leave; others with their state begin in their places
     bool leaps = false;     ///< the store's clock
     bool observes = false;  ///< the limits observe at first
     unanswered becomes = unanswered::refused;
@@ -119,14 +120,16 @@ class fleet_simulation {
     std::map<std::int64_t, std::set<std::size_t>> upstream_;  // places of series, by hour
     std::int64_t places_of_ = -1;                             // the hour that has_places_ is about
     bool has_places_ = false;
-    std::int64_t disturbed_ = 0;  // up to this hour more than the limit may pass
+    std::int64_t disturbed_ = 0;        // up to this hour more than the limit may pass
+    std::int64_t kept_for_nobody_ = 0;  // up to this hour places may be, for a gate that has left
 
   public:
     /// What has happened: a history in which nothing does shows nothing.
     std::uint64_t accepted = 0, refused = 0, lapses = 0, hours_seen = 0;
 
-    fleet_simulation(std::uint64_t seed, const history_faults& faults, const gate_mutants& wrong = {})
-        : random_(seed), faults_(faults), wrong_(wrong) {
+    fleet_simulation(std::uint64_t seed, const history_faults& faults, const gate_mutants& wrong = {},
+                     const shared_store_mutants& wrong_store = {})
+        : random_(seed), faults_(faults), wrong_(wrong), store_(wrong_store) {
         rules_ = {.global = {.hourly = hour_max, .daily = random_.one_in(2) ? 0 : 3 * hour_max}};
         rules_.incumbent_grace = grace;
         rules_.limits = {limit_named("jobs", {"job"}, {.hourly = job_max})};
@@ -183,6 +186,9 @@ class fleet_simulation {
             settle_all(15);
         }
         const std::int64_t hour = hour_number(now_);
+        if (!faults_.leaps && store_.hour_number() == hour && hour > kept_for_nobody_ &&
+            now_ > time_point{std::chrono::hours{hour}} + grace + std::chrono::seconds{15})
+            require(!store_.keeps_places(), "places are kept although all gates have told" + who_has_told());
         for (gate& each : gates_) {
             require(each.view->state() == store_reach::joined, each.name + " has not joined again");
             require(each.walker->is_clean(), each.name + " has not told of all");
@@ -192,6 +198,14 @@ class fleet_simulation {
         for (const std::size_t each : upstream_[hour])
             require(store_.hour().series.contains(series_[each].fingerprint),
                     "the store does not know what has passed");
+    }
+
+    [[nodiscard]] std::string who_has_told() const {
+        std::string all;
+        for (const auto& [name, its] : store_.gates())
+            all += ", " + name + ": hour " + std::to_string(its.hour) + ", told " + std::to_string(its.told) +
+                   (its.has_left ? ", left" : "");
+        return all;
     }
 
     /// Gates work undisturbed.
@@ -306,6 +320,14 @@ class fleet_simulation {
     void note_loss() {
         const bool all_hear = std::ranges::all_of(gates_, [this](const gate& each) { return hears(each); });
         if (!all_hear || store_is_ahead_.count() != 0) disturbed_ = std::max(disturbed_, hour_number(now_) + 2);
+    }
+
+    /// Nobody remembers who has left if the store loses its data before the others have heard of that.
+    void note_who_is_named() {
+        for (const gate& each : gates_)
+            for (const gate_heard_of& named : each.session->gates())
+                if (std::ranges::none_of(gates_, [&named](const gate& one) { return one.name == named.name; }))
+                    kept_for_nobody_ = std::max(kept_for_nobody_, hour_number(now_) + 1);
     }
 
     // --- Requests.
@@ -515,10 +537,10 @@ class fleet_simulation {
 
     // --- What gates do besides.
 
-    void beat(gate& at, bool at_once = false) {
+    void beat(gate& at, bool at_once = false, bool leaves = false) {
         const auto clocks = clocks_of(at);
         const heartbeat said = at.session->next(
-            {.at = clocks, .grace = grace, .refilled = at.walker->refilled(), .leaves = false, .is_clean = [&] {
+            {.at = clocks, .grace = grace, .refilled = at.walker->refilled(), .leaves = leaves, .is_clean = [&] {
                  return wrong_.says_told_unclean || at.walker->is_clean();
              }});
         if (!hears(at)) {
@@ -605,6 +627,16 @@ class fleet_simulation {
         at.feed->has_downloaded();
     }
 
+    /// As membership::leave(). Another one begins in its place, with its state.
+    void leave(gate& at) {
+        if (!at.view->is_reachable() || !at.walker->is_clean()) return;
+        beat(at, true, true);
+        if (at.walker->refilled()) return;  // it hears of a loss only now, and goes on
+        const std::string state = saved(*at.limiter);
+        at.name += "'";
+        start(at, state);
+    }
+
     // --- Faults.
 
     /// A gate that has just begun believes the store if no other gate's clock can say better.
@@ -618,7 +650,7 @@ class fleet_simulation {
     }
 
     void disturb(gate& at) {
-        switch (random_.below(6)) {
+        switch (random_.below(7)) {
             case 0:
                 if (faults_.cuts_off && !has_no_witness()) at.is_cut_off = !at.is_cut_off, note_fault_in_refill();
                 break;
@@ -628,6 +660,7 @@ class fleet_simulation {
             case 2:
                 if (!faults_.loses_data || has_no_witness()) break;
                 note_loss();
+                note_who_is_named();
                 store_.empty();
                 break;
             case 3:
@@ -637,6 +670,9 @@ class fleet_simulation {
                 break;
             case 4:
                 if (faults_.restarts && at.requests.empty() && all_are_witnesses()) start(at, saved(*at.limiter));
+                break;
+            case 5:
+                if (faults_.leaves && at.requests.empty() && hears(at) && all_are_witnesses()) leave(at);
                 break;
             default:
                 if (faults_.leaps) note_fault_in_refill();  // which is timed by that clock

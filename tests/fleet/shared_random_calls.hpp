@@ -378,9 +378,8 @@ inline constexpr shared_checks promises_alone = shared_checks::promises_alone;
 /// Some steps of a scene, with all checks. Throws a difference or a broken_promise.
 /// @return how often what has happened.
 inline std::map<std::string, int> run_shared_scene(const shared_scene& of, int steps, const script_change& change = {},
-                                                   const shared_store_mutants& wrong = {},
                                                    shared_checks held_to = shared_checks::model_and_promises) {
-    shared_store_and_model both{change, wrong, held_to == promises_alone};
+    shared_store_and_model both{change, held_to == promises_alone};
     shared_random_calls gates{of};
     promise_watch watch{of};
     std::uint64_t generation = 0;

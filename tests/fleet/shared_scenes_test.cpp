@@ -1,7 +1,10 @@
 // What went wrong with the first protocol, as scenes of the shared store and its model: see fleet/PROTOCOL.md.
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fleet/shared_store.hpp"
 #include "support/catch.hpp"
@@ -20,7 +23,8 @@ constexpr std::int64_t hour = 1'139'580;  // noon, 2100-01-01
 class few_gates {
     shared_store_and_model both_;
     open_windows known_{};
-    std::string epoch_;
+    std::string epoch_, server_ = "s";
+    std::vector<gate_heard_of> gates_{}, heard_of_{};
 
   public:
     few_gates() {
@@ -39,12 +43,30 @@ class few_gates {
                                                     .generation = known_.generation,
                                                     .is_told = is_told,
                                                     .grace = 600s,
-                                                    .leaves = leaves},
-                                                   "s", now);
+                                                    .leaves = leaves,
+                                                    .heard_of = heard_of_},
+                                                   server_, now);
         epoch_ = answer.state.epoch;
         known_ = answer.state.windows;
+        gates_ = answer.gates;
         return answer.state;
     }
+    /// All that the last heartbeat was told of, and what each further one names.
+    [[nodiscard]] std::vector<gate_heard_of> heard_of() const { return gates_; }
+    /// Whether the store still has that gate, when another one names these.
+    bool names(const std::string& gate, time_point now, std::vector<gate_heard_of> of = {}) {
+        heard_of_ = std::move(of);
+        beat("b", now, true);
+        heard_of_.clear();
+        return std::ranges::any_of(gates_, [&gate](const gate_heard_of& each) { return each.name == gate; });
+    }
+    /// With its data. @return the epoch before
+    std::string restart_store() {
+        server_ += "'";
+        return epoch_;
+    }
+    /// @return the epoch that the gates have known
+    std::string knows(std::string epoch) { return std::exchange(epoch_, std::move(epoch)); }
 
     struct taken {
         std::uint64_t series = 0;
@@ -68,7 +90,7 @@ class few_gates {
                                        .buckets = known_.buckets,
                                        .limits = {1},
                                        .room = 1000};
-                answer = both_.decide(asked, terms, "s", now);
+                answer = both_.decide(asked, terms, server_, now);
                 known_ = answer.windows;
             }
             REQUIRE(answer.status == store_status::decided);
@@ -111,6 +133,31 @@ TEST_CASE("a rolling restart leaves room when the grace ends, a gate that vanish
     CHECK(gates.beat("a", next + 11min, true).windows.keeps_places == vanishes);
     CHECK(gates.send(call_kind::claim, 6000, 100, 1000, next + 12min).series == (vanishes ? 0 : 100));
     CHECK(gates.send(call_kind::pass, 0, 900, 1000, next + 12min).series == 900);  // nobody asks what has passed
+    gates.both().compare();
+}
+
+TEST_CASE("a gate that leaves amid a refill holds no places, although the others still name it") {
+    const bool knows_of_the_loss = GENERATE(true, false);
+    few_gates gates;
+    const auto now = few_gates::begin_of(hour) + 10min;
+    gates.send(call_kind::claim, 0, 900, 1000, now);
+    for (const char* gate : {"a", "b"}) gates.beat(gate, now, false);
+    const auto next = few_gates::begin_of(hour + 1);
+    gates.send(call_kind::pass, 0, 900, 1000, next + 1min);
+    const auto known = gates.heard_of();
+    const auto lost = next + 11min;
+    const std::string before = gates.restart_store();
+    gates.beat("b", lost, true);
+    if (!knows_of_the_loss) {
+        const std::string epoch = gates.knows(before);
+        gates.beat("a", lost, true, true);
+        CHECK(gates.names("a", lost));  // it has to tell first
+        gates.knows(epoch);
+    }
+    gates.beat("a", lost, true, true);
+    CHECK_FALSE(gates.names("a", lost));
+    for (auto at = lost + 1s; at < lost + 4s; at += 1s) CHECK_FALSE(gates.names("a", at, known));
+    CHECK_FALSE(gates.beat("b", lost + 4s, true).windows.keeps_places);
     gates.both().compare();
 }
 

@@ -186,9 +186,8 @@ class shared_store_and_model {
 
   public:
     /// @param is_lenient differences are no matter.
-    explicit shared_store_and_model(const script_change& change = {}, const shared_store_mutants& wrong = {},
-                                    bool is_lenient = false)
-        : store_(change), model_(wrong), is_lenient_(is_lenient) {}
+    explicit shared_store_and_model(const script_change& change = {}, bool is_lenient = false)
+        : store_(change), is_lenient_(is_lenient) {}
 
     store_answer decide(const store_call& asked, const gate_terms& terms, const std::string& server, time_point now) {
         const store_answer wanted = model_.decide(asked, terms, server, now);

@@ -22,15 +22,11 @@ namespace seriesgate::testing {
 /// What a store could do that it must not, for tests that have to notice.
 struct shared_store_mutants {
     bool lapses_by_timer = false;          ///< places lapse with the grace, whatever gates have said
-    bool ignores_silent_gates = false;     ///< a gate that was heard of in the hour before only is not waited for
     bool refills_without_waiting = false;  ///< new series find room while gates refill
-    bool trusts_its_clock = false;         ///< other clocks do not matter
-    bool trusts_one_gate = false;          ///< nor do any but the caller's
     bool refuses_passes = false;           ///< a pass needs room
     bool admits_over_full = false;         ///< series of the hour before pass where they were more than the maximum
-    bool loses_observed = false;           ///< a series of budgets without maxima is in no set
-    bool keeps_below_nought = false;       ///< more returned than there were: new series get their places, too
     bool accepts_any_epoch = false;        ///< a server that has lost data goes on
+    bool forgets_who_left = false;         ///< who still names the gate in a refill brings it back
 };
 
 class shared_store_model {
@@ -59,6 +55,7 @@ class shared_store_model {
         std::int64_t clock = 0;
         std::int64_t hour = -1;  ///< of its last sign of life
         std::int64_t told = -1;  ///< the last hour for which it said so
+        bool has_left = false;   ///< it is remembered, for others may still name it
         std::string progress = "-";
         std::int64_t since = 0;  ///< it has made that progress
         std::string version{};
@@ -93,11 +90,12 @@ class shared_store_model {
         if (may_lapse() && at >= open_ * 3600 + of.grace.count()) lapsed_ = open_;
         heartbeat_answer answer{.state = state(heartbeat_status::heard, std::chrono::seconds{at - seconds(now_)})};
         for (const auto& [name, its] : gates_)
-            answer.gates.push_back(
-                {.name = name,
-                 .hour = its.hour,
-                 .version = its.version,
-                 .silent_seconds = std::clamp<std::int64_t>(seconds(now_) - its.clock, 0, silent_max)});
+            if (!its.has_left)
+                answer.gates.push_back(
+                    {.name = name,
+                     .hour = its.hour,
+                     .version = its.version,
+                     .silent_seconds = std::clamp<std::int64_t>(seconds(now_) - its.clock, 0, silent_max)});
         return answer;
     }
 
@@ -178,8 +176,7 @@ class shared_store_model {
         const auto is_near = [](std::int64_t one, std::int64_t other, std::int64_t most) {
             return std::abs(one - other) <= most;
         };
-        if (wrong_.trusts_one_gate) return gates_clock;
-        if (wrong_.trusts_its_clock || is_near(own, gates_clock, 120)) return own;
+        if (is_near(own, gates_clock, 120)) return own;
         std::vector<std::int64_t> clocks{own, gates_clock};
         for (const auto& [name, its] : gates_)
             if (name != gate && (is_near(its.clock, own, 300) || is_near(its.clock, gates_clock, 300)))
@@ -208,7 +205,7 @@ class shared_store_model {
         begin_epoch(server);
         fingerprints_ = of.fingerprints;
         for (auto& [name, its] : gates_) {
-            its.progress = "-";
+            if (!its.has_left) its.progress = "-";
             its.since = seconds(now_);
             its.hour = std::min(its.hour, sign_of_life(at));
         }
@@ -238,13 +235,17 @@ class shared_store_model {
     [[nodiscard]] std::int64_t sign_of_life(std::int64_t at) const { return open_ >= 0 ? open_ : at / 3600; }
 
     void note_gate(const heartbeat& of, std::int64_t at) {
-        if (of.leaves) {
+        // Of a loss that the gate has not heard of it has to tell first.
+        if (of.leaves && of.epoch == epoch_) {
             gates_.erase(of.gate);
+            if (!wrong_.forgets_who_left)
+                gates_[of.gate] = {.hour = sign_of_life(at), .has_left = true, .progress = "d", .since = seconds(now_)};
             return;
         }
         gate_entry& its = gates_.try_emplace(of.gate, gate_entry{.since = seconds(now_)}).first->second;
         const std::string progress = of.epoch != epoch_ ? "-" : of.refilled ? std::to_string(*of.refilled) : "d";
         if (std::exchange(its.progress, progress) != progress) its.since = seconds(now_);
+        its.has_left = false;
         its.clock = seconds(of.clock);
         its.hour = sign_of_life(at);
         its.told = of.is_told && of.hour == open_ ? open_ : -1;
@@ -262,7 +263,7 @@ class shared_store_model {
 
     [[nodiscard]] bool may_lapse() const {
         const bool all_told = std::all_of(gates_.begin(), gates_.end(), [this](const auto& each) {
-            return each.second.told == open_ || (wrong_.ignores_silent_gates && each.second.hour < open_);
+            return each.second.told == open_ || each.second.has_left;
         });
         return open_ >= 0 && !refilling_since_ && (all_told || wrong_.lapses_by_timer);
     }
@@ -417,10 +418,6 @@ class shared_store_model {
             if (by_hour) without_room.emplace_back(&hour_, each.id);
             if (by_day) without_room.emplace_back(&day_, each.id);
         }
-        const bool is_limited = std::any_of(budgets.begin(), budgets.end(), [](const resolved& each) {
-            return each.maxima.hourly + each.maxima.daily != 0;
-        });
-        if (!is_limited && wrong_.loses_observed) return {.outcome = store_outcome::taken};
         take(of, run, budgets, series);
         for (const auto& [in, id] : without_room) ++in->completed[id];
         if (without_room.empty()) return {.outcome = store_outcome::taken};
@@ -495,7 +492,6 @@ class shared_store_model {
         if (!keeps_places()) return 0;
         if (!budget.knows_before) return all_kept;
         const std::uint64_t before = before_.count(budget.id), returned = size_at(hour_.returned, budget.id);
-        if (wrong_.keeps_below_nought) return before - returned;
         return before - std::min(before, returned);
     }
 
