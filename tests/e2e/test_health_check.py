@@ -73,6 +73,7 @@ def test_a_gate_that_is_up_is_healthy_and_one_that_has_gone_is_not(start_gate):
     gate = start_gate("--upstream.url=discard:")
     for path in ("", "/-/healthy", "/-/ready", "/metrics", "/"):
         assert checked(gate.url + path) == ""
+    assert checked(gate.url.replace("127.0.0.1", "localhost")) == ""
     assert checked(gate.url + "/nothing").startswith(told(gate.url + "/nothing", "answered 404"))
     host = gate.url.removeprefix("http://")
     url = gate.url
@@ -94,11 +95,6 @@ def test_ipv6_and_unix_sockets_are_asked_too(start_gate, tmp_path):
     assert checked(f"unix:{path}.not") == told(f"unix:{path}.not", f"connecting to unix:{path}.not: No such file or directory")
     start_gate("--upstream.url=discard:", f"--admin.listen=[::1]:{port}")
     assert checked(f"http://[::1]:{port}") == ""
-
-
-def test_a_name_is_looked_up(start_gate):
-    gate = start_gate("--upstream.url=discard:")
-    assert checked(gate.url.replace("127.0.0.1", "localhost")) == ""
 
 
 def test_a_certificate_is_not_looked_at_but_tls_has_to_be_spoken(start_gate, tmp_path):

@@ -43,13 +43,14 @@ def test_a_signal_lets_the_request_in_flight_finish(gate, upstream, number):
     assert gate.wait() == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_further_signals_change_nothing_about_a_good_end(gate, number):
-    assert gate.send(GOOD).status == 204
-    gate.signal(signal.SIGTERM)
-    while gate.running:
-        gate.signal(number)
-    assert gate.wait() == 0
+def test_further_signals_change_nothing_about_a_good_end(start_gate):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        gate = start_gate("--upstream.url=discard:")
+        assert gate.send(GOOD).status == 204
+        gate.signal(signal.SIGTERM)
+        while gate.running:
+            gate.signal(number)
+        assert gate.wait() == 0, number
 
 
 def test_the_port_is_free_again_after_the_end(start_gate, upstream):
@@ -91,8 +92,12 @@ def test_flags_override_the_file(start_gate, upstream):
 # --- the first line of the log
 
 @pytest.mark.one_thread
-@pytest.mark.parametrize("form", ["logfmt", "json"])
-def test_the_first_line_says_what_was_started(start_gate, tmp_path, form):
+def test_the_first_line_says_what_was_started(start_gate, tmp_path):
+    for form in ("logfmt", "json"):
+        the_first_line_says_what_was_started(start_gate, tmp_path / form, form)
+
+
+def the_first_line_says_what_was_started(start_gate, folder, form):
     config = f"""
 log: {{format: {form}, level: info}}
 upstream: {{url: "http://127.0.0.1:1/write?token=sesame"}}
@@ -100,7 +105,7 @@ maxHourlySeries: 1000
 mode: observe
 tenants: {{default: {{maxDailySeries: 70}}, overrides: {{a: {{}}, b: {{}}}}}}
 limits: [{{name: per-job, each: [job]}}, {{name: other, mode: observe}}]
-state: {{dir: {tmp_path}/state}}
+state: {{dir: {folder}/state}}
 server: {{threads: 3}}
 """
     gate = start_gate(config=config)
@@ -112,7 +117,7 @@ server: {{threads: 3}}
         "upstream": "http://127.0.0.1:1/write?<secret>", "protocol": "passthrough", "mode": "observe",
         "max_hourly_series": "1000", "max_daily_series": "no limit", "max_active_series": "no limit",
         "tenants": "each 70 a day; 2 overrides", "limits": "2: per-job, other (observe)",
-        "state": f"{tmp_path}/state", "threads": threads, "config_file": str(gate.config_file)}
+        "state": f"{folder}/state", "threads": threads, "config_file": str(gate.config_file)}
     assert event["version"] == subprocess.run([BINARY, "--version"], capture_output=True, text=True,
                                               check=True).stdout.split()[1]
 

@@ -10,6 +10,7 @@ import servers
 from balancers import program
 from client import Client
 from secure import Secured
+from tables import check_rows, crossed, named
 from traffic import body, numbered
 from waiting import eventually
 from world import socket
@@ -112,45 +113,51 @@ def senders(gate):
     return [event["sender"] for event in gate.said("request answered", path="/api/v1/write")]
 
 
-@pytest.mark.parametrize("kind", BY_CONNECTION)
-@pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
-def test_a_connections_sender_is_known_by_its_header(start_gate, start_proxy, upstream, tmp_path, kind, is_secure):
-    secured = Secured(tmp_path) if is_secure else None
-    how = {"authority": secured.authority.certificate} if is_secure else {}
-    gate = start_gate(f"--upstream.url={upstream.url}", *([secured.web()] if is_secure else []), config=TRUSTS % "true", **how)
-    forwards = "    unique-id-format %{+X}o%ci\n" if kind == "haproxy-2-more" else ""
-    proxy = start_proxy(kind.split("-")[0], gate, server=BY_CONNECTION[kind], forwards=forwards)
-    with proxy.client(secured.trusting() if is_secure else None) as client:
-        for _ in range(3):
+def test_a_connections_sender_is_known_by_its_header(start_gate, start_proxy, upstream, tmp_path):
+    secured = Secured(tmp_path)
+
+    def is_known(kind, is_secure):
+        how = {"authority": secured.authority.certificate} if is_secure else {}
+        gate = start_gate(f"--upstream.url={upstream.url}", *([secured.web()] if is_secure else []), config=TRUSTS % "true", **how)
+        forwards = "    unique-id-format %{+X}o%ci\n" if kind == "haproxy-2-more" else ""
+        proxy = start_proxy(kind.split("-")[0], gate, server=BY_CONNECTION[kind], forwards=forwards)
+        with proxy.client(secured.trusting() if is_secure else None) as client:
+            for _ in range(3):
+                assert client.write(GOOD).status == 204
+        assert gate.send(GOOD).status == 204  # directly
+        assert senders(gate) == [SENDER] * 3 + ["127.0.0.1"]
+        assert gate.metric("seriesgate_proxy_headers_total", outcome="malformed") == 0
+
+    check_rows(crossed(list(BY_CONNECTION), {"plain": False, "tls": True}), is_known)
+
+
+def test_haproxys_own_checks_are_understood(start_gate, start_proxy, upstream):
+    def is_understood(server):
+        gate = start_gate(f"--upstream.url={upstream.url}", config=TRUSTS % "true")
+        proxy = start_proxy("haproxy", gate, server=f"{server} check inter 50ms fall 1 rise 1",
+                            forwards="    option httpchk GET /-/ready\n")
+        eventually(lambda: len(gate.said("request answered", path="/-/ready", sender=PROXY, status="200")) >= 5, "it is checked")
+        with proxy.client() as client:
             assert client.write(GOOD).status == 204
-    assert gate.send(GOOD).status == 204  # directly
-    assert senders(gate) == [SENDER] * 3 + ["127.0.0.1"]
-    assert gate.metric("seriesgate_proxy_headers_total", outcome="malformed") == 0
+        assert senders(gate) == [SENDER]
+        assert gate.metric("seriesgate_proxy_headers_total", outcome="malformed") == 0
+
+    check_rows(named(["send-proxy", "send-proxy-v2"]), is_understood)
 
 
-@pytest.mark.parametrize("server", ["send-proxy", "send-proxy-v2"])
-def test_haproxys_own_checks_are_understood(start_gate, start_proxy, upstream, server):
-    gate = start_gate(f"--upstream.url={upstream.url}", config=TRUSTS % "true")
-    proxy = start_proxy("haproxy", gate, server=f"{server} check inter 50ms fall 1 rise 1",
-                        forwards="    option httpchk GET /-/ready\n")
-    eventually(lambda: len(gate.said("request answered", path="/-/ready", sender=PROXY, status="200")) >= 5, "it is checked")
-    with proxy.client() as client:
-        assert client.write(GOOD).status == 204
-    assert senders(gate) == [SENDER]
-    assert gate.metric("seriesgate_proxy_headers_total", outcome="malformed") == 0
+def test_a_requests_sender_is_known_by_its_header(start_gate, start_proxy, upstream):
+    def is_known(kind):
+        gate = start_gate(f"--upstream.url={upstream.url}", config="maxHourlySeries: 1\n" + TRUSTS % "false")
+        proxy = start_proxy(kind, gate, mode="http", forwards="    option forwardfor\n")
+        with proxy.client() as client:
+            for forged in ([], [("X-Forwarded-For", "198.51.100.1")], [("X-Forwarded-For", PROXY)], [("X-Forwarded-For", "\"")]):
+                assert client.write(body(numbered(2)), forged).status == 204
+        assert senders(gate) == [SENDER] * 4
+        gate.send(body(numbered(2)), [("X-Forwarded-For", SENDER)])
+        assert senders(gate)[4:] == ["127.0.0.1"]
+        eventually(lambda: f'"{SENDER}"'.encode() in gate.get("/api/v1/refused").body, "a refused series has its sender")
 
-
-@pytest.mark.parametrize("kind", ["haproxy", "nginx"])
-def test_a_requests_sender_is_known_by_its_header(start_gate, start_proxy, upstream, kind):
-    gate = start_gate(f"--upstream.url={upstream.url}", config="maxHourlySeries: 1\n" + TRUSTS % "false")
-    proxy = start_proxy(kind, gate, mode="http", forwards="    option forwardfor\n")
-    with proxy.client() as client:
-        for forged in ([], [("X-Forwarded-For", "198.51.100.1")], [("X-Forwarded-For", PROXY)], [("X-Forwarded-For", "\"")]):
-            assert client.write(body(numbered(2)), forged).status == 204
-    assert senders(gate) == [SENDER] * 4
-    gate.send(body(numbered(2)), [("X-Forwarded-For", SENDER)])
-    assert senders(gate)[4:] == ["127.0.0.1"]
-    eventually(lambda: f'"{SENDER}"'.encode() in gate.get("/api/v1/refused").body, "a refused series has its sender")
+    check_rows(named(["haproxy", "nginx"]), is_known)
 
 
 def test_a_takeover_keeps_the_protocol(start_gate, start_proxy, upstream, tmp_path):

@@ -1,22 +1,19 @@
-"""A gate that a service manager runs: what it is told, sockets that it gives, and the unit files."""
+"""A gate that a service manager runs: what it is told, and sockets that it gives."""
 
 import itertools
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
 
 from busy import Busy
 from client import Client, get
-from gate import ACTIVATE, BINARY, REPOSITORY, Gate, run, sanitized
+from gate import ACTIVATE, BINARY, Gate, run, sanitized
 from service_manager import ServiceManager, StuckThread, threads
 from traffic import body, numbered, offer
 from waiting import eventually
 from world import socket, time
-
-UNITS = REPOSITORY / "deploy/systemd"
 
 
 @pytest.fixture
@@ -234,41 +231,3 @@ def test_a_restart_under_load_refuses_no_connection(upstream, tmp_path):
             gate.stop()
     assert set(statuses) == {204}
     assert len(upstream.requests) == len(statuses)
-
-
-# --- the unit files
-
-def unit_with(binary, folder, name="seriesgate.service"):
-    """Its copy for this machine."""
-    made = folder / name
-    made.write_text((UNITS / name).read_text().replace("/usr/bin/seriesgate", str(binary)))
-    return made
-
-
-needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
-
-
-@needs_systemd
-@pytest.mark.text
-def test_the_units_have_no_mistakes(tmp_path):
-    files = [unit_with(BINARY, tmp_path), unit_with(BINARY, tmp_path, "seriesgate.socket")]
-    result = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=60)
-    ours = [line for line in (result.stdout + result.stderr).splitlines() if "seriesgate" in line]
-    assert (result.returncode, ours) == (0, [])
-
-
-@needs_systemd
-@pytest.mark.text
-def test_the_service_is_exposed_to_little():
-    result = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", UNITS / "seriesgate.service"],
-                            capture_output=True, text=True, timeout=60)
-    level = float(re.search(r"Overall exposure level for seriesgate.service: ([\d.]+)", result.stdout)[1])
-    assert level <= 1.5, result.stdout
-
-
-@pytest.mark.text
-def test_the_service_grants_more_time_than_a_drain_takes():
-    unit = (UNITS / "seriesgate.service").read_text()
-    drain = re.search(r"drainTimeout: (\d+)s", (REPOSITORY / "config/seriesgate.yaml").read_text())[1]
-    assert int(re.search(r"TimeoutStopSec=(\d+)s", unit)[1]) >= int(drain) + 30
-    assert run("--help").returncode == 0

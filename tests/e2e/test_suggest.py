@@ -141,7 +141,7 @@ NO_ANSWERS = {
 }
 
 
-def test_why_there_is_no_configuration_is_one_line(impostor):
+def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):
     def is_said(answer, status, said):
         url = impostor(answer, status)
         assert failure(f"--from={url}") == f"seriesgate suggest: {url}: {said}"
@@ -152,9 +152,6 @@ def test_why_there_is_no_configuration_is_one_line(impostor):
     assert failure(f"--from=http://{address}") == (
         f"seriesgate suggest: http://{address}: connecting to {address}: Connection refused")
     assert failure() == "seriesgate: suggest: --from: needs the store's URL, such as http://127.0.0.1:9090"
-
-
-def test_a_gate_is_no_store(start_gate):
     gate = start_gate("--upstream.url=discard:")
     assert " is not there (404): is this the root of " in failure(f"--from={gate.url}")
 

@@ -256,20 +256,19 @@ def unharmed(gate, upstream, known):
     assert gate.current() == known
 
 
-@pytest.mark.parametrize("text, status", [("maxHourlySeries: many\n", 1), ("listen: 127.0.0.1:{taken}\n", 2)],
-                         ids=["a mistake", "an address in use"])
-def test_a_gate_that_cannot_start_changes_nothing(kept, upstream, tmp_path, text, status):
+def test_a_gate_that_cannot_start_changes_nothing(kept, upstream, tmp_path):
     gate, _ = kept()
     offer(gate, upstream, numbered(3))
     with socket.create_server(("127.0.0.1", 0)) as taken, Client(gate.address) as client:
         client.get("/-/ready")
         port = client._connection.sock.getsockname()
         file = tmp_path / "wrong.yaml"
-        file.write_text(f"state: {{dir: {tmp_path}/state}}\n" + text.format(taken=taken.getsockname()[1]))
-        result = run(f"--config.file={file}", f"--upstream.url={upstream.url}", "--takeover")
-        assert result.returncode == status, result.stderr
-        assert client.get("/-/ready").status == 200
-        assert client._connection.sock.getsockname() == port
+        for text, status in (("maxHourlySeries: many\n", 1), (f"listen: 127.0.0.1:{taken.getsockname()[1]}\n", 2)):
+            file.write_text(f"state: {{dir: {tmp_path}/state}}\n{text}")
+            result = run(f"--config.file={file}", f"--upstream.url={upstream.url}", "--takeover")
+            assert result.returncode == status, result.stderr
+            assert client.get("/-/ready").status == 200
+            assert client._connection.sock.getsockname() == port
     assert not gate.said("handing over to another process")
     unharmed(gate, upstream, 3)
 
@@ -280,27 +279,27 @@ def never_ready(folder, *flags):
                             stdout=subprocess.DEVNULL, stderr=open(folder / "never-ready.log", "wb"))
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
-def test_a_gate_that_dies_before_it_serves_leaves_the_place(kept, start_gate, upstream, tmp_path, how):
+def test_a_gate_that_dies_before_it_serves_leaves_the_place(kept, start_gate, upstream, tmp_path):
     """The one that ran gets its lock back, and all connections that have come meanwhile."""
     gate, take_over = kept("server: {threads: 2}")
     offer(gate, upstream, numbered(3))
-    with Client(gate.address) as client, Client(gate.address) as late:
-        assert client.write(body(numbered(1))).status == 204
-        other = never_ready(tmp_path, f"--config.file={gate.config_file}", "--listen=127.0.0.1:0")
-        log = tmp_path / "never-ready.log"
-        eventually(lambda: "name does not resolve" in log.read_text(), "the new gate has the state")
-        answers = []
-        waits = threading.Thread(target=lambda: answers.append(late.write(body(numbered(1))).status))
-        waits.start()
-        other.send_signal(how)
-        other.wait(30)
-        waits.join()
-        assert answers == [204]
-        assert written(client, body(numbered(1))).status == 204
-    eventually(lambda: gate.said(GONE_ON), "the log says so")
-    assert [event["err"] for event in gate.said(GONE_ON)] == ["the new process has ended it"]
-    unharmed(gate, upstream, 3)
+    for how in (signal.SIGKILL, signal.SIGTERM):
+        with Client(gate.address) as client, Client(gate.address) as late:
+            assert client.write(body(numbered(1))).status == 204
+            other = never_ready(tmp_path, f"--config.file={gate.config_file}", "--listen=127.0.0.1:0")
+            log = tmp_path / "never-ready.log"
+            eventually(lambda: "name does not resolve" in log.read_text(), "the new gate has the state")
+            answers = []
+            waits = threading.Thread(target=lambda: answers.append(late.write(body(numbered(1))).status))
+            waits.start()
+            other.send_signal(how)
+            other.wait(30)
+            waits.join()
+            assert answers == [204]
+            assert written(client, body(numbered(1))).status == 204
+        eventually(lambda: gate.said(GONE_ON), "the log says so")
+        assert {event["err"] for event in gate.said(GONE_ON)} == {"the new process has ended it"}
+        unharmed(gate, upstream, 3)
     offer(gate, upstream, numbered(5))
     after = take_over()
     assert gate.wait() == 0
@@ -395,21 +394,21 @@ def test_whoever_speaks_another_protocol_changes_nothing(met, upstream):
     unharmed(gate, upstream, 2)
 
 
-@pytest.mark.parametrize("words", [[b"stop"], []], ids=["another word", "the end"])
-def test_whoever_stops_amid_it_changes_nothing(met, upstream, words):
+def test_whoever_stops_amid_it_changes_nothing(met, upstream):
     gate, path = met
     offer(gate, upstream, numbered(2))
-    with asking(path) as peer:
-        peer.send(b"seriesgate takeover 1")
-        message, given, _, _ = socket.recv_fds(peer, 1024, 4)
-        assert (message, len(given)) == (b"socket gate", 1)
-        os.close(given[0])
-        assert peer.recv(1024) == b"that is all"
-        for each in words:
-            peer.send(each)
-            assert peer.recv(1024) == b"no the new process has ended it"
-    eventually(lambda: gate.said(GONE_ON), "the log says so")
-    unharmed(gate, upstream, 2)
+    for words in ([b"stop"], []):  # another word, and the end
+        with asking(path) as peer:
+            peer.send(b"seriesgate takeover 1")
+            message, given, _, _ = socket.recv_fds(peer, 1024, 4)
+            assert (message, len(given)) == (b"socket gate", 1)
+            os.close(given[0])
+            assert peer.recv(1024) == b"that is all"
+            for each in words:
+                peer.send(each)
+                assert peer.recv(1024) == b"no the new process has ended it"
+        eventually(lambda: gate.said(GONE_ON), "the log says so")
+        unharmed(gate, upstream, 2)
 
 
 def test_whoever_goes_when_the_place_is_free_changes_nothing(met, upstream):

@@ -8,6 +8,8 @@ import re
 import signal
 import ssl
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -288,30 +290,30 @@ def test_what_a_real_prometheus_says_of_a_gate_that_it_does_not_believe(secured,
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("fault, words", [
-    ("authority", "unable to get local issuer certificate"), ("name", "IP address mismatch"),
-    ("expired", "certificate has expired"), ("password", "401")])
-def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_gate, world, fault, words):
-    shown = {"name": lambda: world.authority.issue("another.test"),
-             "expired": lambda: world.authority.issue("127.0.0.1", expired=True)}.get(fault, lambda: None)()
-    unverified = ssl._create_unverified_context()
-    store = Prometheus(world.folder, "global: {}\n", "--web.enable-remote-write-receiver",
-                       world.web(users=True, certificate=shown),
-                       secured=(unverified, f"sender:{PASSWORD}"))
-    try:
-        config = to_store(world, store)
-        if fault == "authority":
-            config = config.replace(str(world.authority.certificate), str(world.stranger.certificate))
-        if fault == "password":
-            (world.folder / "password").write_text("wrong\n")
-        gate = start_gate(config=config)
-        reply = gate.send(recorded.bodies()[0])
-        assert reply.status in (502, 503), reply  # the sender keeps what it has
-        eventually(lambda: words in gate.log, words)
-        assert store.metric("prometheus_tsdb_head_samples_appended_total") == 0
-        assert PASSWORD not in gate.log
-    finally:
-        store.stop()
+def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_gate, world):
+    def is_said(certificate, authority, password, words):
+        store = Prometheus(Path(tempfile.mkdtemp(dir=world.folder)), "global: {}\n", "--web.enable-remote-write-receiver",
+                           world.web(users=True, certificate=certificate),
+                           secured=(ssl._create_unverified_context(), f"sender:{PASSWORD}"))
+        try:
+            config = to_store(world, store).replace(str(world.authority.certificate), str(authority.certificate))
+            (world.folder / "password").write_text(f"{password}\n")
+            gate = start_gate(config=config)
+            reply = gate.send(recorded.bodies()[0])
+            assert reply.status in (502, 503), reply  # the sender keeps what it has
+            eventually(lambda: words in gate.log, words)
+            assert store.metric("prometheus_tsdb_head_samples_appended_total") == 0
+            assert PASSWORD not in gate.log
+        finally:
+            store.stop()
+
+    known = world.authority
+    check_rows({
+        "authority": (None, world.stranger, PASSWORD, "unable to get local issuer certificate"),
+        "name": (known.issue("another.test"), known, PASSWORD, "IP address mismatch"),
+        "expired": (known.issue("127.0.0.1", expired=True), known, PASSWORD, "certificate has expired"),
+        "password": (None, known, "wrong", "401"),
+    }, is_said)
 
 
 def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, world):

@@ -10,7 +10,7 @@ from answering import Answering
 from certificates import Authority
 from gate import run
 from secure import Secured
-from tables import check_rows
+from tables import check_rows, named
 from terminal import Terminal
 from traffic import TENANT, body, numbered
 from waiting import eventually
@@ -153,14 +153,16 @@ def test_a_wrong_flag_is_one_clear_line_and_help_is_there():
 
 def test_a_gate_that_wants_to_know_who_asks_is_told(start_gate, tmp_path):
     web = tmp_path / "web.yml"
-    web.write_text(users(ALICE_CHANGED))
+    right, wrong, empty, token = (tmp_path / each for each in ("right", "wrong", "empty", "token"))
+    token.write_text("t0ken-of-the-tests\n")
+    web.write_text(users(ALICE_CHANGED) + f"bearer_tokens: [{{name: ops, token_file: {token}}}]\n")
     gate = start_gate("--upstream.url=discard:", f"--web.config.file={web}")
     name, password, _ = ALICE_CHANGED
-    right, wrong, empty = (tmp_path / each for each in ("right", "wrong", "empty"))
     right.write_text(password + "\n")
     wrong.write_text("guess\n")
     empty.touch()
-    assert report(gate, f"--username={name}", f"--password-file={right}")[0].startswith("seriesgate ")
+    for flags in ([f"--username={name}", f"--password-file={right}"], [f"--bearer-token-file={token}"]):
+        assert report(gate, *flags)[0].startswith("seriesgate ")
     assert failure(f"--url={gate.url}") == (
         f"seriesgate top: {gate.url}: the gate wants to know who asks (401): --username and --password-file, or "
         "--bearer-token-file, say it")
@@ -168,15 +170,6 @@ def test_a_gate_that_wants_to_know_who_asks_is_told(start_gate, tmp_path):
         ": the gate does not know these credentials (401)")
     for file in (empty, tmp_path / "none"):
         assert "--password-file: " in failure(f"--url={gate.url}", f"--username={name}", f"--password-file={file}")
-
-
-def test_a_token_is_as_good_as_a_password(start_gate, tmp_path):
-    token = tmp_path / "token"
-    token.write_text("t0ken-of-the-tests\n")
-    web = tmp_path / "web.yml"
-    web.write_text(f"bearer_tokens:\n  - {{name: ops, token_file: {token}}}\n")
-    gate = start_gate("--upstream.url=discard:", f"--web.config.file={web}")
-    assert report(gate, f"--bearer-token-file={token}")[0].startswith("seriesgate ")
 
 
 def test_tls_is_spoken_with_whom_the_authority_knows(start_gate, tmp_path):
@@ -284,14 +277,16 @@ def test_keys_change_what_is_shown(gate, terminal):
     assert shown.is_as_before
 
 
-@pytest.mark.parametrize("end", ["q", "\x03", signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_however_it_ends_the_terminal_is_as_it_was(gate, terminal, end):
-    shown = terminal(gate)
-    shown.shows("nothing has exploded", KEYS)
-    assert shown.screen.modes == {1049: True, 25: False, 7: False} and not shown.is_as_before
-    shown.press(end) if isinstance(end, str) else shown.signal(end)
-    assert shown.wait() == 0
-    assert shown.is_as_before
+def test_however_it_ends_the_terminal_is_as_it_was(gate, terminal):
+    def is_as_it_was(end):
+        shown = terminal(gate)
+        shown.shows("nothing has exploded", KEYS)
+        assert shown.screen.modes == {1049: True, 25: False, 7: False} and not shown.is_as_before
+        shown.press(end) if isinstance(end, str) else shown.signal(end)
+        assert shown.wait() == 0
+        assert shown.is_as_before
+
+    check_rows(named(["q", "\x03", signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT]), is_as_it_was, gate)
 
 
 def test_it_fills_the_terminal_whatever_size_that_gets(gate, terminal):
