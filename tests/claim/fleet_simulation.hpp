@@ -644,9 +644,9 @@ class fleet_simulation {
         return store_is_ahead_.count() == 0 ||
                std::ranges::none_of(gates_, [](const gate& each) { return each.is_cut_off; });
     }
-    [[nodiscard]] bool has_no_witness() const {
-        return store_is_ahead_.count() != 0 &&
-               std::ranges::any_of(gates_, [](const gate& each) { return !each.view->clock.has_heard(); });
+    [[nodiscard]] bool has_no_witness() const { return store_is_ahead_.count() != 0 && is_begun_without_witness(); }
+    [[nodiscard]] bool is_begun_without_witness() const {
+        return std::ranges::any_of(gates_, [](const gate& each) { return !each.view->clock.has_heard(); });
     }
 
     void disturb(gate& at) {
@@ -675,12 +675,12 @@ class fleet_simulation {
                 if (faults_.leaves && at.requests.empty() && hears(at) && all_are_witnesses()) leave(at);
                 break;
             default:
-                if (faults_.leaps) note_fault_in_refill();  // which is timed by that clock
-                if (faults_.leaps)
-                    store_is_ahead_ =
-                        store_is_ahead_.count() != 0
-                            ? std::chrono::seconds{0}
-                            : std::chrono::seconds{std::array{-5400, -90, 90, 300, 3600, 86'400}[random_.below(6)]};
+                if (!faults_.leaps || is_begun_without_witness()) break;
+                note_fault_in_refill();  // which is timed by that clock
+                store_is_ahead_ =
+                    store_is_ahead_.count() != 0
+                        ? std::chrono::seconds{0}
+                        : std::chrono::seconds{std::array{-5400, -90, 90, 300, 3600, 86'400}[random_.below(6)]};
         }
     }
 };
