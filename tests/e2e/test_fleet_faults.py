@@ -209,7 +209,7 @@ class Sender:
 
 def an_hour(fleet, begun, faults, chance, keeps_places):
     """Senders and faults at once; then all agree again, and the room is used, and no more. `keeps_places`: a gate has vanished
-    in the hour before, and so newcomers may find less room."""
+    in the hour before, and so newcomers may find less room. @return how many came"""
     fleet.begin(begun)
     fleet.now = begun
     newcomers = new(400, start=1000 * int(begun[8:10]) + 10_000 * int(begun[11:13]))
@@ -233,6 +233,7 @@ def an_hour(fleet, begun, faults, chance, keeps_places):
     old, others = fleet.came()
     if faults.most and old + others > faults.most:
         raise BrokenPromise(f"{old} and {others} newcomers came, at a limit of {LIMIT}, and after {faults.splits} splits")
+    return old + others
 
 
 def a_fleet_amid_faults(promised, kind, seed):
@@ -248,8 +249,10 @@ def a_fleet_amid_faults(promised, kind, seed):
             done.append(faults.done)
             begun = later(HALF_PAST, minutes=30 + 60 * hour, seconds=1)
             fleet.set(later(begun, seconds=-10))
-            an_hour(fleet, begun, faults, chance, keeps_places)
+            came = an_hour(fleet, begun, faults, chance, keeps_places)
             keeps_places = faults.has_vanished
+            if came > LIMIT:  # in the next hour they come first come, first served
+                break
     except BaseException as error:
         shown = [gate.stats["shared"] for gate in fleet.gates if gate.process.poll() is None]
         raise AssertionError(f"seed {seed}, {'kept' if kept else 'not kept'}, faults by hour {done}: {error}; {shown}") from error
