@@ -10,6 +10,7 @@
 #   --seconds N   how long each of the two loads lasts (30)
 #   --gates N     (3)
 #   --midnight    the hour is a day's last: days are limited, too
+#   --refill      no load: the store loses everything, and the gates refill hour and day. How long that takes.
 #
 # Needs wrk, nginx-light, redis-server, cc and python3-snappy. From the environment:
 #   SERIESGATE_BIN          the gate (build/release/seriesgate)

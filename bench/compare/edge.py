@@ -36,8 +36,9 @@ class Fleet:
         self.running = []
         self.store = Store(programs, folder / "store")
         self.running.append(self.store.group)
-        redis_port = free_port()
-        self.hour_ends = time.time() + asked.seconds + asked.series / 20_000 + 20  # by when the rest is done
+        redis_port = self.redis_port = free_port()
+        # By when the rest is done; a refill is in the middle of the hour.
+        self.hour_ends = time.time() + (1800 if asked.refill else asked.seconds + asked.series / 20_000 + 20)
         self.redis = start_redis(folder, redis_port, clock_that_ends_its_hour_at(self.hour_ends, asked.midnight, folder))
         self.running.append(self.redis)
         self.gates = []
@@ -50,6 +51,28 @@ class Fleet:
     def stop(self):
         for each in reversed(self.running):
             each.stop()
+
+    def ask_redis(self, *words):
+        asked = subprocess.run(["redis-cli", "-p", str(self.redis_port), *words], capture_output=True, text=True)
+        if asked.returncode:
+            raise Failed(f"redis-cli {words[0]}: {asked.stderr}")
+        return asked.stdout
+
+    def held(self):
+        """@return how many series the store has of the hour, and of the day"""
+        count = ("local sum = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do "
+                 "if redis.call('TYPE', key).ok == 'set' then sum = sum + redis.call('SCARD', key) end end return sum")
+        return [int(self.ask_redis("EVAL", count, "0", f"sg:*:{window}:*")) for window in "hd"]
+
+    def await_joined(self, losses):
+        """Until all gates count by the store and have told it everything. @param losses that each has noticed at least"""
+        until = time.monotonic() + 180
+        while time.monotonic() < until:
+            shared = [json.loads(get(gate.port, "/stats")[1])["shared"] for gate in self.gates]
+            if all(each["state"] == "joined" and each["losses"] >= losses and each["untold"] == 0 for each in shared):
+                return
+            time.sleep(0.02)
+        raise Failed(f"the gates are not joined: {shared}")
 
     def figures(self):
         """Sums over the gates, as /stats has them."""
@@ -109,6 +132,25 @@ def measure(asked, folder):
         fleet.stop()
 
 
+def measure_refill(asked, folder):
+    """The store loses everything in the middle of the hour.
+    @return seconds until all gates are joined and have told all, and what the store then holds by window"""
+    fleet = Fleet(asked, folder)
+    try:
+        for gate in fleet.gates:
+            gate.take(series_bodies(asked.series), bodies.PROTOCOLS["v1"].headers)
+        fleet.await_joined(losses=0)
+        held, cpu, began = fleet.held(), fleet.redis.cpu_ns(), time.monotonic()
+        fleet.ask_redis("FLUSHALL")
+        fleet.await_joined(losses=1)
+        seconds = time.monotonic() - began
+        if fleet.held() != held or any(count < asked.series for count in held):
+            raise Failed(f"the store held {held} series of hour and day, and holds {fleet.held()}")
+        return {"seconds": seconds, "redis_cpu_s": (fleet.redis.cpu_ns() - cpu) / 1e9, "held": held}
+    finally:
+        fleet.stop()
+
+
 def _milliseconds(name):
     return lambda load: f"{load[name] / 1000:.2f}"
 
@@ -140,9 +182,10 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=30)
     parser.add_argument("--gates", type=int, default=3)
     parser.add_argument("--midnight", action="store_true")
+    parser.add_argument("--refill", action="store_true")
     asked = parser.parse_args()
     asked.gate = os.environ.get("SERIESGATE_BIN") or bodies.REPOSITORY / "build/release/seriesgate"
-    for program in ("wrk", "nginx", os.environ.get("SERIESGATE_REDIS_SERVER") or "redis-server", asked.gate):
+    for program in ("wrk", "nginx", "redis-cli", os.environ.get("SERIESGATE_REDIS_SERVER") or "redis-server", asked.gate):
         if not shutil.which(program):
             raise Failed(f"{program} is missing")
     return asked
@@ -154,9 +197,13 @@ def main():
     parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="edge.", dir=parent))
     try:
-        found = measure(asked, folder)
+        found = (measure_refill if asked.refill else measure)(asked, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+    if asked.refill:
+        print(f"{asked.gates} gates refill {found['held']} series of hour and day: {found['seconds']:.1f} s, "
+              f"{found['redis_cpu_s']:.1f} s of the store's CPU.")
+        return
     print(table(found))
     times, after = found["edge"]["p99_us"] / found["middle"]["p99_us"], found["after"]
     print(f"\np99 at the hour's end: {times:.1f} times that of its middle. Afterwards {after['untold']} series are untold, and "
