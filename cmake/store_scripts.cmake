@@ -1,6 +1,6 @@
 # The scripts that a fleet's store runs become texts in the room that sends them. Each part has the locals of those before
 # it. `store` counts series, `gate` hears gates and lets them read the feed.
-set(parts_of_store store_head store_windows store_budgets store_series)
+set(parts_of_store store_head store_windows store_room store_series)
 set(parts_of_gate store_head store_gate)
 foreach(name store gate)
   set(SCRIPT "")

@@ -71,7 +71,7 @@ void feed_follower::learn_call(const fed_call& said) {
     }
 }
 
-void feed_follower::settle(steady_point now) {
+void feed_follower::learn_late(steady_point now) {
     if (view_->epoch() != epoch_) late_.clear();  // what was granted has been lost
     while (!late_.empty() && (late_.front().at <= now || late_.size() > late_max)) {
         const fed_call said = std::move(late_.front().said);

@@ -55,7 +55,7 @@ class feed_follower {
     /// behind it.
     bool hear(const feed_page& page, steady_point sent, time_point now, news& into);
     /// Makes known what has no answer by now.
-    void settle(steady_point now);
+    void learn_late(steady_point now);
     /// The store cannot be reached.
     void lose() noexcept;
 

@@ -354,17 +354,18 @@ void store_questions::ask_late(group& of, const fates& by_family) {
 
 // --- What the limiter is told.
 
-told store_questions::tell(std::span<const std::optional<store_answer>> answers, const without_answer& otherwise) {
+fleet_decision store_questions::decide(std::span<const std::optional<store_answer>> answers,
+                                       const without_answer& otherwise) {
     assert(answers.size() == calls_.size() && !has_rest_);
-    told all{.hour = hour_,
-             .losses = losses_,
-             .pending = std::vector<told_series>(pending_count_),
-             .known_followers = std::vector<bool>(follower_count_)};
+    fleet_decision all{.hour = hour_,
+                       .losses = losses_,
+                       .pending = std::vector<pending_decision>(pending_count_),
+                       .known_followers = std::vector<bool>(follower_count_)};
     std::size_t heard_count = 0;
     for (const store_call& each : calls_)
         for (const series_run& run : each.runs) heard_count += run.budgets.size();
-    heard_.clear();
-    heard_.reserve(heard_count);  // so that they stay where they are
+    counted_.clear();
+    counted_.reserve(heard_count);  // so that they stay where they are
     for (std::size_t i = 0; i < calls_.size(); ++i) {
         const store_answer* const answer = answers[i] ? &*answers[i] : nullptr;
         assert(answer == nullptr ||
@@ -377,57 +378,57 @@ told store_questions::tell(std::span<const std::optional<store_answer>> answers,
         }
     }
     for (const group& each : groups_)
-        if (each.spent_place || each.when == turn::never) tell_unasked(each, all);
+        if (each.spent_place || each.when == turn::never) decide_unasked(each, all);
     for (const refused_one& each : refused_)
         all.pending[each.at] = {
-            .outcome = told_outcome::refused_with_histogram, .window = each.window, .like = each.like};
+            .outcome = decision_outcome::refused_with_histogram, .window = each.window, .like = each.like};
     return all;
 }
 
 void store_questions::tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
-                               const store_answer* answer, const without_answer& otherwise, told& into) {
+                               const store_answer* answer, const without_answer& otherwise, fleet_decision& into) {
     const auto said_of = [&](std::uint32_t i) { return decision_in(answer, first + i); };
     if (run.of == nullptr) {
         for (std::uint32_t i = 0; i < as.series; ++i)
             into.known_followers[followers_[run.first + i]] = said_of(i).outcome == store_outcome::known;
         return;
     }
-    std::span<const heard_budget> heard = run.of->known;
+    std::span<const counted_budget> counted = run.of->known;
     if (answer != nullptr) {
-        const std::size_t begin = heard_.size();
+        const std::size_t begin = counted_.size();
         for (std::size_t i = 0; i < as.budgets.size(); ++i) {
             const budget_in_store& counts = answer->budgets[as.budgets[i]];
-            heard_.push_back({.place = run.of->budgets[i].place,
-                              .hourly = counts.hourly,
-                              .daily = counts.daily,
-                              .awaited = counts.kept,
-                              .unasked = false,
-                              .is_overflow = counts.is_overflow});
+            counted_.push_back({.place = run.of->budgets[i].place,
+                                .hourly = counts.hourly,
+                                .daily = counts.daily,
+                                .reserved = counts.kept,
+                                .unasked = false,
+                                .is_overflow = counts.is_overflow});
         }
-        heard = std::span{heard_}.subspan(begin);
+        counted = std::span{counted_}.subspan(begin);
     }
     std::vector<const shared_budget*> budgets;
     for (std::uint32_t i = 0; i < as.series; ++i) {
-        told_series& one = into.pending[run.of->series[run.first + i]];
-        one.heard = heard;
+        pending_decision& one = into.pending[run.of->series[run.first + i]];
+        one.budgets = counted;
         const series_decision said = said_of(i);
         switch (said.outcome) {
             case store_outcome::known:
-                one.outcome = told_outcome::known;
+                one.outcome = decision_outcome::known;
                 break;
             case store_outcome::completed:
                 one.completed = said.without_room;
                 [[fallthrough]];
             case store_outcome::taken:
-                one.outcome = told_outcome::taken;
+                one.outcome = decision_outcome::taken;
                 break;
             case store_outcome::refused: {
-                one.outcome = told_outcome::refused;
+                one.outcome = decision_outcome::refused;
                 one.window = said.window;
                 const auto by = std::ranges::find(as.budgets, said.budget);
                 assert(by != as.budgets.end());  // who reads replies has seen to it
                 one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
-                if (passes_all_the_same(run.of->when, said, asked, answer)) one.outcome = told_outcome::passes;
+                if (passes_all_the_same(run.of->when, said, asked, answer)) one.outcome = decision_outcome::passes;
                 break;
             }
             case store_outcome::waits:
@@ -435,17 +436,17 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
             case store_outcome::count_:
                 if (budgets.empty())
                     for (const std::uint8_t place : as.budgets) budgets.push_back(&asked.budgets[place]);
-                one.outcome =
-                    passes_all_the_same(run.of->when, said, asked, answer) ? told_outcome::passes : otherwise(budgets);
+                one.outcome = passes_all_the_same(run.of->when, said, asked, answer) ? decision_outcome::passes
+                                                                                     : otherwise(budgets);
         }
     }
 }
 
 /// Of series that pass, or are known to have no room.
-void store_questions::tell_unasked(const group& of, told& into) const {
+void store_questions::decide_unasked(const group& of, fleet_decision& into) const {
     for (const std::uint32_t at : of.series) {
-        told_series& one = into.pending[at];
-        one = {.outcome = of.spent_place ? told_outcome::refused : told_outcome::passes, .heard = of.known};
+        pending_decision& one = into.pending[at];
+        one = {.outcome = of.spent_place ? decision_outcome::refused : decision_outcome::passes, .budgets = of.known};
         if (of.spent_place) one.place = *of.spent_place;
     }
 }
@@ -461,7 +462,7 @@ void store_questions::shrink() {
     give_back(calls_);
     give_back(runs_);
     give_back(named_);
-    give_back(heard_);
+    give_back(counted_);
 }
 
 }  // namespace seriesgate

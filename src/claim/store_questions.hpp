@@ -78,13 +78,13 @@ class store_questions {
         std::vector<std::uint32_t> series;  ///< places in lookup_result::pending
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
-        std::vector<heard_budget> known{};     ///< where they count, and what is known of that without an answer
+        std::vector<counted_budget> known{};   ///< where they count, and what is known of that without an answer
         std::vector<std::uint32_t> refused{};  ///< of `series`: parts of histograms, refused in their turn
     };
     /// A series that nobody is asked about because its histogram is refused.
     struct refused_one {
         std::uint32_t at = 0;                 ///< in lookup_result::pending
-        std::optional<std::uint32_t> like{};  ///< see told_series
+        std::optional<std::uint32_t> like{};  ///< see pending_decision
         refusing_window window = refusing_window::hourly;
     };
     /// What has become of a histogram in the first turn.
@@ -117,7 +117,7 @@ class store_questions {
     std::vector<store_call> calls_;
     std::vector<std::vector<asked_run>> runs_;  ///< of each call
     std::vector<naming> named_;                 ///< of budgets_
-    std::vector<heard_budget> heard_;           ///< what told_series point to
+    std::vector<counted_budget> counted_;       ///< what pending_decision point to
     window_span hour_;
     std::uint64_t losses_ = 0;
     std::size_t pending_count_ = 0;
@@ -153,12 +153,13 @@ class store_questions {
 
     /// What becomes of a series that nobody has answered about: passes or withheld.
     /// @param budgets all that it counts in.
-    using without_answer = std::function<told_outcome(std::span<const shared_budget* const> budgets)>;
+    using without_answer = std::function<decision_outcome(std::span<const shared_budget* const> budgets)>;
 
     /// When ask_rest() has no more.
     /// @param answers as calls(), decided ones; nothing for one without an answer.
     /// @return valid until the next ask().
-    [[nodiscard]] told tell(std::span<const std::optional<store_answer>> answers, const without_answer& otherwise);
+    [[nodiscard]] fleet_decision decide(std::span<const std::optional<store_answer>> answers,
+                                        const without_answer& otherwise);
 
     /// Gives the memory of a giant back.
     void shrink();
@@ -181,8 +182,8 @@ class store_questions {
                   std::span<const std::uint32_t> entries);
     store_call& call_with_room(std::span<const applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
-                  const store_answer* answer, const without_answer& otherwise, told& into);
-    void tell_unasked(const group& of, told& into) const;
+                  const store_answer* answer, const without_answer& otherwise, fleet_decision& into);
+    void decide_unasked(const group& of, fleet_decision& into) const;
     [[nodiscard]] static bool passes_all_the_same(turn when, const series_decision& said, const store_call& asked,
                                                   const store_answer* answer) noexcept;
 };

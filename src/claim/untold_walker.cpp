@@ -56,7 +56,7 @@ std::optional<store_call> untold_walker::next() {
             under_way_.all.resize(told);
         }
         if (!made.fingerprints.empty()) return made;
-        is_told();  // the store counts none of them
+        is_reported();  // the store counts none of them
     }
 }
 
@@ -103,8 +103,8 @@ void untold_walker::describe(gate_terms& into) const {
         std::chrono::floor<std::chrono::hours>(under_way_.hour.start).time_since_epoch() / std::chrono::hours{1};
 }
 
-void untold_walker::is_told() {
-    settle(*limiter_, under_way_);
+void untold_walker::is_reported() {
+    mark_told(*limiter_, under_way_);
     at_ += std::exchange(taken_, 0);
     ++progress_;
 }

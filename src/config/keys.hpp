@@ -41,7 +41,7 @@ std::string example_of(std::string_view key);
 /// `json-schema` is docs/seriesgate.schema.json. @return empty for another form.
 std::string print_reference(std::string_view form);
 
-/// The types of keys that are lists and maps, each with a grammar of its own: limit_keys.cpp, store_keys.cpp.
+/// The types of keys that are lists and maps, each with a grammar of its own: limit_keys.cpp, upstream_keys.cpp.
 value_type<std::vector<label_limit>> limit_lists();
 value_type<tenant_limits> tenant_overrides();
 const fields<label_limit>& limit_fields();

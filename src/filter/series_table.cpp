@@ -139,7 +139,7 @@ void series_table::insert(std::uint64_t fingerprint, const series_mark& mark) no
     if (is_new) in.live.fetch_add(1, std::memory_order_relaxed);
 }
 
-void series_table::settle(std::uint64_t fingerprint, told now) noexcept {
+void series_table::mark_told(std::uint64_t fingerprint, stored_in now) noexcept {
     const entry known = find(current(), key_of(fingerprint));
     if (known.key == nullptr) return;
     known.mark->fetch_and(~((now.last ? untold_bit : 0) | (now.before ? untold_before_bit : 0)),

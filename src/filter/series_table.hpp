@@ -150,11 +150,11 @@ class series_table {
     /// find_room().
     void insert(std::uint64_t fingerprint, const series_mark& mark) noexcept;
     /// The shared store knows the series now: as it was last seen, and in the hour before that.
-    struct told {
+    struct stored_in {
         bool last = false;
         bool before = false;
     };
-    void settle(std::uint64_t fingerprint, told now) noexcept;
+    void mark_told(std::uint64_t fingerprint, stored_in now) noexcept;
     /// The series is not active any more. @return the combination that it counted in; 0 if it was not active.
     [[nodiscard]] combination_number deactivate(std::uint64_t fingerprint) noexcept;
     /// Ends the activity of series of one partition that were last seen before `idle_before`, of ended_at_once at most.

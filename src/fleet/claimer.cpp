@@ -24,7 +24,7 @@ void claimer::maintain() {
     client_.maintain();
 }
 
-net::awaitable<std::optional<told>> claimer::ask(store_questions& of, std::string_view tenant) {
+net::awaitable<std::optional<fleet_decision>> claimer::ask(store_questions& of, std::string_view tenant) {
     std::vector<std::optional<store_answer>> answers;
     const auto limit = clock::now() + shared_.settings.store.timeout;
     const std::int64_t hour = hour_number(of.hour().start);
@@ -38,35 +38,35 @@ net::awaitable<std::optional<told>> claimer::ask(store_questions& of, std::strin
         }
     } while (of.ask_rest(answers));
     count(of, answers);
-    co_return tell(of, answers);
+    co_return decide(of, answers);
 }
 
-told claimer::tell(store_questions& of, std::span<const std::optional<store_answer>> answers) {
+fleet_decision claimer::decide(store_questions& of, std::span<const std::optional<store_answer>> answers) {
     const std::int64_t hour = hour_number(of.hour().start);
-    return of.tell(answers,
-                   [&](std::span<const shared_budget* const> budgets) { return without_answer(budgets, hour); });
+    return of.decide(answers,
+                     [&](std::span<const shared_budget* const> budgets) { return without_answer(budgets, hour); });
 }
 
-told claimer::tell_nothing(store_questions& of) {
+fleet_decision claimer::decide_without_answers(store_questions& of) {
     std::vector<std::optional<store_answer>> none(of.calls().size());
     while (of.ask_rest(none)) none.resize(of.calls().size());
-    return tell(of, none);
+    return decide(of, none);
 }
 
 /// What becomes of a series.
-told_outcome claimer::without_answer(std::span<const shared_budget* const> budgets, std::int64_t hour) {
+decision_outcome claimer::without_answer(std::span<const shared_budget* const> budgets, std::int64_t hour) {
     shared_.metrics.unanswered_series.add();
     switch (shared_.settings.on_unavailable) {
         case unavailable_answer::admit:
-            return told_outcome::passes;
+            return decision_outcome::passes;
         case unavailable_answer::refuse:
-            return told_outcome::withheld;
+            return decision_outcome::withheld;
         case unavailable_answer::local:
             break;
     }
-    if (!shared_.view.admits_alone(budgets, hour)) return told_outcome::withheld;
+    if (!shared_.view.admits_alone(budgets, hour)) return decision_outcome::withheld;
     shared_.metrics.alone_series.add();
-    return told_outcome::passes;
+    return decision_outcome::passes;
 }
 
 net::awaitable<claimer::end> claimer::ask_one(const store_questions& of, const store_call& one, std::string_view tenant,

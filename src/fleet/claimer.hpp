@@ -34,16 +34,16 @@ class claimer {
     /// @param of what the request asks; it may ask nothing.
     /// @return what the limiter is to be told. Nothing if the hour was over for the store: then all is to be looked up
     /// and asked anew, by fleet_shared::now().
-    net::awaitable<std::optional<told>> ask(store_questions& of, std::string_view tenant);
+    net::awaitable<std::optional<fleet_decision>> ask(store_questions& of, std::string_view tenant);
 
     /// As ask() when nobody answers.
-    told tell_nothing(store_questions& of);
+    fleet_decision decide_without_answers(store_questions& of);
 
   private:
     enum class end : std::uint8_t { decided, closed, unanswered };
 
-    [[nodiscard]] told_outcome without_answer(std::span<const shared_budget* const> budgets, std::int64_t hour);
-    told tell(store_questions& of, std::span<const std::optional<store_answer>> answers);
+    [[nodiscard]] decision_outcome without_answer(std::span<const shared_budget* const> budgets, std::int64_t hour);
+    fleet_decision decide(store_questions& of, std::span<const std::optional<store_answer>> answers);
     net::awaitable<end> ask_one(const store_questions& of, const store_call& one, std::string_view tenant,
                                 clock::time_point limit, std::optional<store_answer>& answer);
     net::awaitable<std::optional<store_answer>> send(const store_call& one, const gate_terms& terms,

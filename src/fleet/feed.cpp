@@ -32,7 +32,7 @@ net::awaitable<void> feed::run() {
     async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         client_.maintain();
-        follower_.settle(clock::now());
+        follower_.learn_late(clock::now());
         const end came_of_it = co_await read_next();
         if (came_of_it == end::more) continue;
         // What gates refill is in no feed, so the windows are read when that has ended.

@@ -177,7 +177,7 @@ net::awaitable<bool> membership::tell_one(const store_call& call) {
         co_return false;
     }
     shared_.view.hear(call, *answer);
-    walker_->is_told();
+    walker_->is_reported();
     for (const series_decision& each : answer->series) shared_.metrics.told[each.outcome].add();
     co_return true;
 }

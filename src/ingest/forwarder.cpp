@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "ingest/sender_answer.hpp"
-#include "ingest/texts.hpp"
+#include "ingest/sender_texts.hpp"
 #include "net/event_loop.hpp"
 #include "upstream/request.hpp"
 

@@ -11,8 +11,8 @@
 
 #include "config/config.hpp"
 #include "http/route_table.hpp"
+#include "ingest/ingest_shared.hpp"
 #include "ingest/outgoing.hpp"
-#include "ingest/stores.hpp"
 #include "net/async.hpp"
 #include "upstream/store_client.hpp"
 

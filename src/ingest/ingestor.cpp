@@ -11,9 +11,9 @@
 #include "base/log.hpp"
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
-#include "ingest/refusals.hpp"
+#include "ingest/refusal_log.hpp"
+#include "ingest/sender_texts.hpp"
 #include "ingest/series_sampler.hpp"
-#include "ingest/texts.hpp"
 #include "ingest/warm_series.hpp"
 #include "limit/rules.hpp"
 #include "net/async.hpp"
@@ -228,10 +228,10 @@ net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_v
         if (wrong.code != wire_errc::none) co_return wrong;
         const auto said = co_await claimer_->ask(work.asked, tenant);
         if (said && !work.planning.is_outdated(limiter, fleet.now()))
-            co_return work.planning.hear(limiter, fleet.now(), tenant, *said);
+            co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, *said);
     }
-    const told nothing = claimer_->tell_nothing(work.asked);
-    co_return work.planning.hear(limiter, fleet.now(), tenant, nothing);
+    const fleet_decision nothing = claimer_->decide_without_answers(work.asked);
+    co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, nothing);
 }
 
 void ingestor::count(const outgoing& made) {

@@ -7,9 +7,9 @@
 #include "fleet/claimer.hpp"
 #include "http/route_table.hpp"
 #include "ingest/forwarder.hpp"
+#include "ingest/ingest_shared.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/sender_answer.hpp"
-#include "ingest/stores.hpp"
 #include "net/fair_queue.hpp"
 
 namespace seriesgate {

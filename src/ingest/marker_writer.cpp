@@ -6,7 +6,7 @@
 #include "base/clock.hpp"
 #include "config/version.hpp"
 #include "http/route_table.hpp"
-#include "ingest/texts.hpp"
+#include "ingest/sender_texts.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "limit/window_rotation.hpp"

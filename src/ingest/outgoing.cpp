@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/text.hpp"
-#include "ingest/texts.hpp"
+#include "ingest/sender_texts.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ingest/texts.hpp"
+#include "ingest/sender_texts.hpp"
 
 namespace seriesgate {
 namespace {

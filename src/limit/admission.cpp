@@ -31,7 +31,7 @@ std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept {
 namespace {
 
 constexpr histogram_family no_family{};
-const told_series unasked;
+const pending_decision unasked;
 
 bool enforces(const budget_pair* pair) {
     return pair == nullptr || pair->enforces();  // a missing budget that only observes never lacks room
@@ -48,11 +48,11 @@ bool tells(const limit_rules& rules, std::string_view tenant, const rule_selecti
 }  // namespace
 
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
-                                          const rule_selections::one& selection, const told_series& said) {
+                                          const rule_selections::one& selection, const pending_decision& by_fleet) {
     assert(series.admits && !sets_.hour_has(series.fingerprint));
     const bool ends = !are_stored_ && selection.exempt() && is_beyond_exemption(series, selection);
     if (ends) note_exempt_demand(series, selection);
-    auto made = decide_by(series, family, ends ? selection.without_exemption() : selection, said);
+    auto made = decide_by(series, family, ends ? selection.without_exemption() : selection, by_fleet);
     if (made) made->beyond_exemption = ends || selection.is_beyond_exemption();
     return made;
 }
@@ -101,27 +101,28 @@ combination_number admission::join() {
 }
 
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
-                                             const rule_selections::one& selection, const told_series& said) {
-    if (!are_stored_ && is_unanswered(said, selection))
-        return repeat(said, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
+                                             const rule_selections::one& selection, const pending_decision& by_fleet) {
+    if (!are_stored_ && is_unanswered(by_fleet, selection))
+        return repeat(by_fleet, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
     held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
-    const candidate one = look_at(series, family, selection, said);
-    const bool passes = said.outcome == told_outcome::passes && said.heard.empty();  // of a decision that is outdated
+    const candidate one = look_at(series, family, selection, by_fleet);
+    const bool passes =
+        by_fleet.outcome == decision_outcome::passes && by_fleet.budgets.empty();  // of a decision that is outdated
     if (are_stored_ || passes) return take(one, {}) ? std::optional{decision{}} : std::nullopt;
     hear(one);
     // All budgets are checked before any is changed.
     const spent_windows without_room = spent(one);
     const in_windows& in_enforcing = without_room.in_enforcing;
-    const bool is_told = said.outcome != told_outcome::unasked;
-    const completion over_limit = is_told ? completion{} : completing(without_room, one);
+    const bool is_by_fleet = by_fleet.outcome != decision_outcome::unasked;
+    const completion over_limit = is_by_fleet ? completion{} : completing(without_room, one);
     const in_windows refusing = over_limit.refusing(in_enforcing);
     const demand found = without_room.in_any.any() ? note_demand(refusing, one) : demand{};
     const bool begins = one.in_histogram && !one.begun.hour;
-    if (begins && one.before == standing::new_series && !is_told)
+    if (begins && one.before == standing::new_series && !is_by_fleet)
         if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
     if (!refusing.any()) {
-        const auto how = said.outcome == told_outcome::known ? verdict::known : verdict::admitted;
+        const auto how = by_fleet.outcome == decision_outcome::known ? verdict::known : verdict::admitted;
         const bool is_arrival = how == verdict::admitted && one.new_in_day && one.before == standing::new_series;
         return take(one, over_limit) ? std::optional{decision{.how = how, .is_arrival = is_arrival}} : std::nullopt;
     }
@@ -175,22 +176,22 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
 }
 
 decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
-                                          const std::optional<refusal>& like, const told_series& said) {
+                                          const std::optional<refusal>& like, const pending_decision& by_fleet) {
     if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!like) return repeat(said, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
+    if (!like) return repeat(by_fleet, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
     // The other series was not remembered as refused, so neither is this one: the store is asked again.
     state_.samples.add(window_of(like->how), series.samples);
     return {.how = like->how, .by = like->by};
 }
 
 admission::candidate admission::look_at(const offered_series& series, const histogram_family& family,
-                                        const rule_selections::one& selection, const told_series& said) const {
+                                        const rule_selections::one& selection, const pending_decision& by_fleet) const {
     const bool in_day = sets_.day_has(series.fingerprint);
     const bool in_histogram = family && !selection.is_apart();
     return {.series = series,
             .family = family,
             .selection = selection,
-            .said = said,
+            .by_fleet = by_fleet,
             .new_in_day = !in_day,
             .is_active = sets_.is_active(series.fingerprint),
             .before = sets_.standing_of(series.fingerprint, in_day),
@@ -201,10 +202,10 @@ admission::candidate admission::look_at(const offered_series& series, const hist
 
 /// Windows in which the budget in this place has no room for the series.
 in_windows admission::spent_at(std::size_t place, const candidate& of) const {
-    if (of.said.at(place) != nullptr && enforces(budgets_[place])) {
-        const bool here = of.said.outcome == told_outcome::refused && of.said.place == place;
-        return {.hour = here && of.said.window == refusing_window::hourly,
-                .day = here && of.said.window == refusing_window::daily};
+    if (of.by_fleet.at(place) != nullptr && enforces(budgets_[place])) {
+        const bool here = of.by_fleet.outcome == decision_outcome::refused && of.by_fleet.place == place;
+        return {.hour = here && of.by_fleet.window == refusing_window::hourly,
+                .day = here && of.by_fleet.window == refusing_window::daily};
     }
     in_windows none_left;
     if (const budget_pair* const pair = budgets_[place]) {
@@ -288,7 +289,7 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
 /// Copies the fleet's counts into this gate's budgets; figures and reserved room are read from there.
 void admission::hear(const candidate& of) {
     const bool is_days_first = sets_.hour_span.start == sets_.day_span.start;
-    for (const heard_budget& each : of.said.heard) {
+    for (const counted_budget& each : of.by_fleet.budgets) {
         budget_pair* const pair = budgets_[each.place];
         if (pair == nullptr || each.is_overflow != pair->role.overflow) continue;
         if (each.unasked) {
@@ -296,25 +297,25 @@ void admission::hear(const candidate& of) {
             pair->daily.hear(each.daily);
             continue;
         }
-        pair->hourly.hear(each.hourly, each.awaited);
-        pair->daily.hear(each.daily, is_days_first ? each.awaited : 0);
+        pair->hourly.hear(each.hourly, each.reserved);
+        pair->daily.hear(each.daily, is_days_first ? each.reserved : 0);
     }
 }
 
 /// Whether room may appear without notice. The grace is over, but the store still keeps room for incumbents that other
 /// gates have not reported. Such a refusal is not remembered; the store is asked again.
 bool admission::may_be_taken_back(const candidate& of) const {
-    if (of.said.outcome != told_outcome::refused || sets_.lapse) return false;
-    const heard_budget* const by = of.said.at(of.said.place);
-    const budget_pair* const pair = budgets_[of.said.place];
-    if (by == nullptr || by->awaited == 0) return false;
-    const bool by_hour = of.said.window == refusing_window::hourly;
+    if (of.by_fleet.outcome != decision_outcome::refused || sets_.lapse) return false;
+    const counted_budget* const by = of.by_fleet.at(of.by_fleet.place);
+    const budget_pair* const pair = budgets_[of.by_fleet.place];
+    if (by == nullptr || by->reserved == 0) return false;
+    const bool by_hour = of.by_fleet.window == refusing_window::hourly;
     return pair == nullptr || (by_hour ? by->hourly < pair->hourly.max() : by->daily < pair->daily.max());
 }
 
-bool admission::is_unanswered(const told_series& said, const rule_selections::one& selection) const {
-    if (said.outcome == told_outcome::withheld) return true;
-    if (!state_.is_shared() || said.outcome != told_outcome::unasked) return false;
+bool admission::is_unanswered(const pending_decision& by_fleet, const rule_selections::one& selection) const {
+    if (by_fleet.outcome == decision_outcome::withheld) return true;
+    if (!state_.is_shared() || by_fleet.outcome != decision_outcome::unasked) return false;
     return is_limited(*held_.budgets.rules(), tenant_.name, selection);
 }
 
@@ -322,19 +323,20 @@ sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant
     return answer_of(rules, tenant) == limit_answer::reject ? sender_notice::reported : sender_notice::silent;
 }
 
-decision repeat(const told_series& said, limiter_state& state, const offered_series& series, sender_notice to_sender) {
-    switch (said.outcome) {
-        case told_outcome::known:
+decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
+                sender_notice to_sender) {
+    switch (by_fleet.outcome) {
+        case decision_outcome::known:
             return {.how = verdict::known};
-        case told_outcome::taken:
-        case told_outcome::passes:
+        case decision_outcome::taken:
+        case decision_outcome::passes:
             return {.how = verdict::admitted};
-        case told_outcome::refused:
-        case told_outcome::refused_with_histogram:
-            state.samples.add(said.window, series.samples);
-            return {.how = refused_by(said.window, to_sender), .by = other_limit};
-        case told_outcome::unasked:
-        case told_outcome::withheld:
+        case decision_outcome::refused:
+        case decision_outcome::refused_with_histogram:
+            state.samples.add(by_fleet.window, series.samples);
+            return {.how = refused_by(by_fleet.window, to_sender), .by = other_limit};
+        case decision_outcome::unasked:
+        case decision_outcome::withheld:
             break;
     }
     state.samples.add(refusing_window::hourly, series.samples);
@@ -343,13 +345,13 @@ decision repeat(const told_series& said, limiter_state& state, const offered_ser
 
 /// Remembers a refusal. The series keeps the window and limit that refused it first, even if other limits are full by
 /// now. Reporting follows the sender at hand.
-decision admission::refuse(const offered_series& series, refusal said) {
-    const refusal first = state_.refused.insert(series.fingerprint, said);
+decision admission::refuse(const offered_series& series, refusal refused) {
+    const refusal first = state_.refused.insert(series.fingerprint, refused);
     const refusing_window window = window_of(first.how);
     held_.tally_of(window).refused_series.insert(series.fingerprint);
     held_.has_refused_active |= window == refusing_window::active;
     state_.samples.add(window, series.samples);
-    return {.how = refused_by(window, is_told(said.how) ? sender_notice::reported : sender_notice::silent),
+    return {.how = refused_by(window, is_reported(refused.how) ? sender_notice::reported : sender_notice::silent),
             .by = first.by};
 }
 
@@ -366,17 +368,19 @@ bool admission::take(const candidate& of, const completion& over_limit) {
         {.key = over_limit.day.value_or(0), .into = {.hour = false, .day = over_limit.day.has_value()}},
     }};
     if (!held_.have_room(keys)) return false;
-    for (const heard_budget& each : of.said.heard)
+    for (const counted_budget& each : of.by_fleet.budgets)
         if (each.is_overflow) held_.budgets.use_overflow(tenant_, of.selection, each.place, budgets_);
     held_.budgets.make_missing(tenant_, of.selection, budgets_);
     if (held_.table) keys.front().combination = join();
-    keys.front().is_untold = of.said.outcome == told_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
+    keys.front().is_untold =
+        of.by_fleet.outcome == decision_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
     in_windows over{.active = over_limit.active};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
-        const bool is_counted_there = of.said.at(place) != nullptr && of.said.outcome != told_outcome::passes;
+        const bool is_counted_there =
+            of.by_fleet.at(place) != nullptr && of.by_fleet.outcome != decision_outcome::passes;
         if (is_counted_there) continue;
         budget_pair* const pair = budgets_[place];
-        if (are_stored_ || of.said.outcome == told_outcome::passes) {
+        if (are_stored_ || of.by_fleet.outcome == decision_outcome::passes) {
             const limit_mode counts_as = of.selection.exempt() ? limit_mode::enforce : pair->mode;  // figures show all
             pair->hourly.take_stored(of.before, counts_as);
             if (of.new_in_day) pair->daily.take_stored(of.before, counts_as);
@@ -392,13 +396,13 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     held_.hourly.over_limit += over.hour ? 1 : 0;
     held_.daily.over_limit += over.day ? 1 : 0;
     held_.active.over_limit += over.active ? 1 : 0;
-    count_completed(of.said);
+    count_completed(of.by_fleet);
     return true;
 }
 
-void admission::count_completed(const told_series& said) {
-    held_.hourly.over_limit += said.completed.hour ? 1 : 0;
-    held_.daily.over_limit += said.completed.day ? 1 : 0;
+void admission::count_completed(const pending_decision& by_fleet) {
+    held_.hourly.over_limit += by_fleet.completed.hour ? 1 : 0;
+    held_.daily.over_limit += by_fleet.completed.day ? 1 : 0;
 }
 
 }  // namespace seriesgate

@@ -97,10 +97,10 @@ class admission {
 
     /// @param series not in the hour's set.
     /// @param family empty unless the series is part of a histogram that is kept whole.
-    /// @param said the fleet decision about the series; replaces the verdict of the shared budgets.
+    /// @param by_fleet the fleet decision about the series; replaces the verdict of the shared budgets.
     /// @return nothing if the sets are full; then nothing has changed.
     std::optional<decision> decide(const offered_series& series, const histogram_family& family,
-                                   const rule_selections::one& selection, const told_series& said);
+                                   const rule_selections::one& selection, const pending_decision& by_fleet);
 
     /// Whether other limits decide about an exempt series. In a fleet: only if the exempt limit has no room.
     [[nodiscard]] bool is_beyond_exemption(const offered_series& series, const rule_selections::one& selection);
@@ -118,11 +118,11 @@ class admission {
     /// Fleet: refuses a series that the store was not asked about, because its histogram is refused.
     /// @param like the refusal of the other series of that histogram, if the same fleet decision contains one.
     decision refuse_with_histogram(const offered_series& series, const histogram_family& family,
-                                   const std::optional<refusal>& like, const told_series& said);
+                                   const std::optional<refusal>& like, const pending_decision& by_fleet);
 
     /// Fleet: counts a series that the store admitted over the limit. The store reports each only once, so this is
     /// called even if the gate knows the series by now.
-    void count_completed(const told_series& said);
+    void count_completed(const pending_decision& by_fleet);
 
     /// Observing limits that had no room for the series of the last decide().
     [[nodiscard]] std::span<const spent_limit> observing() const noexcept { return observing_; }
@@ -134,7 +134,7 @@ class admission {
         const offered_series& series;
         const histogram_family& family;
         const rule_selections::one& selection;
-        const told_series& said;
+        const pending_decision& by_fleet;
         bool new_in_day;
         bool is_active;
         standing before;
@@ -154,10 +154,10 @@ class admission {
     };
 
     std::optional<decision> decide_by(const offered_series& series, const histogram_family& family,
-                                      const rule_selections::one& selection, const told_series& said);
+                                      const rule_selections::one& selection, const pending_decision& by_fleet);
     void note_exempt_demand(const offered_series& series, const rule_selections::one& selection);
     [[nodiscard]] candidate look_at(const offered_series& series, const histogram_family& family,
-                                    const rule_selections::one& selection, const told_series& said) const;
+                                    const rule_selections::one& selection, const pending_decision& by_fleet) const;
     [[nodiscard]] in_windows spent_at(std::size_t place, const candidate& of) const;
     [[nodiscard]] budget_table::active_room active_room_at(std::size_t place, const candidate& of) const;
     /// Windows in which some budget has no room.
@@ -176,12 +176,12 @@ class admission {
     };
     demand note_demand(in_windows refusing, const candidate& of);
     void count_incomplete_histogram(in_windows refusing, const candidate& of);
-    decision refuse(const offered_series& series, refusal said);
+    decision refuse(const offered_series& series, refusal refused);
     bool take(const candidate& of, const completion& over_limit);
     [[nodiscard]] combination_number join();
     void hear(const candidate& of);
     [[nodiscard]] bool may_be_taken_back(const candidate& of) const;
-    [[nodiscard]] bool is_unanswered(const told_series& said, const rule_selections::one& selection) const;
+    [[nodiscard]] bool is_unanswered(const pending_decision& by_fleet, const rule_selections::one& selection) const;
 
     commit_state& held_;
     limiter_state& state_;
@@ -200,6 +200,7 @@ sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant
 
 /// Applies a fleet decision without remembering it: made for another hour or other rules, or none was made.
 /// @param to_sender whether the sender is told of a refusal.
-decision repeat(const told_series& said, limiter_state& state, const offered_series& series, sender_notice to_sender);
+decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
+                sender_notice to_sender);
 
 }  // namespace seriesgate

@@ -107,9 +107,9 @@ class budget {
 
     /// Fleet: takes over the shared count of this window and the number of incumbents with reserved room. Counts only
     /// grow, whatever order the answers arrive in.
-    void hear(std::uint64_t counted, std::uint64_t awaited) noexcept {
+    void hear(std::uint64_t counted, std::uint64_t reserved) noexcept {
         current_ = std::max(current_, counted);
-        reserved_ = awaited;
+        reserved_ = reserved;
     }
 
     /// The same without the reservation.

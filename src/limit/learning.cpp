@@ -24,7 +24,7 @@ bool enter_in_hour(limiter_state&, const commit_state& held, std::uint64_t serie
     series_table& table = *held.table;
     const series_mark mark = table.read().mark_of(series);
     if (mark.seen >= held.hour_begins) {
-        if (mark.is_untold) table.settle(series, {.last = true});
+        if (mark.is_untold) table.mark_told(series, {.last = true});
         return true;
     }
     if (!table.find_room(series, 1)) return false;

@@ -170,17 +170,18 @@ void series_limiter::end_exemptions(std::span<const offered_series> offered, loo
 }
 
 bool series_limiter::commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                            lookup_result& open, const request_origin& origin, const told* said) {
+                            lookup_result& open, const request_origin& origin, const fleet_decision* by_fleet) {
     assert(offered.size() == verdicts.size());
     // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
     if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
-    if (!open.pending.empty() && !series_commit{*state_, *windows_, offered, now, verdicts, open, origin, said}.run())
+    if (!open.pending.empty() &&
+        !series_commit{*state_, *windows_, offered, now, verdicts, open, origin, by_fleet}.run())
         return false;
     for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
         if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0)
             state_->samples.add(window, samples);
     // Last, because an exemplar may precede the sample that admits its series.
-    if (!open.followers.empty()) resolve_stale(offered, verdicts, open, origin, said);
+    if (!open.followers.empty()) resolve_stale(offered, verdicts, open, origin, by_fleet);
     end_activity(offered, open);
     return true;
 }
@@ -200,12 +201,13 @@ void series_limiter::end_activity(std::span<const offered_series> offered, looku
 
 /// Stale markers and exemplars without samples pass if the series is known or unlimited. They never admit a series.
 void series_limiter::resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts,
-                                   lookup_result& open, const request_origin& origin, const told* said) const {
+                                   lookup_result& open, const request_origin& origin,
+                                   const fleet_decision* by_fleet) const {
     const auto current = state_->sets.read();
     std::size_t at = 0;
     std::erase_if(open.followers, [&](std::uint32_t i) {
         const std::uint64_t fingerprint = offered[i].fingerprint;
-        const bool known_to_others = said != nullptr && said->known_followers[at];
+        const bool known_to_others = by_fleet != nullptr && by_fleet->known_followers[at];
         ++at;
         const bool known = known_to_others || current->knows(fingerprint);
         if (known && current->table && offered[i].samples != 0 && !state_->is_shared()) open.ended.push_back(i);

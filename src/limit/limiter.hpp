@@ -60,12 +60,12 @@ class series_limiter {
 
     /// Last step: decides about the open series, in order, by all budgets. New series count in the hour of `now`,
     /// however long after lookup(). Throws std::bad_alloc if memory runs out; then some series may have been admitted.
-    /// @param said the fleet decision about all of `open`. In a fleet without it, no series is admitted that a shared
-    /// limit may refuse.
+    /// @param by_fleet the fleet decision about all of `open`. In a fleet without it, no series is admitted that a
+    /// shared limit may refuse.
     /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided or
     /// counted. Exception: a reload after part of it was admitted needs more work.
     bool commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
-                lookup_result& open, const request_origin& origin = {}, const told* said = nullptr);
+                lookup_result& open, const request_origin& origin = {}, const fleet_decision* by_fleet = nullptr);
 
     /// lookup() and commit() in one.
     bool decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
@@ -120,7 +120,7 @@ class series_limiter {
     void end_activity(std::span<const offered_series> offered, lookup_result& open) const;
     void reopen(std::span<const verdict> verdicts, lookup_result& open) const;
     void resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts, lookup_result& open,
-                       const request_origin& origin, const told* said) const;
+                       const request_origin& origin, const fleet_decision* by_fleet) const;
 
     std::unique_ptr<limiter_state> state_;
     std::unique_ptr<windows> windows_;

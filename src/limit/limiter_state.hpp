@@ -60,8 +60,8 @@ class refused_cache {
     void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
 
     /// @return the remembered refusal: the earlier one if the series has an entry already.
-    refusal insert(std::uint64_t fingerprint, refusal said) noexcept {
-        assert(is_refused(said.how) && said.by < limit_numbers_max);
+    refusal insert(std::uint64_t fingerprint, refusal refused) noexcept {
+        assert(is_refused(refused.how) && refused.by < limit_numbers_max);
         // Twice in a request, or refused in two requests at once: a second entry would push out another series.
         if (const auto before = lookup(fingerprint)) return *before;
         // First in, first out within the line, so entries from before a clear() leave first. A concurrent lookup may
@@ -69,10 +69,10 @@ class refused_cache {
         auto& entries = lines_[fingerprint & line_mask_].entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
-        entries[0].store(key(fingerprint) ^ mark_of(said), std::memory_order_relaxed);
+        entries[0].store(key(fingerprint) ^ mark_of(refused), std::memory_order_relaxed);
         if (is_empty()) empty_.store(false, std::memory_order_relaxed);
-        assert(lookup(fingerprint) == said);
-        return said;
+        assert(lookup(fingerprint) == refused);
+        return refused;
     }
 
     void clear() noexcept {
@@ -93,8 +93,8 @@ class refused_cache {
     static constexpr std::uint64_t salt_step = 0x9e3779b97f4a6000;  // leaves the mark bits zero
     static_assert((salt_step & mark_max) == 0);
 
-    [[nodiscard]] static constexpr std::uint64_t mark_of(const refusal& said) noexcept {
-        return said.by * hows + static_cast<std::uint64_t>(said.how) - first_how;
+    [[nodiscard]] static constexpr std::uint64_t mark_of(const refusal& refused) noexcept {
+        return refused.by * hows + static_cast<std::uint64_t>(refused.how) - first_how;
     }
     [[nodiscard]] static constexpr refusal refusal_of(std::uint64_t mark) noexcept {
         return {.how = static_cast<verdict>(first_how + mark % hows), .by = static_cast<limit_number>(mark / hows)};

@@ -177,7 +177,7 @@ inline constexpr limit_number global_limit = 0;   ///< `global`
 inline constexpr limit_number tenant_limit = 1;   ///< `tenant`: every tenant's own limit
 inline constexpr limit_number unknown_limit = 2;  ///< `__unknown__`: no limit, see verdict::unknown
 inline constexpr limit_number other_limit = 3;    ///< `__other__`: limits for which no number was left
-/// `__unavailable__`: no limit; a fleet's shared store did not answer. See told_outcome::withheld.
+/// `__unavailable__`: no limit; a fleet's shared store did not answer. See decision_outcome::withheld.
 inline constexpr limit_number unavailable_limit = 4;
 /// `exempt`: every tenant's limit for exempt series. It refuses nothing itself.
 inline constexpr limit_number exempt_limit = 5;

@@ -16,7 +16,7 @@ constexpr std::size_t budgets_per_piece = 128;
 
 series_commit::series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
                              time_point now, std::span<verdict> verdicts, lookup_result& open,
-                             const request_origin& origin, const told* said)
+                             const request_origin& origin, const fleet_decision* by_fleet)
     : state_(state),
       windows_(sets),
       offered_(offered),
@@ -24,13 +24,13 @@ series_commit::series_commit(limiter_state& state, windows& sets, std::span<cons
       verdicts_(verdicts),
       open_(open),
       origin_(origin),
-      said_(said) {
+      by_fleet_(by_fleet) {
     assert(offered.size() == verdicts.size());
-    assert(said == nullptr || said->pending.size() == open.pending.size());
+    assert(by_fleet == nullptr || by_fleet->pending.size() == open.pending.size());
 }
 
 bool series_commit::run() {
-    if (said_ == nullptr && !select_rules(state_, open_, origin_)) return false;
+    if (by_fleet_ == nullptr && !select_rules(state_, open_, origin_)) return false;
     state_.commits.fetch_add(1, std::memory_order_relaxed);
     for (;;) {
         switch (run_piece()) {
@@ -42,8 +42,8 @@ bool series_commit::run() {
                 drop_decided();
                 if (!select_rules(state_, open_, origin_)) return false;
                 break;
-            case piece_end::told_of_others:
-                repeat_told();
+            case piece_end::outdated:
+                apply_outdated();
                 if (!select_rules(state_, open_, origin_)) return false;
                 break;
             case piece_end::sets_full:
@@ -60,11 +60,11 @@ series_commit::piece_end series_commit::run_piece() {
     }
     // Another request may have begun a new hour since lookup(); the series then counts in that hour.
     const auto current = state_.sets.read();
-    if (said_ != nullptr && !is_told_of(*held, *current)) return piece_end::told_of_others;
+    if (by_fleet_ != nullptr && !is_current(*held, *current)) return piece_end::outdated;
     if (held->budgets.rules() != open_.rules) return piece_end::other_rules;
     state_.revision.fetch_add(1, std::memory_order_relaxed);
     held->minute = current->minute_at(now_);
-    const bool is_lost = said_ != nullptr && said_->losses != state_.losses.load(std::memory_order_relaxed);
+    const bool is_lost = by_fleet_ != nullptr && by_fleet_->losses != state_.losses.load(std::memory_order_relaxed);
     admission one_by_one{*held, state_, *current, origin_.tenant, open_, origin_.are_stored, is_lost};
     for (std::size_t budgets_seen = 0;;) {
         const piece_end end = run_round(one_by_one, *current, budgets_seen);
@@ -84,22 +84,23 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
         const auto family = keeps_histograms_whole() ? open_.families[next_] : histogram_family{};
         if (family.is_total != totals_) continue;
         const std::uint32_t entry = open_.pending[next_];
-        const auto said = told_of(next_);
+        const auto by_fleet = fleet_decision_of(next_);
         // Twice in this request, or admitted by another one since lookup().
         if (current.hour_has(offered_[entry].fingerprint)) {
             if (!current.counts_as_active(offered_[entry].fingerprint)) {  // idle until now
                 if (!one_by_one.activate(offered_[entry], open_.selections[next_])) return piece_end::sets_full;
                 budgets_seen += one_by_one.budgets_seen();
             }
-            one_by_one.count_completed(said);
+            one_by_one.count_completed(by_fleet);
             verdicts_[entry] = verdict::known;
             continue;
         }
-        if (said.outcome == told_outcome::refused_with_histogram) {
-            write(entry, one_by_one.refuse_with_histogram(offered_[entry], family, refusal_like(said), said), {});
+        if (by_fleet.outcome == decision_outcome::refused_with_histogram) {
+            write(entry, one_by_one.refuse_with_histogram(offered_[entry], family, refusal_like(by_fleet), by_fleet),
+                  {});
             continue;
         }
-        const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_], said);
+        const auto decided = one_by_one.decide(offered_[entry], family, open_.selections[next_], by_fleet);
         if (!decided) return piece_end::sets_full;
         write(entry, *decided, one_by_one.observing());
         budgets_seen += one_by_one.budgets_seen();
@@ -108,32 +109,32 @@ series_commit::piece_end series_commit::run_round(admission& one_by_one, const w
 }
 
 /// Whether the fleet's decision still holds: same hour, same rules.
-bool series_commit::is_told_of(const commit_state& held, const window_sets& current) const noexcept {
-    return said_->hour == current.hour_span && held.budgets.rules() == open_.rules;
+bool series_commit::is_current(const commit_state& held, const window_sets& current) const noexcept {
+    return by_fleet_->hour == current.hour_span && held.budgets.rules() == open_.rules;
 }
 
 /// Applies an outdated fleet decision to this request without remembering it. Series that the store was not asked about
 /// stay pending; those that pass are entered by the rules and in the hour in force.
-void series_commit::repeat_told() {
-    std::vector<told_series> passing;
+void series_commit::apply_outdated() {
+    std::vector<pending_decision> passing;
     std::size_t left = 0;
     for (std::size_t i = 0; i < open_.pending.size(); ++i) {
         const std::uint32_t entry = open_.pending[i];
-        const told_series& said = said_->pending[i];
+        const pending_decision& by_fleet = by_fleet_->pending[i];
         if (is_decided(i)) continue;
-        if (said.outcome == told_outcome::unasked || said.outcome == told_outcome::passes) {
+        if (by_fleet.outcome == decision_outcome::unasked || by_fleet.outcome == decision_outcome::passes) {
             open_.pending[left++] = entry;
-            passing.push_back({.outcome = said.outcome});
+            passing.push_back({.outcome = by_fleet.outcome});
         } else {
             const decision repeated =
-                repeat(said, state_, offered_[entry], sender_notice_of(*open_.rules, origin_.tenant));
+                repeat(by_fleet, state_, offered_[entry], sender_notice_of(*open_.rules, origin_.tenant));
             write(entry, repeated, {});
         }
     }
     open_.pending.resize(left);
     totals_ = false;
     next_ = 0;
-    said_ = nullptr;
+    by_fleet_ = nullptr;
     left_.pending = std::move(passing);
 }
 
@@ -155,9 +156,9 @@ void series_commit::prefetch(const window_sets& current, std::size_t place) cons
     current.prefetch(offered_[open_.pending[place]].fingerprint);
 }
 
-told_series series_commit::told_of(std::size_t place) const {
-    if (said_ != nullptr) return said_->pending[place];
-    return left_.pending.empty() ? told_series{} : left_.pending[place];
+pending_decision series_commit::fleet_decision_of(std::size_t place) const {
+    if (by_fleet_ != nullptr) return by_fleet_->pending[place];
+    return left_.pending.empty() ? pending_decision{} : left_.pending[place];
 }
 
 bool series_commit::is_decided(std::size_t place) const noexcept {
@@ -168,16 +169,16 @@ bool series_commit::is_decided(std::size_t place) const noexcept {
 /// Keeps only open series: after a reload the rounds may differ.
 void series_commit::drop_decided() {
     std::size_t i = 0;
-    std::erase_if(left_.pending, [&](const told_series&) { return is_decided(i++); });
+    std::erase_if(left_.pending, [&](const pending_decision&) { return is_decided(i++); });
     i = 0;
     std::erase_if(open_.pending, [&](std::uint32_t) { return is_decided(i++); });
     totals_ = false;
     next_ = 0;
 }
 
-std::optional<refusal> series_commit::refusal_like(const told_series& said) const noexcept {
-    if (!said.like) return std::nullopt;
-    const std::uint32_t entry = open_.pending[*said.like];
+std::optional<refusal> series_commit::refusal_like(const pending_decision& by_fleet) const noexcept {
+    if (!by_fleet.like) return std::nullopt;
+    const std::uint32_t entry = open_.pending[*by_fleet.like];
     if (!is_refused(verdicts_[entry])) return std::nullopt;
     return refusal{.how = verdicts_[entry], .by = open_.refused_by[entry]};
 }

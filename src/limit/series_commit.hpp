@@ -22,28 +22,29 @@ struct decision;
 /// name fills up with buckets first; it must refuse the histogram before its sum begins it.
 class series_commit {
   public:
-    /// @param said the fleet decision, see series_limiter::commit; the rules have been selected then.
+    /// @param by_fleet the fleet decision, see series_limiter::commit; the rules have been selected then.
     /// All arguments outlive the object.
     series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered, time_point now,
-                  std::span<verdict> verdicts, lookup_result& open, const request_origin& origin, const told* said);
+                  std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
+                  const fleet_decision* by_fleet);
 
     /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided.
     /// Exception: a reload after part of it was admitted needs more work.
     bool run();
 
   private:
-    enum class piece_end : std::uint8_t { finished, not_finished, other_rules, told_of_others, sets_full };
+    enum class piece_end : std::uint8_t { finished, not_finished, other_rules, outdated, sets_full };
 
-    [[nodiscard]] bool is_told_of(const commit_state& held, const window_sets& current) const noexcept;
-    void repeat_told();
+    [[nodiscard]] bool is_current(const commit_state& held, const window_sets& current) const noexcept;
+    void apply_outdated();
     piece_end run_piece();
     piece_end run_round(admission& one_by_one, const window_sets& current, std::size_t& budgets_seen);
     void write(std::uint32_t entry, const decision& decided, std::span<const spent_limit> observing);
     void prefetch(const window_sets& current, std::size_t place) const;
-    [[nodiscard]] told_series told_of(std::size_t place) const;
+    [[nodiscard]] pending_decision fleet_decision_of(std::size_t place) const;
     [[nodiscard]] bool is_decided(std::size_t place) const noexcept;
     void drop_decided();
-    [[nodiscard]] std::optional<refusal> refusal_like(const told_series& said) const noexcept;
+    [[nodiscard]] std::optional<refusal> refusal_like(const pending_decision& by_fleet) const noexcept;
     [[nodiscard]] bool keeps_histograms_whole() const noexcept { return !open_.families.empty(); }
 
     limiter_state& state_;
@@ -53,8 +54,8 @@ class series_commit {
     std::span<verdict> verdicts_;
     lookup_result& open_;
     const request_origin& origin_;
-    const told* said_;
-    told left_;             ///< of an outdated decision: what passes all the same
+    const fleet_decision* by_fleet_;
+    fleet_decision left_;   ///< of an outdated decision: what passes all the same
     bool totals_ = false;   // in the second round: sums and counts
     std::size_t next_ = 0;  // index into open_.pending
 };

@@ -106,7 +106,7 @@ telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerp
     return made;
 }
 
-void settle(series_limiter& limiter, const telling& done) {
+void mark_told(series_limiter& limiter, const telling& done) {
     limiter_state& state = limiter.state();
     for (std::size_t next = 0; next < done.all.size();) {
         const auto held = state.counts.lock();
@@ -115,7 +115,7 @@ void settle(series_limiter& limiter, const telling& done) {
             const telling::series& each = done.all[next];
             const bool is_in_hour = held->table->read().mark_of(each.fingerprint).seen >= held->hour_begins;
             const bool last = is_in_hour ? each.windows.hour : each.windows.before || each.windows.day;
-            held->table->settle(each.fingerprint, {.last = last, .before = is_in_hour && each.windows.before});
+            held->table->mark_told(each.fingerprint, {.last = last, .before = is_in_hour && each.windows.before});
         }
     }
 }

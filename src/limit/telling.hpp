@@ -58,10 +58,10 @@ enum class tell_kind : std::uint8_t {
 [[nodiscard]] telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerprints, tell_kind kind);
 
 /// The store knows them now. What became untold meanwhile stays so.
-void settle(series_limiter& limiter, const telling& done);
+void mark_told(series_limiter& limiter, const telling& done);
 
 /// The store has lost data: until the next hour ends, this gate tells of series that it has only heard of, when they
-/// come. What requests were told before is told to the store again, see told::losses.
+/// come. What requests were told before is told to the store again, see fleet_decision::losses.
 void tell_all(series_limiter& limiter);
 /// How often that was called. Threads: any.
 [[nodiscard]] std::uint64_t losses_of(const series_limiter& limiter) noexcept;

@@ -53,7 +53,7 @@ constexpr bool is_refused(verdict of) noexcept {
     return of >= verdict::refused_hourly;
 }
 
-constexpr bool is_told(verdict of) noexcept {
+constexpr bool is_reported(verdict of) noexcept {
     return of >= verdict::refused_hourly_reported;
 }
 
@@ -169,7 +169,7 @@ enum class limit_scope : std::uint8_t {
     fleet,  ///< the store's: only its decision admits series that a shared limit may refuse
 };
 
-enum class told_outcome : std::uint8_t {
+enum class decision_outcome : std::uint8_t {
     unasked,                 ///< no shared limit applies
     known,                   ///< counted before, by any gate
     taken,                   ///< counted now
@@ -180,39 +180,40 @@ enum class told_outcome : std::uint8_t {
 };
 
 /// Counts of a shared budget over all gates.
-struct heard_budget {
-    std::uint32_t place = 0;    ///< see budget_table::find
-    std::uint64_t hourly = 0;   ///< series counted
-    std::uint64_t daily = 0;    ///< series counted
-    std::uint64_t awaited = 0;  ///< incumbents with reserved room, in the hour
-    bool unasked = false;       ///< counts from an earlier answer; `awaited` is unset
-    bool is_overflow = false;   ///< the store counts it in the overflow budget
+struct counted_budget {
+    std::uint32_t place = 0;     ///< see budget_table::find
+    std::uint64_t hourly = 0;    ///< series counted
+    std::uint64_t daily = 0;     ///< series counted
+    std::uint64_t reserved = 0;  ///< incumbents with reserved room, in the hour
+    bool unasked = false;        ///< counts from an earlier answer; `reserved` is unset
+    bool is_overflow = false;    ///< the store counts it in the overflow budget
 };
 
 /// The fleet decision about one series.
-struct told_series {
-    told_outcome outcome = told_outcome::unasked;
+struct pending_decision {
+    decision_outcome outcome = decision_outcome::unasked;
     refusing_window window = refusing_window::hourly;  ///< if refused
     std::uint32_t place = 0;                           ///< if refused: the budget, see budget_table::find
-    std::span<const heard_budget> heard{};             ///< all shared budgets of the series
+    std::span<const counted_budget> budgets{};         ///< all shared budgets of the series
     in_windows completed{};  ///< if taken: windows without room, where it completes its histogram
-    /// If refused_with_histogram: index of the other series in told::pending; nothing: refused in an earlier request.
+    /// If refused_with_histogram: index of the other series in fleet_decision::pending; nothing: refused in an earlier
+    /// request.
     std::optional<std::uint32_t> like{};
 
     /// Null for a budget of this gate alone.
-    [[nodiscard]] const heard_budget* at(std::size_t wanted) const noexcept {
-        for (const heard_budget& each : heard)
+    [[nodiscard]] const counted_budget* at(std::size_t wanted) const noexcept {
+        for (const counted_budget& each : budgets)
             if (each.place == wanted) return &each;
         return nullptr;
     }
 };
 
 /// The fleet decision about all open series of a request.
-struct told {
-    window_span hour;                     ///< in which the store decided
-    std::uint64_t losses = 0;             ///< losses_of() before the store was asked: it may have lost its answer since
-    std::vector<told_series> pending{};   ///< as lookup_result::pending
-    std::vector<bool> known_followers{};  ///< as lookup_result::followers: whether the store knows the series
+struct fleet_decision {
+    window_span hour;          ///< in which the store decided
+    std::uint64_t losses = 0;  ///< losses_of() before the store was asked: it may have lost its answer since
+    std::vector<pending_decision> pending{};  ///< as lookup_result::pending
+    std::vector<bool> known_followers{};      ///< as lookup_result::followers: whether the store knows the series
 };
 
 }  // namespace seriesgate

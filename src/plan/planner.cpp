@@ -212,12 +212,12 @@ bool planner::is_outdated(series_limiter& limiter, time_point now) const {
     return limiter.time().in_force(now)->hour_span != scratch_.hour || limiter.rules() != scratch_.rules;
 }
 
-result<plan, wire_error> planner::hear(series_limiter& limiter, time_point now, std::string_view tenant,
-                                       const told& said) {
+result<plan, wire_error> planner::apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,
+                                                       const fleet_decision& by_fleet) {
     assert(is_read_ && verdicts_.size() == offered_.size());
     is_read_ = false;
     const request_origin origin{.tenant = tenant, .labels = this};
-    return collect_if(scratch_.is_empty() || limiter.commit(offered_, now, verdicts_, scratch_, origin, &said));
+    return collect_if(scratch_.is_empty() || limiter.commit(offered_, now, verdicts_, scratch_, origin, &by_fleet));
 }
 
 result<plan, wire_error> planner::collect_if(bool settled) {
@@ -297,7 +297,7 @@ plan planner::collect() {
             counts.refused_unknown_samples += offered_[i].samples;
         } else {
             if (!refused_by_.add(scratch_.refused_by[i], offered_[i].samples)) begin_refused(i);
-            if (is_told(verdicts_[i]) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, refusal_at(i)));
+            if (is_reported(verdicts_[i]) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, refusal_at(i)));
         }
     }
     note_observed();

@@ -25,7 +25,7 @@ namespace seriesgate {
 struct request_tickets;
 class series_limiter;
 class store_questions;
-struct told;
+struct fleet_decision;
 
 /// A gate of a fleet, and a moment there.
 struct fleet_moment {
@@ -135,7 +135,8 @@ class planner : public label_source {
     /// Fleet, before hear(): whether another hour or other rules are in force than when ask() was called.
     [[nodiscard]] bool is_outdated(series_limiter& limiter, time_point now) const;
     /// Fleet, instead of decide(): applies the fleet decision about all that ask() asked.
-    result<plan, wire_error> hear(series_limiter& limiter, time_point now, std::string_view tenant, const told& said);
+    result<plan, wire_error> apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,
+                                                  const fleet_decision& by_fleet);
     /// Decides about the request.
     /// @return the plan, or an error if the rules need too much work; then nothing was decided or counted.
     result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant);

@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
-#include "ingest/stores.hpp"
+#include "ingest/ingest_shared.hpp"
 #include "ingest/warm_series.hpp"
 
 namespace seriesgate {

@@ -9,8 +9,8 @@
 
 #include "admin/gate_counts.hpp"
 #include "core/synchronization.hpp"
+#include "ingest/ingest_shared.hpp"
 #include "ingest/marker_writer.hpp"
-#include "ingest/stores.hpp"
 #include "limit/window.hpp"
 #include "net/async.hpp"
 #include "net/watched_file.hpp"

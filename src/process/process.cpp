@@ -10,7 +10,7 @@
 #include "base/log.hpp"
 #include "fleet/fleet_exposition.hpp"
 #include "http/route_table.hpp"
-#include "ingest/refusals.hpp"
+#include "ingest/refusal_log.hpp"
 #include "limit/figures.hpp"
 #include "net/async.hpp"
 

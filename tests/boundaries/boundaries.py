@@ -22,7 +22,8 @@ OTHER_SOURCES = re.compile(r"\b(?:steady_clock|system_clock)::now\b|\bsteady_tim
 # or are metrics, and in documents in backticks or links.
 OLD_WORDS = {"door": "backend", "talker": "top entry", "newcomer": "new series", "ledger": "commit state", "settlement": "commit",
              "undecided": "open", "front desk": "acceptor", "guest": "overflow connection", "hurry": "shorten timeouts",
-             "budget_book": "budget table", "shaking": "handshake", "relay": "forwarder", "sparse_log": "throttled log"}
+             "budget_book": "budget table", "shaking": "handshake", "relay": "forwarder", "sparse_log": "throttled log",
+             "told_outcome": "decision_outcome", "heard_budget": "counted_budget"}
 NAMES_OF_USERS = re.compile(r'"doors?"|\bseriesgate_\w+|`[^`\n]*`|\]\([^)\n]*\)|^### Seriesgate\w+', re.MULTILINE)
 
 MODULE = re.compile(r"^seriesgate_module\((.*?)\)", re.MULTILINE | re.DOTALL)

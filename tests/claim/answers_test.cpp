@@ -15,12 +15,12 @@ TEST_CASE("series that nobody is asked about stand between those of a call") {
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].fingerprints == std::vector{fingerprint_of(1), fingerprint_of(3)});
     gate.answer({.outcome = store_outcome::known}).answers[0]->series[1] = taken;
-    const told said = gate.tell();
+    const fleet_decision said = gate.decide();
     REQUIRE(said.pending.size() == 4);
-    CHECK(said.pending[0].outcome == told_outcome::unasked);
-    CHECK(said.pending[1].outcome == told_outcome::known);
-    CHECK(said.pending[2].outcome == told_outcome::unasked);
-    CHECK(said.pending[3].outcome == told_outcome::taken);
+    CHECK(said.pending[0].outcome == decision_outcome::unasked);
+    CHECK(said.pending[1].outcome == decision_outcome::known);
+    CHECK(said.pending[2].outcome == decision_outcome::unasked);
+    CHECK(said.pending[3].outcome == decision_outcome::taken);
     CHECK(said.hour == hour_of(at(10)));
 }
 
@@ -36,7 +36,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         gate.answer(taken);
         gate.answers[0]->series[2].outcome = store_outcome::unknown;
         gate.answers[0]->series[3].outcome = store_outcome::known;
-        const told said = gate.tell();
+        const fleet_decision said = gate.decide();
         CHECK(said.known_followers == std::vector<bool>{false, true});
         CHECK(said.pending.size() == 2);
     }
@@ -49,7 +49,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         gate.answer({.outcome = store_outcome::known}).answers[0] = std::nullopt;
         std::vector<bool> wanted(130, false);
         wanted[128] = wanted[129] = true;
-        CHECK(gate.tell().known_followers == wanted);
+        CHECK(gate.decide().known_followers == wanted);
     }
     SECTION("known here from the hour before") {
         gate.add({}, 5).ask();
@@ -60,7 +60,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         REQUIRE(calls.size() == 1);
         CHECK(calls[0].fingerprints == fingerprints(6, 1));
         gate.answer({.outcome = store_outcome::known});
-        CHECK(gate.tell().known_followers == std::vector<bool>{false, true});
+        CHECK(gate.decide().known_followers == std::vector<bool>{false, true});
     }
 }
 
@@ -89,20 +89,20 @@ TEST_CASE("who has refused is told by the place that the limiter has it in") {
                                 {.hourly = 7, .daily = 70},
                                 {.hourly = 8, .daily = 80},
                                 {.is_overflow = true, .hourly = 9, .daily = 90}};
-    const told said = gate.tell();
+    const fleet_decision said = gate.decide();
     // Places: 0 the whole, 1 the tenant, then the limits that apply, in their order: 2 is the one that observes, 3 for
     // ants the teams', for bees their own.
     const auto told_at = [&said](std::size_t i) { return std::pair{said.pending[i].place, said.pending[i].window}; };
-    for (const told_series& each : said.pending) CHECK(each.outcome == told_outcome::refused);
+    for (const pending_decision& each : said.pending) CHECK(each.outcome == decision_outcome::refused);
     CHECK(told_at(0) == std::pair{1u, refusing_window::hourly});
     CHECK(told_at(1) == std::pair{3u, refusing_window::daily});
     CHECK(told_at(2) == std::pair{3u, refusing_window::hourly});
     CHECK(told_at(3) == std::pair{4u, refusing_window::hourly});
-    CHECK(said.pending[0].heard.size() == 4);
-    REQUIRE(said.pending[2].heard.size() == 5);
+    CHECK(said.pending[0].budgets.size() == 4);
+    REQUIRE(said.pending[2].budgets.size() == 5);
     CHECK(said.pending[0].at(0)->hourly == 4);
     CHECK(said.pending[0].at(0)->daily == 40);
-    CHECK(said.pending[0].at(0)->awaited == 9);
+    CHECK(said.pending[0].at(0)->reserved == 9);
     CHECK_FALSE(said.pending[0].at(0)->unasked);
     CHECK(said.pending[0].at(2)->hourly == 6);
     CHECK(said.pending[1].at(3)->hourly == 7);
@@ -117,16 +117,16 @@ TEST_CASE("series without an answer are what the gate says of those, by their bu
     gate.add({{"team", "ants"}}, 0, 128).add({{"team", "ants"}}, 128).add({{"team", "bees"}}, 129);
     REQUIRE(gate.ask().size() == 2);
     gate.answer(taken);
-    const auto unanswered = GENERATE(told_outcome::withheld, told_outcome::passes);
+    const auto unanswered = GENERATE(decision_outcome::withheld, decision_outcome::passes);
     SECTION("no answer came") {
         gate.answers[1] = std::nullopt;
-        CHECK(gate.tell(unanswered).pending[129].at(0)->unasked);
+        CHECK(gate.decide(unanswered).pending[129].at(0)->unasked);
     }
     SECTION("the store waits for a refill") {
         for (series_decision& each : gate.answers[1]->series) each.outcome = store_outcome::waits;
     }
     std::vector<std::vector<shared_budget>> seen;
-    const told said = gate.tell([&](std::span<const shared_budget* const> budgets) {
+    const fleet_decision said = gate.decide([&](std::span<const shared_budget* const> budgets) {
         std::vector<shared_budget>& all = seen.emplace_back();
         for (const shared_budget* const each : budgets) all.push_back(*each);
         return unanswered;
@@ -135,14 +135,14 @@ TEST_CASE("series without an answer are what the gate says of those, by their bu
     REQUIRE(budgets.size() == 4);
     CHECK(seen == std::vector{std::vector{budgets[0], budgets[1], budgets[2]},
                               std::vector{budgets[0], budgets[3], budgets[2]}});
-    CHECK(said.pending[127].outcome == told_outcome::taken);
-    CHECK(said.pending[127].heard.size() == 3);
+    CHECK(said.pending[127].outcome == decision_outcome::taken);
+    CHECK(said.pending[127].budgets.size() == 3);
     CHECK(said.pending[128].outcome == unanswered);
     CHECK(said.pending[129].outcome == unanswered);
-    CHECK(said.pending[129].heard.size() == 3);
+    CHECK(said.pending[129].budgets.size() == 3);
 
     gate.answers.clear();
-    for (const told_series& each : gate.tell(unanswered).pending) CHECK(each.outcome == unanswered);
+    for (const pending_decision& each : gate.decide(unanswered).pending) CHECK(each.outcome == unanswered);
 }
 
 TEST_CASE("a series that is taken without room says in which windows there was none") {
@@ -153,8 +153,8 @@ TEST_CASE("a series that is taken without room says in which windows there was n
     const in_windows both{.hour = true, .day = true};
     gate.answers[0]->series[1] = {.outcome = store_outcome::completed, .without_room = day};
     gate.answers[0]->series[2] = {.outcome = store_outcome::completed, .without_room = both};
-    const told said = gate.tell();
-    for (const told_series& each : said.pending) CHECK(each.outcome == told_outcome::taken);
+    const fleet_decision said = gate.decide();
+    for (const pending_decision& each : said.pending) CHECK(each.outcome == decision_outcome::taken);
     CHECK_FALSE(said.pending[0].completed.any());
     CHECK(said.pending[1].completed == day);
     CHECK(said.pending[2].completed == both);
@@ -165,5 +165,5 @@ TEST_CASE("what is told says how often the store had lost its data before it was
     tell_all(gate.limiter);
     gate.add({}, 0).ask();
     tell_all(gate.limiter);
-    CHECK(gate.tell().losses + 1 == losses_of(gate.limiter));
+    CHECK(gate.decide().losses + 1 == losses_of(gate.limiter));
 }

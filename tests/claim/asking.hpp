@@ -72,22 +72,22 @@ struct asking {
     bool ask_rest() { return asked.ask_rest(answers); }
 
     /// When all is asked. Calls without an answer get none.
-    told tell(told_outcome otherwise = told_outcome::withheld) {
-        return tell([otherwise](auto) { return otherwise; });
+    fleet_decision decide(decision_outcome otherwise = decision_outcome::withheld) {
+        return decide([otherwise](auto) { return otherwise; });
     }
-    told tell(const store_questions::without_answer& otherwise) {
+    fleet_decision decide(const store_questions::without_answer& otherwise) {
         do answers.resize(asked.calls().size());
         while (ask_rest());
-        return asked.tell(answers, otherwise);
+        return asked.decide(answers, otherwise);
     }
-    std::vector<verdict> commit(const told& said, time_point now = at(10, 30)) {
+    std::vector<verdict> commit(const fleet_decision& said, time_point now = at(10, 30)) {
         std::vector<verdict> verdicts(offered.size(), verdict::unknown);
         if (!limiter.commit(offered, now, verdicts, open, {.tenant = tenant}, &said))
             throw std::logic_error{"too much work"};
         return verdicts;
     }
 
-    std::vector<verdict> settle(time_point now = at(10, 30)) { return commit(tell(), now); }
+    std::vector<verdict> settle(time_point now = at(10, 30)) { return commit(decide(), now); }
 
     /// The gate follows the feed, which has said that so many series count in a budget.
     void hear(std::uint64_t id, std::uint64_t hourly) {

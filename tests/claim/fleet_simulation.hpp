@@ -450,18 +450,18 @@ class fleet_simulation {
         }
     }
 
-    told_outcome without_answer(gate& at, request& of, std::span<const shared_budget* const> budgets) {
+    decision_outcome without_answer(gate& at, request& of, std::span<const shared_budget* const> budgets) {
         switch (faults_.becomes) {
             case history_faults::unanswered::admitted:
-                return told_outcome::passes;
+                return decision_outcome::passes;
             case history_faults::unanswered::alone:
                 if (at.view->admits_alone(budgets, hour_number(time_point{of.open.hour.start})))
-                    return told_outcome::passes;
+                    return decision_outcome::passes;
                 break;
             case history_faults::unanswered::refused:
                 break;
         }
-        return told_outcome::withheld;
+        return decision_outcome::withheld;
     }
 
     /// @return false if the hour is over: then it is asked anew.
@@ -472,11 +472,11 @@ class fleet_simulation {
             return false;
         }
         const std::vector<std::uint32_t> pending = of.open.pending;
-        const told said = of.asked.tell(
+        const fleet_decision said = of.asked.decide(
             of.answers, [&](std::span<const shared_budget* const> budgets) { return without_answer(at, of, budgets); });
         // After a loss nobody but this gate may have heard of some: they pass all the same if there is no answer.
         for (std::size_t i = 0; i < pending.size(); ++i)
-            if (said.pending[i].outcome == told_outcome::passes &&
+            if (said.pending[i].outcome == decision_outcome::passes &&
                 (!of.knew_before || at.limiter->is_doubtful(of.offered[pending[i]].fingerprint)) &&
                 (of.knew_before ||
                  (is_over_full(hour_number(now_) - 1, of.series[pending[i]]) &&
@@ -577,9 +577,9 @@ class fleet_simulation {
             const bool arrives = at_once || !loses();
             if (arrives && said.status == store_status::decided) {
                 at.view->hear(call, said);
-                at.walker->is_told();
+                at.walker->is_reported();
             } else if (wrong_.forgets_failed) {
-                at.walker->is_told();
+                at.walker->is_reported();
             } else {
                 at.walker->is_not_told();
             }
@@ -593,7 +593,7 @@ class fleet_simulation {
         note_refilled(at);
         if (!call) return;
         if (!hears(at) || (!at_once && loses())) {
-            wrong_.forgets_failed ? at.walker->is_told() : at.walker->is_not_told();
+            wrong_.forgets_failed ? at.walker->is_reported() : at.walker->is_not_told();
             return;
         }
         at.telling.emplace(*call, store_.decide(*call, terms_of(at, *at.walker), server_, store_now()));
@@ -601,7 +601,7 @@ class fleet_simulation {
 
     void read_feed(gate& at, bool at_once = false) {
         const auto clocks = clocks_of(at);
-        at.feed->settle(clocks.steady);
+        at.feed->learn_late(clocks.steady);
         if (!at.view->is_reachable() || !hears(at) || (!at_once && loses())) return;
         const feed_page page = store_.read_feed(at.view->epoch(), at.feed->read(), server_, store_now());
         feed_follower::news came;

@@ -88,7 +88,7 @@ TEST_CASE("where nobody answers whether they complete it, refused buckets are no
     gate.answer(refused).answers[0]->series[9] = taken;
     std::vector<verdict> wanted(12, verdict::refused_hourly);
     wanted[9] = verdict::admitted;
-    CHECK(gate.commit(gate.tell()) == wanted);
+    CHECK(gate.commit(gate.decide()) == wanted);
     CHECK_FALSE(gate.limiter.has_refused(gate.family()));
     CHECK(gate.ask_about(part(latency(1), 0, 9))[0].runs[0].completes);
 }
@@ -138,8 +138,8 @@ TEST_CASE("a refused bucket refuses the sum and the count unasked, and the rest 
     CHECK(gate.asked.calls().size() == 1);
     CHECK(gate.asked.unasked_count() == 2);
     CHECK_FALSE(gate.ask_rest());
-    const told said = gate.tell();
-    CHECK(said.pending[11].outcome == told_outcome::refused_with_histogram);
+    const fleet_decision said = gate.decide();
+    CHECK(said.pending[11].outcome == decision_outcome::refused_with_histogram);
     CHECK(said.pending[11].like == 0u);  // the first of its buckets
     CHECK(gate.commit(said) == std::vector<verdict>(12, verdict::refused_hourly));
     CHECK(gate.limiter.has_refused(gate.family()));
@@ -160,8 +160,8 @@ TEST_CASE("what the store takes is accepted, whatever this gate has refused of i
     gate.ask_about(part(latency(1), 0, 5));
     gate.answer(refused).settle();
     gate.ask_about(part(latency(1), 5, 2), 5);
-    const told said{.hour = hour_of(at(10)),
-                    .pending = {{.outcome = told_outcome::taken}, {.outcome = told_outcome::known}}};
+    const fleet_decision said{.hour = hour_of(at(10)),
+                              .pending = {{.outcome = decision_outcome::taken}, {.outcome = decision_outcome::known}}};
     CHECK(gate.commit(said) == std::vector{verdict::admitted, verdict::known});
 }
 
@@ -233,15 +233,15 @@ TEST_CASE("without an answer about the buckets there is none about the sum, and 
     SECTION("the store waits for a refill") {
         gate.answer({.outcome = store_outcome::waits});
     }
-    const told withheld = gate.tell();
+    const fleet_decision withheld = gate.decide();
     for (const series_run& each : gate.asked.calls()[1].runs) CHECK_FALSE(each.completes);
     CHECK(gate.commit(withheld) == std::vector<verdict>(12, verdict::refused_hourly));
     CHECK_FALSE(gate.limiter.has_refused(gate.family()));
 
     gate.ask_about(latency(1));
-    const told passing = gate.tell(told_outcome::passes);
+    const fleet_decision passing = gate.decide(decision_outcome::passes);
     REQUIRE(passing.pending.size() == 12);
-    for (const told_series& each : passing.pending) CHECK(each.outcome == told_outcome::passes);
+    for (const pending_decision& each : passing.pending) CHECK(each.outcome == decision_outcome::passes);
     CHECK(gate.commit(passing) == std::vector<verdict>(12, verdict::admitted));
     CHECK(gate.limiter.has_begun(gate.family()));
 }

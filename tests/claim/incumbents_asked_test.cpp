@@ -28,20 +28,20 @@ struct incumbents_scene : asking {
     std::span<const store_call> ask() { return asking::ask(at(11)); }
 
     /// What becomes of each series if the store says the same of all, and this is the count of the ants.
-    std::vector<told_outcome> outcomes(const series_decision& each, const budget_in_store& ants = {}) {
+    std::vector<decision_outcome> outcomes(const series_decision& each, const budget_in_store& ants = {}) {
         answers.clear();
         answer(each).answers.at(0)->budgets.at(1) = ants;
         return outcomes_of(tell());
     }
-    std::vector<told_outcome> unanswered() {
+    std::vector<decision_outcome> unanswered() {
         answers.clear();
         return outcomes_of(tell());
     }
 
   private:
-    static std::vector<told_outcome> outcomes_of(const told& said) {
-        std::vector<told_outcome> all;
-        for (const told_series& one : said.pending) all.push_back(one.outcome);
+    static std::vector<decision_outcome> outcomes_of(const fleet_decision& said) {
+        std::vector<decision_outcome> all;
+        for (const pending_decision& one : said.pending) all.push_back(one.outcome);
         return all;
     }
 };
@@ -49,7 +49,7 @@ struct incumbents_scene : asking {
 const series_decision refused_by_ants{.outcome = store_outcome::refused, .budget = 1};
 
 /// Of the two of the hour before, and of the two new ones.
-std::vector<told_outcome> both(told_outcome before, told_outcome fresh) {
+std::vector<decision_outcome> both(decision_outcome before, decision_outcome fresh) {
     return {before, before, fresh, fresh};
 }
 
@@ -62,13 +62,13 @@ TEST_CASE("series of the hour before pass unasked, if no budget of theirs had mo
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].fingerprints == fingerprints(2, 2));
     CHECK(gate.asked.unasked_count() == 0);  // they are not refused
-    const told said = gate.answer(taken).tell();
+    const fleet_decision said = gate.answer(taken).decide();
     for (const std::size_t i : {0u, 1u}) {
-        CHECK(said.pending[i].outcome == told_outcome::passes);
-        REQUIRE(said.pending[i].heard.size() == 3);
+        CHECK(said.pending[i].outcome == decision_outcome::passes);
+        REQUIRE(said.pending[i].budgets.size() == 3);
         CHECK(said.pending[i].at(2)->unasked);
     }
-    CHECK(said.pending[2].outcome == told_outcome::taken);
+    CHECK(said.pending[2].outcome == decision_outcome::taken);
     CHECK(gate.commit(said, at(11)) == std::vector(4, verdict::admitted));
     CHECK(gate.ask().empty());
 }
@@ -84,7 +84,7 @@ TEST_CASE("a gate that accepts no series of the hour before asks about them, eve
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].fingerprints == fingerprints(0, 2));
     CHECK(gate.asked.unasked_count() == 2);
-    CHECK(gate.unanswered() == both(told_outcome::withheld, told_outcome::refused));
+    CHECK(gate.unanswered() == both(decision_outcome::withheld, decision_outcome::refused));
 }
 
 TEST_CASE("where a budget had more than its maximum, all of its series ask for room") {
@@ -92,8 +92,8 @@ TEST_CASE("where a budget had more than its maximum, all of its series ask for r
     const std::size_t over_full = GENERATE(0u, 1u, 2u);
     gate.hear_before({{gate.budgets[over_full].id, gate.budgets[over_full].maxima.hourly + 1}});
     CHECK(gate.ask()[0].fingerprints == fingerprints(0, 4));
-    CHECK(gate.unanswered() == both(told_outcome::withheld, told_outcome::withheld));
-    CHECK(gate.outcomes(refused_by_ants, {.hourly = 9}) == both(told_outcome::refused, told_outcome::refused));
+    CHECK(gate.unanswered() == both(decision_outcome::withheld, decision_outcome::withheld));
+    CHECK(gate.outcomes(refused_by_ants, {.hourly = 9}) == both(decision_outcome::refused, decision_outcome::refused));
 }
 
 TEST_CASE("while a gate does not know what budgets had, their series ask, and pass unless a budget is full") {
@@ -107,8 +107,8 @@ TEST_CASE("while a gate does not know what budgets had, their series ask, and pa
     gate.view.set_fresh_until({});
     gate.ask();
 
-    const auto pass = both(told_outcome::passes, told_outcome::refused);
-    const auto refused = both(told_outcome::refused, told_outcome::refused);
+    const auto pass = both(decision_outcome::passes, decision_outcome::refused);
+    const auto refused = both(decision_outcome::refused, decision_outcome::refused);
     series_decision each = refused_by_ants;
     SECTION("of the hour") {
         CHECK(gate.outcomes(each, {.hourly = 9, .daily = 30, .kept = 1}) == pass);
@@ -124,12 +124,14 @@ TEST_CASE("while a gate does not know what budgets had, their series ask, and pa
         CHECK(gate.outcomes(each, {.is_overflow = true, .hourly = 3}) == refused);
     }
     SECTION("without an answer") {
-        CHECK(gate.unanswered() == both(told_outcome::passes, told_outcome::withheld));
-        CHECK(gate.outcomes({.outcome = store_outcome::waits}) == both(told_outcome::passes, told_outcome::withheld));
+        CHECK(gate.unanswered() == both(decision_outcome::passes, decision_outcome::withheld));
+        CHECK(gate.outcomes({.outcome = store_outcome::waits}) ==
+              both(decision_outcome::passes, decision_outcome::withheld));
     }
     SECTION("with any other") {
-        CHECK(gate.outcomes(taken) == both(told_outcome::taken, told_outcome::taken));
-        CHECK(gate.outcomes({.outcome = store_outcome::known}) == both(told_outcome::known, told_outcome::known));
+        CHECK(gate.outcomes(taken) == both(decision_outcome::taken, decision_outcome::taken));
+        CHECK(gate.outcomes({.outcome = store_outcome::known}) ==
+              both(decision_outcome::known, decision_outcome::known));
     }
 }
 
@@ -140,12 +142,13 @@ TEST_CASE("a series of the hour before that the store may not have granted asks,
     SECTION("where no budget had more than its maximum") {
         gate.hear_before({});
         CHECK(gate.ask()[0].fingerprints == fingerprints(2, 2));
-        CHECK(gate.unanswered() ==
-              std::vector{told_outcome::passes, told_outcome::passes, told_outcome::passes, told_outcome::withheld});
+        CHECK(gate.unanswered() == std::vector{decision_outcome::passes, decision_outcome::passes,
+                                               decision_outcome::passes, decision_outcome::withheld});
     }
     SECTION("where the gate does not know that") {
         CHECK(gate.ask()[0].fingerprints == fingerprints(0, 4));
         CHECK(gate.outcomes(refused_by_ants, {.hourly = 9}) ==
-              std::vector{told_outcome::passes, told_outcome::passes, told_outcome::refused, told_outcome::refused});
+              std::vector{decision_outcome::passes, decision_outcome::passes, decision_outcome::refused,
+                          decision_outcome::refused});
     }
 }

@@ -21,16 +21,16 @@ TEST_CASE("a group of series with a spent budget is refused unasked, the others 
     REQUIRE(calls.size() == 1);
     CHECK(calls[0].fingerprints == fingerprints(10, 1));
     CHECK(gate.asked.unasked_count() == 3);
-    const told said = gate.answer(taken).tell(told_outcome::passes);
+    const fleet_decision said = gate.answer(taken).decide(decision_outcome::passes);
     REQUIRE(said.pending.size() == 4);
-    CHECK(said.pending[2].outcome == told_outcome::taken);
+    CHECK(said.pending[2].outcome == decision_outcome::taken);
     for (const std::size_t i : {0u, 1u, 3u}) {
-        CHECK(said.pending[i].outcome == told_outcome::refused);
+        CHECK(said.pending[i].outcome == decision_outcome::refused);
         CHECK(said.pending[i].window == refusing_window::hourly);
         CHECK(said.pending[i].place == first_limit_place);
-        REQUIRE(said.pending[i].heard.size() == 3);
-        CHECK(said.pending[i].heard[1].hourly == 10);
-        CHECK(said.pending[i].heard[1].unasked);
+        REQUIRE(said.pending[i].budgets.size() == 3);
+        CHECK(said.pending[i].budgets[1].hourly == 10);
+        CHECK(said.pending[i].budgets[1].unasked);
     }
     CHECK(gate.commit(said) ==
           std::vector{verdict::refused_hourly, verdict::refused_hourly, verdict::admitted, verdict::refused_hourly});
@@ -46,13 +46,13 @@ TEST_CASE("with all budgets spent no call is left") {
     gate.hear(budgets[1].id, 10);
     CHECK(gate.ask().empty());
     CHECK(gate.asked.unasked_count() == 600);
-    for (const told_series& each : gate.tell(told_outcome::passes).pending) {
-        CHECK(each.outcome == told_outcome::refused);
+    for (const pending_decision& each : gate.decide(decision_outcome::passes).pending) {
+        CHECK(each.outcome == decision_outcome::refused);
         CHECK(each.place == 0);  // the first that is spent
     }
     gate.asked.start();
     CHECK(gate.asked.unasked_count() == 0);
-    CHECK(gate.tell().pending.empty());
+    CHECK(gate.decide().pending.empty());
 }
 
 TEST_CASE("the maximum is this gate's, and no budget that it only observes is spent") {

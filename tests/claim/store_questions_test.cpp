@@ -110,11 +110,11 @@ TEST_CASE("series that the store counts in no budget are the gate's own affair")
     }
     asking gate{settings};
     CHECK(gate.add({{"team", "ants"}}, 0, 3).ask().empty());
-    const told said = gate.tell();
+    const fleet_decision said = gate.decide();
     REQUIRE(said.pending.size() == 3);
-    for (const told_series& each : said.pending) {
-        CHECK(each.outcome == told_outcome::unasked);
-        CHECK(each.heard.empty());
+    for (const pending_decision& each : said.pending) {
+        CHECK(each.outcome == decision_outcome::unasked);
+        CHECK(each.budgets.empty());
     }
 }
 
@@ -142,11 +142,11 @@ TEST_CASE("series that limits only observe pass, and are told of with all their 
     }
     asking gate{settings};
     CHECK(gate.add({{"team", "ants"}}, 0, 3).ask().empty());
-    const told said = gate.tell();
+    const fleet_decision said = gate.decide();
     REQUIRE(said.pending.size() == 3);
-    for (const told_series& each : said.pending) {
-        CHECK(each.outcome == told_outcome::passes);
-        CHECK(each.heard.size() == 3);
+    for (const pending_decision& each : said.pending) {
+        CHECK(each.outcome == decision_outcome::passes);
+        CHECK(each.budgets.size() == 3);
     }
     CHECK(gate.commit(said) == std::vector(3, verdict::admitted));
 }
@@ -206,5 +206,5 @@ TEST_CASE("one object serves one request after the other") {
     CHECK(std::vector<store_call>{again.begin(), again.end()} == first);
     gate.asked.start();
     CHECK(gate.asked.calls().empty());
-    CHECK(gate.tell().pending.empty());
+    CHECK(gate.decide().pending.empty());
 }

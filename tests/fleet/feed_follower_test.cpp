@@ -159,7 +159,7 @@ TEST_CASE("in another epoch nothing is known of what was granted") {
     }
     CHECK_FALSE(gate.is_fresh());
     CHECK(gate.feed.wants_download());
-    gate.feed.settle(gate.sent + 1h);
+    gate.feed.learn_late(gate.sent + 1h);
     CHECK_FALSE(gate.has(100));
     CHECK_FALSE(gate.has(204));
     CHECK(gate.came.gaps == 0);
@@ -173,10 +173,10 @@ TEST_CASE("what this gate was granted is known when no answer can come any more,
     CHECK(gate.has(103));
     const bool is_lost = GENERATE(false, true);
     if (is_lost) gate.view.begin("f", gate.open);
-    gate.feed.settle(gate.sent + 699ms);  // an answer takes 200 ms, and what comes of it 500 ms
+    gate.feed.learn_late(gate.sent + 699ms);  // an answer takes 200 ms, and what comes of it 500 ms
     CHECK_FALSE(gate.has(100));
     CHECK(gate.counts().hourly == 0);
-    gate.feed.settle(gate.sent + 700ms);
+    gate.feed.learn_late(gate.sent + 700ms);
     CHECK(gate.has(100) == !is_lost);
     CHECK(gate.counts().hourly == (is_lost ? 0 : 104));
 }
@@ -187,7 +187,7 @@ TEST_CASE("calls that wait are bounded") {
     std::vector<fed_call> calls;
     for (std::uint64_t i = begin; i <= begin + bound; ++i) calls.push_back(call_of(i, i + 1, own_run));
     gate.hear(calls, begin + bound + 1);
-    gate.feed.settle(gate.sent);
+    gate.feed.learn_late(gate.sent);
     CHECK(gate.has(begin));
     CHECK_FALSE(gate.has(begin + 1));
 }

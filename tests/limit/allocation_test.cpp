@@ -1,12 +1,12 @@
 #include "support/allocations.hpp"
 
 #include "limit/figures.hpp"
+#include "limit/fleet_gate.hpp"
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
 #include "limit/offering.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "limit/telling.hpp"
-#include "limit/told_gate.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -162,8 +162,8 @@ TEST_CASE("a damaged snapshot makes nobody allocate much more than its size") {
 }
 
 TEST_CASE("what is untold stays so until all of it is settled, where memory runs out") {
-    told_gate gate{three_limits()};
-    gate.offer(1, 3, at(10, 30), outcome_of(told_outcome::passes));
+    fleet_gate gate{three_limits()};
+    gate.offer(1, 3, at(10, 30), outcome_of(decision_outcome::passes));
     const std::vector<std::uint64_t> all{fingerprint_in(gate.sent, 1), fingerprint_in(gate.sent, 2),
                                          fingerprint_in(gate.sent, 3)};
     const auto untold = [&] {
@@ -177,7 +177,7 @@ TEST_CASE("what is untold stays so until all of it is settled, where memory runs
         REQUIRE(after < 50);
         const failing_allocation fails{after};
         try {
-            settle(gate.limiter, describe(gate.limiter, all, tell_kind::untold));
+            mark_told(gate.limiter, describe(gate.limiter, all, tell_kind::untold));
         } catch (const std::bad_alloc&) {
             REQUIRE(untold() == 3);
             continue;

@@ -31,7 +31,7 @@ TEST_CASE("a tenant's senders are told, if that is its answer") {
     labelled_offering gate{one_each(), at(10)};
     CHECK(verdicts_of_two(gate, "quiet", "batch") == std::vector{verdict::admitted, verdict::refused_hourly});
     CHECK(verdicts_of_two(gate, "told", "batch") == std::vector{verdict::admitted, verdict::refused_hourly_reported});
-    CHECK(is_told(gate.verdicts[1]));
+    CHECK(is_reported(gate.verdicts[1]));
 }
 
 TEST_CASE("a label limit's own answer goes before the tenant's, and one that tells is enough") {

@@ -1,9 +1,9 @@
 // What would be decided about a series, and why.
 #include "limit/explain.hpp"
+#include "limit/fleet_gate.hpp"
 #include "limit/histograms.hpp"
 #include "limit/random_scenes.hpp"
 #include "limit/snapshot_bytes.hpp"
-#include "limit/told_gate.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {
@@ -193,9 +193,9 @@ TEST_CASE("where histograms are kept whole, it is said what that does to a serie
 }
 
 TEST_CASE("in a fleet the store decides what is limited, and the gate says what it knows") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     CHECK(explained(gate.limiter, gate.sent).asks_store);
-    gate.offer(1, 1, at(10, 30), outcome_of(told_outcome::taken));
+    gate.offer(1, 1, at(10, 30), outcome_of(decision_outcome::taken));
     const explanation known = explained(gate.limiter, gate.sent, 1);
     CHECK(known.in_hour);
     CHECK_FALSE(known.asks_store);
@@ -205,7 +205,7 @@ TEST_CASE("in a fleet the store decides what is limited, and the gate says what 
     CHECK(next.budgets[0].hourly_room == 3u);
 
     limit_rules unlimited;
-    told_gate free{unlimited};
+    fleet_gate free{unlimited};
     CHECK_FALSE(explained(free.limiter, free.sent).asks_store);
 }
 

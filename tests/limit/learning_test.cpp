@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "limit/fleet_gate.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/told_gate.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -15,21 +15,21 @@ namespace learning_test {
 namespace {
 
 /// Of series as the gate offers them.
-std::vector<std::uint64_t> fingerprints(const told_gate& gate, std::uint64_t first, std::uint64_t count) {
+std::vector<std::uint64_t> fingerprints(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
     std::vector<std::uint64_t> made;
     for (std::uint64_t i = first; i < first + count; ++i) made.push_back(fingerprint_in(gate.sent, i));
     return made;
 }
 
 /// How many of these series may pass at once.
-std::uint64_t incumbents(const told_gate& gate, std::uint64_t first, std::uint64_t count) {
+std::uint64_t incumbents(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
     const auto current = gate.limiter.state().sets.read();
     std::uint64_t found = 0;
     for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->was_admitted_before(each);
     return found;
 }
 
-std::uint64_t known_in_day(const told_gate& gate, std::uint64_t first, std::uint64_t count) {
+std::uint64_t known_in_day(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
     const auto current = gate.limiter.state().sets.read();
     std::uint64_t found = 0;
     for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->day_has(each) ? 1 : 0;
@@ -37,14 +37,14 @@ std::uint64_t known_in_day(const told_gate& gate, std::uint64_t first, std::uint
 }
 
 /// @return how many series a gate that gets these would ask the store about.
-std::size_t asked(told_gate& gate, std::uint64_t first, std::uint64_t count, time_point now) {
+std::size_t asked(fleet_gate& gate, std::uint64_t first, std::uint64_t count, time_point now) {
     gate.lookup(first, count, now);
     return static_cast<std::size_t>(std::ranges::count_if(gate.open.pending, [&](std::uint32_t entry) {
         return !gate.limiter.hour_has(gate.offered[entry].fingerprint);
     }));
 }
 
-bool learn_before(told_gate& gate, const window_span& hour, std::uint64_t first, std::uint64_t count) {
+bool learn_before(fleet_gate& gate, const window_span& hour, std::uint64_t first, std::uint64_t count) {
     return expect_hour_before(gate.limiter, hour) &&
            learn_hour_before(gate.limiter, hour, fingerprints(gate, first, count));
 }
@@ -52,7 +52,7 @@ bool learn_before(told_gate& gate, const window_span& hour, std::uint64_t first,
 }  // namespace
 
 TEST_CASE("what others have had counted is known, and nobody is asked about it") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, 3)));
     CHECK(asked(gate, 0, 4, at(10, 30)) == 1);
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, 4)));
@@ -62,7 +62,7 @@ TEST_CASE("what others have had counted is known, and nobody is asked about it")
 }
 
 TEST_CASE("what was refused here, and admitted for another gate, flows here too") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     gate.offer(0, 2, at(10, 30), refused_by_budget(0, refusing_window::hourly));
     CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 1, 1)));
     gate.lookup(0, 2, at(10, 31));
@@ -70,7 +70,7 @@ TEST_CASE("what was refused here, and admitted for another gate, flows here too"
 }
 
 TEST_CASE("what was refused here, and was there for another gate in the hour before, is asked about again") {
-    told_gate gate{three_limits(), at(11, 1)};
+    fleet_gate gate{three_limits(), at(11, 1)};
     gate.offer(0, 2, at(11, 1), refused_by_budget(0, refusing_window::hourly));
     CHECK(gate.lookup(0, 2, at(11, 2)) == 0);
     CHECK(learn_before(gate, hour_of(at(11)), 1, 1));
@@ -81,22 +81,22 @@ TEST_CASE("what was refused here, and was there for another gate in the hour bef
 }
 
 TEST_CASE("what was counted in another hour is not known in this one") {
-    told_gate gate{three_limits()};
-    gate.offer(0, 1, at(11, 30), outcome_of(told_outcome::taken));
+    fleet_gate gate{three_limits()};
+    gate.offer(0, 1, at(11, 30), outcome_of(decision_outcome::taken));
     CHECK_FALSE(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 1, 3)));
     CHECK_FALSE(learn(gate.limiter, hour_of(at(12)), fingerprints(gate, 1, 3)));
     CHECK(gate.lookup(0, 4, at(11, 30)) == 3);
 }
 
 TEST_CASE("a table that has no room for what is learnt gets it") {
-    told_gate gate{{.global = {.hourly = 1}}};
+    fleet_gate gate{{.global = {.hourly = 1}}};
     const auto many = fingerprints(gate, 0, 300'000);
     CHECK(learn(gate.limiter, hour_of(at(10)), many));
     CHECK(asked(gate, 0, 300'000, at(10, 30)) == 0);
 }
 
 TEST_CASE("a gate that was not there in the hour before knows its incumbents when it has learnt them") {
-    told_gate gate{three_limits(), at(10, 1)};
+    fleet_gate gate{three_limits(), at(10, 1)};
     CHECK(incumbents(gate, 0, 8) == 0);
     CHECK(learn_before(gate, hour_of(at(10)), 0, 5));
     CHECK(incumbents(gate, 0, 8) == 5);
@@ -106,7 +106,7 @@ TEST_CASE("a gate that was not there in the hour before knows its incumbents whe
 }
 
 TEST_CASE("in the first hour of a day, incumbents are of the day before") {
-    told_gate gate{three_limits(), at(0, 1)};
+    fleet_gate gate{three_limits(), at(0, 1)};
     CHECK(learn_before(gate, hour_of(at(0)), 0, 5));
     CHECK(incumbents(gate, 0, 8) == 5);
     CHECK(known_in_day(gate, 0, 8) == 0);
@@ -114,8 +114,8 @@ TEST_CASE("in the first hour of a day, incumbents are of the day before") {
 
 TEST_CASE("a gate that was there in the hour before learns those that came through others, too") {
     const int hour = GENERATE(10, 24);
-    told_gate gate{three_limits(), at(hour - 1, 30)};
-    gate.offer(0, 3, at(hour - 1, 59), outcome_of(told_outcome::taken));
+    fleet_gate gate{three_limits(), at(hour - 1, 30)};
+    gate.offer(0, 3, at(hour - 1, 59), outcome_of(decision_outcome::taken));
     gate.lookup(0, 1, at(hour, 1));
     CHECK(incumbents(gate, 0, 8) == 3);
     CHECK(learn_before(gate, hour_of(at(hour)), 2, 4));
@@ -127,7 +127,7 @@ TEST_CASE("a gate that was there in the hour before learns those that came throu
 }
 
 TEST_CASE("incumbents of another hour are not learnt, nor those that nobody has expected") {
-    told_gate gate{three_limits(), at(11, 1)};
+    fleet_gate gate{three_limits(), at(11, 1)};
     for (const int hour : {10, 12}) {
         CHECK_FALSE(expect_hour_before(gate.limiter, hour_of(at(hour))));
         CHECK_FALSE(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 3)));
@@ -140,7 +140,7 @@ TEST_CASE("incumbents of another hour are not learnt, nor those that nobody has 
 
 TEST_CASE("many incumbents get room") {
     const int hour = GENERATE(10, 24);
-    told_gate gate{{.global = {.hourly = 1}}, at(hour, 1)};
+    fleet_gate gate{{.global = {.hourly = 1}}, at(hour, 1)};
     REQUIRE(expect_hour_before(gate.limiter, hour_of(at(hour))));
     CHECK(learn_hour_before(gate.limiter, hour_of(at(hour)), fingerprints(gate, 0, 300'000)));
     CHECK(incumbents(gate, 0, 300'000) == 300'000);

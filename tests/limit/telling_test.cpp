@@ -7,11 +7,11 @@
 #include <set>
 #include <vector>
 
+#include "limit/fleet_gate.hpp"
 #include "limit/labelled.hpp"
 #include "limit/learning.hpp"
 #include "limit/limiter.hpp"
 #include "limit/snapshot_bytes.hpp"
-#include "limit/told_gate.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -26,10 +26,10 @@ limit_rules observed() {
 }
 
 /// A gate with a table, and its notes of what is untold.
-struct telling_gate : told_gate {
+struct telling_gate : fleet_gate {
     std::vector<std::uint64_t> noted{};
 
-    explicit telling_gate(time_point now = at(10, 30)) : told_gate(observed(), now) {
+    explicit telling_gate(time_point now = at(10, 30)) : fleet_gate(observed(), now) {
         noted.reserve(untold_notes::count_max);
         static_cast<void>(take_untold(limiter, noted));
         noted.clear();
@@ -51,8 +51,8 @@ struct telling_gate : told_gate {
     std::uint64_t fingerprint(std::uint64_t series) const { return fingerprint_in(sent, series); }
 };
 
-const told_series passes = outcome_of(told_outcome::passes);
-const told_series taken = outcome_of(told_outcome::taken);
+const pending_decision passes = outcome_of(decision_outcome::passes);
+const pending_decision taken = outcome_of(decision_outcome::taken);
 
 }  // namespace
 
@@ -69,7 +69,7 @@ TEST_CASE("what passes is untold until it is settled, in the hour and in the day
     REQUIRE(made.budgets[0].size() == 3);
     CHECK(made.budgets[0][1].key == "red");
     CHECK(made.budgets[0][2].role.kind == budget_kind::group);
-    settle(gate.limiter, made);
+    mark_told(gate.limiter, made);
     CHECK(gate.untold().empty());
     CHECK(gate.windows_of(all[0], tell_kind::refills) == entered_windows{.hour = true, .day = true});
 }
@@ -83,7 +83,7 @@ TEST_CASE("a series that passes in two hours is untold in both") {
     const telling late = describe(gate.limiter, {&one, 1}, tell_kind::untold);
     gate.offer(1, 1, at(11, 1), passes);
     CHECK(gate.windows_of(one) == entered_windows{.hour = true, .day = true, .before = true});
-    settle(gate.limiter, late);  // of the hour before alone
+    mark_told(gate.limiter, late);  // of the hour before alone
     CHECK(gate.windows_of(one) == entered_windows{.hour = true, .day = true});
     gate.limiter.maintain(at(13, 0));  // two hours later only the day is left
     CHECK(gate.windows_of(one) == entered_windows{.day = true});
@@ -95,7 +95,7 @@ TEST_CASE("what was said in another hour settles nothing") {
     const std::uint64_t one = gate.fingerprint(1);
     const telling made = describe(gate.limiter, {&one, 1}, tell_kind::untold);
     gate.offer(1, 1, at(11, 0), passes);
-    settle(gate.limiter, made);
+    mark_told(gate.limiter, made);
     CHECK(gate.windows_of(one) == entered_windows{.hour = true, .day = true, .before = true});
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("random hours leave untold what the store does not know") {
             case 2:
             case 3: {
                 const telling made = describe(gate.limiter, {&fingerprint, 1}, tell_kind::untold);
-                settle(gate.limiter, made);
+                mark_told(gate.limiter, made);
                 for (const telling::series& each : made.all) {
                     if (each.windows.hour) of.store.insert(hour);
                     if (each.windows.before) of.store.insert(hour - 1);

@@ -478,8 +478,8 @@ TEST_CASE("in a fleet a request asks its store, and what it hears decides") {
                             .budgets = std::vector<budget_in_store>(1)};
         answer.series[1].outcome = store_outcome::refused;
         const std::vector<std::optional<store_answer>> answers{answer};
-        const auto made =
-            planning.hear(limiter, noon, {}, to_ask.tell(answers, [](auto) { return told_outcome::withheld; }));
+        const auto made = planning.apply_fleet_decision(
+            limiter, noon, {}, to_ask.decide(answers, [](auto) { return decision_outcome::withheld; }));
         REQUIRE(made.has_value());
         CHECK(made->refused_series == 1);
         CHECK(planning.verdict_of(1) == verdict::refused_hourly);

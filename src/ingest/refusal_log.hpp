@@ -6,8 +6,8 @@
 
 #include "http/route_table.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "ingest/stores.hpp"
-#include "ingest/texts.hpp"
+#include "ingest/ingest_shared.hpp"
+#include "ingest/sender_texts.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "wire/wire_error.hpp"

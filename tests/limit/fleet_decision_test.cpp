@@ -1,16 +1,16 @@
 // A gate of a fleet: what a store has told decides, whatever this gate has counted.
 #include "limit/verdict.hpp"
 
-#include "limit/told_gate.hpp"
+#include "limit/fleet_gate.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
 TEST_CASE("what the store has counted is in the gate's hour, and nobody is asked about it again") {
-    told_gate gate{three_limits()};
-    CHECK(gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::known)) == verdict_list{verdict::known});
-    CHECK(gate.offer(1, 2, at(10, 30), outcome_of(told_outcome::taken)) ==
+    fleet_gate gate{three_limits()};
+    CHECK(gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::known)) == verdict_list{verdict::known});
+    CHECK(gate.offer(1, 2, at(10, 30), outcome_of(decision_outcome::taken)) ==
           verdict_list{verdict::admitted, verdict::admitted});
     CHECK(gate.lookup(0, 3, at(10, 59)) == 0);
     CHECK(gate.verdicts == verdict_list(3, verdict::known));
@@ -18,18 +18,18 @@ TEST_CASE("what the store has counted is in the gate's hour, and nobody is asked
 }
 
 TEST_CASE("what the store says is admitted though this gate's own limits say no") {
-    told_gate gate{{.global = {.hourly = 1}}};
-    const std::vector<heard_budget> global{{.place = 0, .hourly = 4}};
-    CHECK(gate.offer(0, 4, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
+    fleet_gate gate{{.global = {.hourly = 1}}};
+    const std::vector<counted_budget> global{{.place = 0, .hourly = 4}};
+    CHECK(gate.offer(0, 4, at(10, 30), {.outcome = decision_outcome::taken, .budgets = global}) ==
           verdict_list(4, verdict::admitted));
     CHECK(gate.lookup(0, 4, at(10, 31)) == 0);
 }
 
 TEST_CASE("the budget that the store names has refused, in the window that it names") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     const auto place = GENERATE(0u, 1u, 2u);
     const auto window = GENERATE(refusing_window::hourly, refusing_window::daily);
-    gate.offer(7, 1, at(10, 30), outcome_of(told_outcome::taken));  // so that all its budgets are there
+    gate.offer(7, 1, at(10, 30), outcome_of(decision_outcome::taken));  // so that all its budgets are there
     const auto wanted = window == refusing_window::hourly ? verdict::refused_hourly : verdict::refused_daily;
     CHECK(gate.offer(0, 2, at(10, 31), refused_by_budget(place, window)) == verdict_list(2, wanted));
     const char* const names[] = {"global", "tenant", "jobs"};
@@ -47,8 +47,8 @@ TEST_CASE("the budget that the store names has refused, in the window that it na
 }
 
 TEST_CASE("budgets show what all gates have counted") {
-    told_gate gate{three_limits()};
-    gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
+    fleet_gate gate{three_limits()};
+    gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
     const auto check = [&gate] {
         const limiter_figures figures = gate.figures();
         CHECK(figures.hourly.series_current == 7);
@@ -62,15 +62,15 @@ TEST_CASE("budgets show what all gates have counted") {
     };
     check();
     SECTION("the answers of two claims may come in any order") {
-        const std::vector<heard_budget> earlier{{.place = 0, .hourly = 5, .daily = 6},
-                                                {.place = 1, .hourly = 1, .daily = 1},
-                                                {.place = 2, .hourly = 1, .daily = 1}};
-        gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::taken, .heard = earlier});
+        const std::vector<counted_budget> earlier{{.place = 0, .hourly = 5, .daily = 6},
+                                                  {.place = 1, .hourly = 1, .daily = 1},
+                                                  {.place = 2, .hourly = 1, .daily = 1}};
+        gate.offer(1, 1, at(10, 31), {.outcome = decision_outcome::taken, .budgets = earlier});
         check();
     }
     SECTION("a refusal says it, too") {
-        const std::vector<heard_budget> later{{.place = 0, .hourly = 10, .daily = 12}};
-        gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::refused, .heard = later});
+        const std::vector<counted_budget> later{{.place = 0, .hourly = 10, .daily = 12}};
+        gate.offer(1, 1, at(10, 31), {.outcome = decision_outcome::refused, .budgets = later});
         CHECK(gate.figures().hourly.series_current == 10);
         CHECK(gate.figures().daily.series_current == 12);
     }
@@ -82,18 +82,18 @@ TEST_CASE("budgets show what all gates have counted") {
 }
 
 TEST_CASE("series that the store counts in overflow budgets count there, although the gate has others for them") {
-    told_gate gate{three_limits()};
-    gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
-    const std::vector<heard_budget> shared{{.place = 0, .hourly = 8, .daily = 9},
-                                           {.place = 1, .hourly = 40, .daily = 41, .is_overflow = true},
-                                           {.place = 2, .hourly = 30, .daily = 31, .is_overflow = true}};
+    fleet_gate gate{three_limits()};
+    gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    const std::vector<counted_budget> shared{{.place = 0, .hourly = 8, .daily = 9},
+                                             {.place = 1, .hourly = 40, .daily = 41, .is_overflow = true},
+                                             {.place = 2, .hourly = 30, .daily = 31, .is_overflow = true}};
     const auto check = [](const std::vector<budget_figures>& all, std::uint64_t own, std::uint64_t overflow) {
         REQUIRE(all.size() == 2);
         for (const budget_figures& each : all)
             CHECK(each.hourly.series_current == (name_of(each).overflow ? overflow : own));
     };
     SECTION("taken") {
-        CHECK(gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::taken, .heard = shared}) ==
+        CHECK(gate.offer(1, 1, at(10, 31), {.outcome = decision_outcome::taken, .budgets = shared}) ==
               verdict_list{verdict::admitted});
         check(gate.figures().tenants, 3, 40);
         check(gate.figures().limits, 2, 30);
@@ -104,7 +104,7 @@ TEST_CASE("series that the store counts in overflow budgets count there, althoug
             CHECK(each.role.overflow == (each.role.kind != budget_kind::global));
     }
     SECTION("refused") {
-        gate.offer(1, 1, at(10, 31), {.outcome = told_outcome::refused, .place = 2, .heard = shared});
+        gate.offer(1, 1, at(10, 31), {.outcome = decision_outcome::refused, .place = 2, .budgets = shared});
         CHECK(gate.refused_by(0) == "jobs");
         CHECK(gate.figures().hourly.series_current == 8);
         CHECK(gate.figures().tenants.at(0).hourly.series_current == 3);
@@ -115,20 +115,20 @@ TEST_CASE("series that the store counts in overflow budgets count there, althoug
 TEST_CASE("nothing is counted twice") {
     limit_rules settings = three_limits();
     settings.global.daily = settings.tenants.fallback.daily = settings.limits[0].maxima.daily = 0;
-    told_gate gate{settings};
+    fleet_gate gate{settings};
     SECTION("a series that stands twice in a request") {
         gate.lookup(0, 1, at(10, 30));
         gate.offered.push_back(gate.offered[0]);
         REQUIRE(gate.look_up_again(at(10, 30)) == 2);
-        told said = gate.saying(outcome_of(told_outcome::taken));
-        said.pending[1].outcome = told_outcome::known;
+        fleet_decision said = gate.saying(outcome_of(decision_outcome::taken));
+        said.pending[1].outcome = decision_outcome::known;
         CHECK(gate.commit(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::known});
     }
     SECTION("two requests that were asked at once") {
-        told_gate& first = gate;
+        fleet_gate& first = gate;
         first.lookup(0, 1, at(10, 30));
         lookup_result open = first.open;
-        const told said = first.saying(outcome_of(told_outcome::taken));
+        const fleet_decision said = first.saying(outcome_of(decision_outcome::taken));
         std::vector<verdict> others{verdict::unknown};
         CHECK(first.commit(said, at(10, 30)) == verdict_list{verdict::admitted});
         CHECK(first.limiter.commit(first.offered, at(10, 30), others, open, {.tenant = "red"}, &said));
@@ -143,7 +143,7 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
     SECTION("exempt") {
         settings.global.hourly = 1;
         settings.exempt.push_back(selecting("{job=\"api\"}"));
-        told_gate gate{settings};
+        fleet_gate gate{settings};
         CHECK(gate.offer(0, 3, at(10, 30), {}) == verdict_list(3, verdict::admitted));
         CHECK(gate.figures().exempt_hourly == 3);
         CHECK(gate.figures().hourly.series_current == 0);
@@ -152,13 +152,13 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
     SECTION("observed") {
         settings = three_limits();
         settings.mode = limit_mode::observe;
-        told_gate gate{settings};
+        fleet_gate gate{settings};
         CHECK(gate.offer(0, 4, at(10, 30), {}) == verdict_list(4, verdict::admitted));
         CHECK(gate.figures().hourly.series_current == 4);
         CHECK(gate.figures().limits.at(0).hourly.series_refused == 1);
     }
     SECTION("not limited") {
-        told_gate gate{settings};
+        fleet_gate gate{settings};
         CHECK(gate.offer(0, 4, at(10, 30), {}) == verdict_list(4, verdict::admitted));
         CHECK(gate.figures().hourly.series_current == 4);
     }
@@ -166,9 +166,9 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
         settings.global.hourly = 10;
         settings.limits = {limit_named("jobs", {}, {.hourly = 1})};
         settings.limits[0].mode = limit_mode::observe;
-        told_gate gate{settings};
-        const std::vector<heard_budget> global{{.place = 0, .hourly = 5}};
-        CHECK(gate.offer(0, 3, at(10, 30), {.outcome = told_outcome::taken, .heard = global}) ==
+        fleet_gate gate{settings};
+        const std::vector<counted_budget> global{{.place = 0, .hourly = 5}};
+        CHECK(gate.offer(0, 3, at(10, 30), {.outcome = decision_outcome::taken, .budgets = global}) ==
               verdict_list(3, verdict::admitted));
         CHECK(gate.figures().hourly.series_current == 5);
         CHECK(gate.figures().limits.at(0).hourly == tally{.current = 1, .refused = 2});
@@ -176,11 +176,11 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
 }
 
 TEST_CASE("a marker passes if this gate or another knows its series, and is dropped if nobody does") {
-    told_gate gate{three_limits()};
-    gate.offer(0, 1, at(10, 30), outcome_of(told_outcome::taken));
+    fleet_gate gate{three_limits()};
+    gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
     gate.lookup(0, 3, at(11), false);
     REQUIRE(gate.open.followers.size() == 3);
-    told said = gate.saying({});
+    fleet_decision said = gate.saying({});
     said.known_followers = {false, true, false};
     CHECK(gate.commit(said, at(11)) == verdict_list{verdict::known, verdict::known, verdict::unknown});
     CHECK(gate.lookup(1, 1, at(11)) == 1);  // it was not admitted
@@ -189,7 +189,7 @@ TEST_CASE("a marker passes if this gate or another knows its series, and is drop
 
 // A gate of a fleet: how long what a store has told holds, and what comes too late.
 TEST_CASE("a refusal by a budget that this gate has not seen yet is one, too") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     CHECK(gate.offer(0, 1, at(10, 30), refused_by_budget(2)) == verdict_list{verdict::refused_hourly});
     CHECK(gate.refused_by(0) == "jobs");
     CHECK(gate.figures().limits.empty());  // a refusal leaves no budgets behind
@@ -197,7 +197,7 @@ TEST_CASE("a refusal by a budget that this gate has not seen yet is one, too") {
 }
 
 TEST_CASE("a refusal is forgotten with the hour, and with the rules that it was by") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     gate.offer(0, 1, at(10, 30), refused_by_budget(0));
     CHECK(gate.lookup(0, 1, at(10, 59, 59)) == 0);
     SECTION("the hour") {
@@ -211,7 +211,7 @@ TEST_CASE("a refusal is forgotten with the hour, and with the rules that it was 
 
 TEST_CASE("a refusal in the grace is forgotten with it, whether or not the gate has seen the hour before") {
     const bool was_there = GENERATE(true, false);
-    told_gate gate{three_limits(), was_there ? at(10, 30) : at(11, 1)};
+    fleet_gate gate{three_limits(), was_there ? at(10, 30) : at(11, 1)};
     CHECK(gate.offer(0, 1, at(11, 2), refused_by_budget(0)) == verdict_list{verdict::refused_hourly});
     CHECK(gate.lookup(0, 1, at(11, 9, 59)) == 0);
     CHECK(gate.lookup(0, 1, at(11, 10)) == 1);
@@ -220,9 +220,9 @@ TEST_CASE("a refusal in the grace is forgotten with it, whether or not the gate 
 }
 
 TEST_CASE("a refusal after the grace is not remembered if nothing but kept places is in the way") {
-    told_gate gate{three_limits()};
-    std::vector<heard_budget> global{{.place = 0, .hourly = 9, .daily = 20, .awaited = 1}};
-    told_series each{.outcome = told_outcome::refused, .heard = global};
+    fleet_gate gate{three_limits()};
+    std::vector<counted_budget> global{{.place = 0, .hourly = 9, .daily = 20, .reserved = 1}};
+    pending_decision each{.outcome = decision_outcome::refused, .budgets = global};
     std::size_t asked_again = 0;
     SECTION("of the hour") {
         asked_again = 1;
@@ -239,7 +239,7 @@ TEST_CASE("a refusal after the grace is not remembered if nothing but kept place
         global[0].hourly = 10;
     }
     SECTION("without a place that is kept") {
-        global[0].awaited = 0;
+        global[0].reserved = 0;
     }
     gate.offer(0, 1, at(11, 10), each);
     CHECK(gate.refused_by(0) == "global");
@@ -249,7 +249,7 @@ TEST_CASE("a refusal after the grace is not remembered if nothing but kept place
 TEST_CASE("a grace that other rules make longer keeps its refusals to its new end") {
     const bool was_there = GENERATE(true, false);
     limit_rules settings = three_limits();
-    told_gate gate{settings, was_there ? at(10, 30) : at(11)};
+    fleet_gate gate{settings, was_there ? at(10, 30) : at(11)};
     gate.limiter.maintain(at(11));
     settings.incumbent_grace = std::chrono::minutes{30};
     gate.limiter.reconfigure(settings);
@@ -259,20 +259,21 @@ TEST_CASE("a grace that other rules make longer keeps its refusals to its new en
 }
 
 TEST_CASE("what nobody has answered is refused and asked again the next time, or passes and is known") {
-    told_gate gate{three_limits()};
-    CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::withheld}) ==
+    fleet_gate gate{three_limits()};
+    CHECK(gate.offer(0, 2, at(10, 30), {.outcome = decision_outcome::withheld}) ==
           verdict_list(2, verdict::refused_hourly));
     CHECK(gate.refused_by(0) == "__unavailable__");
     CHECK(gate.figures().hourly == tally{.refused = 0, .samples_refused = 4});
     CHECK(gate.lookup(0, 2, at(10, 30)) == 2);
-    CHECK(gate.offer(0, 2, at(10, 30), {.outcome = told_outcome::passes}) == verdict_list(2, verdict::admitted));
+    CHECK(gate.offer(0, 2, at(10, 30), {.outcome = decision_outcome::passes}) == verdict_list(2, verdict::admitted));
     CHECK(gate.lookup(0, 2, at(10, 30)) == 0);
     CHECK(gate.figures().hourly == tally{.current = 2, .samples_refused = 4});
 }
 
 TEST_CASE("a series that a limit applies to and that nobody was asked about is withheld") {
-    told_gate gate{three_limits()};
-    CHECK(gate.offer(0, 1, at(10, 30), {.outcome = told_outcome::unasked}) == verdict_list{verdict::refused_hourly});
+    fleet_gate gate{three_limits()};
+    CHECK(gate.offer(0, 1, at(10, 30), {.outcome = decision_outcome::unasked}) ==
+          verdict_list{verdict::refused_hourly});
     CHECK(gate.refused_by(0) == "__unavailable__");
     CHECK(gate.lookup(0, 1, at(10, 30)) == 1);
     SECTION("without a telling, too") {
@@ -283,12 +284,12 @@ TEST_CASE("a series that a limit applies to and that nobody was asked about is w
 }
 
 TEST_CASE("what was told of an hour that has ended decides its request and is inserted nowhere") {
-    told_gate gate{three_limits()};
-    gate.offer(9, 1, at(10, 30), outcome_of(told_outcome::taken));
+    fleet_gate gate{three_limits()};
+    gate.offer(9, 1, at(10, 30), outcome_of(decision_outcome::taken));
     gate.lookup(0, 4, at(10, 59, 59));
-    told said = gate.saying({});
-    said.pending = {outcome_of(told_outcome::known), outcome_of(told_outcome::taken),
-                    refused_by_budget(1, refusing_window::daily), outcome_of(told_outcome::withheld)};
+    fleet_decision said = gate.saying({});
+    said.pending = {outcome_of(decision_outcome::known), outcome_of(decision_outcome::taken),
+                    refused_by_budget(1, refusing_window::daily), outcome_of(decision_outcome::withheld)};
     CHECK(gate.commit(said, at(11)) ==
           verdict_list{verdict::known, verdict::admitted, verdict::refused_daily, verdict::refused_hourly});
     CHECK(gate.refused_by(2) == "__other__");
@@ -299,9 +300,9 @@ TEST_CASE("what was told of an hour that has ended decides its request and is in
 }
 
 TEST_CASE("what was told by other rules decides its request and is inserted nowhere") {
-    told_gate gate{three_limits()};
+    fleet_gate gate{three_limits()};
     gate.lookup(0, 2, at(10, 30));
-    told said = gate.saying(outcome_of(told_outcome::taken));
+    fleet_decision said = gate.saying(outcome_of(decision_outcome::taken));
     said.pending[1] = refused_by_budget(2);
     gate.limiter.reconfigure({.global = {.hourly = 10}});
     CHECK(gate.commit(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::refused_hourly});
@@ -312,9 +313,9 @@ TEST_CASE("what was told by other rules decides its request and is inserted nowh
 TEST_CASE("what needed no telling is decided anew when the hour has ended or the rules have changed") {
     limit_rules settings = three_limits();
     settings.exempt.push_back(selecting("{job=\"api\"}"));
-    told_gate gate{settings};
+    fleet_gate gate{settings};
     gate.lookup(0, 1, at(10, 59, 59));
-    const told said = gate.saying({});
+    const fleet_decision said = gate.saying({});
     SECTION("the hour") {
         CHECK(gate.commit(said, at(11)) == verdict_list{verdict::admitted});
         CHECK(gate.lookup(0, 1, at(11)) == 0);
@@ -327,8 +328,8 @@ TEST_CASE("what needed no telling is decided anew when the hour has ended or the
 }
 
 TEST_CASE("a gate of a fleet follows its store's clock at once") {
-    told_gate gate{three_limits(), at(15, 20)};  // by its own clock
-    gate.offer(0, 1, at(15, 20), outcome_of(told_outcome::taken));
+    fleet_gate gate{three_limits(), at(15, 20)};  // by its own clock
+    gate.offer(0, 1, at(15, 20), outcome_of(decision_outcome::taken));
     const auto hour = [&gate](time_point now) {
         gate.lookup(0, 1, now);
         CHECK_FALSE(gate.limiter.clock_in_doubt());

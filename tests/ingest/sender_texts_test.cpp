@@ -1,10 +1,10 @@
-#include "ingest/texts.hpp"
+#include "ingest/sender_texts.hpp"
 
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 
-namespace seriesgate::testing::texts_test {
+namespace seriesgate::testing::sender_texts_test {
 namespace {
 
 limit_rules rejecting(std::uint64_t hourly, std::uint64_t daily) {
@@ -160,4 +160,4 @@ TEST_CASE("what cannot be read may hold secrets") {
 }
 
 }  // namespace
-}  // namespace seriesgate::testing::texts_test
+}  // namespace seriesgate::testing::sender_texts_test

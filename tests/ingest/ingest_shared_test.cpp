@@ -1,4 +1,4 @@
-#include "ingest/stores.hpp"
+#include "ingest/ingest_shared.hpp"
 
 #include "support/catch.hpp"
 

@@ -4,7 +4,7 @@
 #include "config/loading.hpp"
 #include "support/catch.hpp"
 
-namespace seriesgate::testing::store_keys_test {
+namespace seriesgate::testing::upstream_keys_test {
 namespace {
 
 /// Of a text below `upstream`, each without the file and the line.
@@ -218,4 +218,4 @@ TEST_CASE("what headers say is not shown") {
 }
 
 }  // namespace
-}  // namespace seriesgate::testing::store_keys_test
+}  // namespace seriesgate::testing::upstream_keys_test

@@ -14,19 +14,19 @@
 namespace seriesgate::testing {
 
 /// The global budget and those of the tenant and the first limit, as a store may have counted them.
-inline const std::vector<heard_budget> heard_of_all{{.place = 0, .hourly = 7, .daily = 9, .awaited = 0},
-                                                    {.place = 1, .hourly = 3, .daily = 4, .awaited = 0},
-                                                    {.place = 2, .hourly = 2, .daily = 2, .awaited = 0}};
+inline const std::vector<counted_budget> counted_by_all{{.place = 0, .hourly = 7, .daily = 9, .reserved = 0},
+                                                        {.place = 1, .hourly = 3, .daily = 4, .reserved = 0},
+                                                        {.place = 2, .hourly = 2, .daily = 2, .reserved = 0}};
 
-inline told_series refused_by_budget(std::uint32_t place, refusing_window window = refusing_window::hourly) {
-    return {.outcome = told_outcome::refused, .window = window, .place = place, .heard = heard_of_all};
+inline pending_decision refused_by_budget(std::uint32_t place, refusing_window window = refusing_window::hourly) {
+    return {.outcome = decision_outcome::refused, .window = window, .place = place, .budgets = counted_by_all};
 }
-inline told_series outcome_of(told_outcome outcome) {
-    return {.outcome = outcome, .heard = heard_of_all};
+inline pending_decision outcome_of(decision_outcome outcome) {
+    return {.outcome = outcome, .budgets = counted_by_all};
 }
 
 /// A limiter of a fleet, and one request between its two halves.
-struct told_gate {
+struct fleet_gate {
     series_limiter limiter;
     batch sent{.tenant = "red", .labels = {{"job", "api"}}};
     std::vector<offered_series> offered{};
@@ -34,7 +34,7 @@ struct told_gate {
     lookup_result open{};
     shown_labels labels{};
 
-    explicit told_gate(const limit_rules& settings, time_point now = at(10, 30))
+    explicit fleet_gate(const limit_rules& settings, time_point now = at(10, 30))
         : limiter{settings, now, hash_key::known_to_all(), limit_scope::fleet, set_kind::exact} {}
 
     /// @return how many series the store is to be asked about.
@@ -53,19 +53,19 @@ struct told_gate {
         REQUIRE(limiter.select(offered, open, origin()));
         return open.pending.size();
     }
-    std::vector<verdict> commit(const told& said, time_point now) {
+    std::vector<verdict> commit(const fleet_decision& said, time_point now) {
         REQUIRE(limiter.commit(offered, now, verdicts, open, origin(), &said));
         return verdicts;
     }
     /// Both, with a store that says the same of all series.
-    std::vector<verdict> offer(std::uint64_t first, std::uint64_t count, time_point now, const told_series& each) {
+    std::vector<verdict> offer(std::uint64_t first, std::uint64_t count, time_point now, const pending_decision& each) {
         lookup(first, count, now);
         return commit(saying(each), now);
     }
-    [[nodiscard]] told saying(const told_series& each) const {
+    [[nodiscard]] fleet_decision saying(const pending_decision& each) const {
         return {.hour = open.hour,
                 .losses = losses_of(limiter),
-                .pending = std::vector<told_series>(open.pending.size(), each),
+                .pending = std::vector<pending_decision>(open.pending.size(), each),
                 .known_followers = std::vector<bool>(open.followers.size())};
     }
     [[nodiscard]] std::string refused_by(std::size_t entry) const {

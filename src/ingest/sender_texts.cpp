@@ -1,4 +1,4 @@
-#include "ingest/texts.hpp"
+#include "ingest/sender_texts.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "ingest/refusals.hpp"
+#include "ingest/refusal_log.hpp"
 
 #include <fmt/format.h>
 
