@@ -40,16 +40,13 @@ void fleet_view::hear(const open_windows& open) {
     if (open.generation == windows_.generation && open.hour >= windows_.hour) move_to(open);
 }
 
-void fleet_view::adopt(const open_windows& open) {
+void fleet_view::begin(const std::string& epoch, const open_windows& open) {
     const std::scoped_lock held{lock_};
-    move_to(open);
-}
-
-void fleet_view::begin(std::string epoch, const open_windows& open) {
-    const std::scoped_lock held{lock_};
-    epoch_ = std::move(epoch);
-    counts_.clear();
-    knows_before_ = followed_before_ = follows_feed_ = false;
+    if (epoch != epoch_) {
+        epoch_ = epoch;
+        counts_.clear();
+        knows_before_ = followed_before_ = follows_feed_ = false;
+    }
     move_to(open);
 }
 
@@ -114,17 +111,12 @@ void fleet_view::hear(const fed_call& said) {
 }
 
 void fleet_view::hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour,
-                             record_of window) {
+                             std::uint64_t budget_counts::*window) {
     const std::scoped_lock held{lock_};
     if (hour != windows_.hour) return;
     for (const auto& [id, series] : counts)
-        if (budget_counts* const of = find_or_make(id)) {
-            std::uint64_t& known = window == record_of::hour          ? of->hourly
-                                   : window == record_of::hour_before ? of->before
-                                                                      : of->daily;
-            known = std::max(known, series);
-        }
-    if (window == record_of::hour_before) knows_before_ = counts_.size() < counts_max;
+        if (budget_counts* const of = find_or_make(id)) of->*window = std::max(of->*window, series);
+    if (window == &budget_counts::before) knows_before_ = counts_.size() < counts_max;
 }
 
 bool fleet_view::knows_hour_before() const {
@@ -163,7 +155,7 @@ over_full fleet_view::is_over_full(const shared_budget& of, std::int64_t hour) c
 // --- Without the store.
 
 /// @return nothing if nothing was heard of it.
-std::optional<fleet_view::room> fleet_view::room_alone(const shared_budget& of) const {
+std::optional<fleet_view::in_hour_and_day> fleet_view::room_alone(const shared_budget& of) const {
     const auto known = counts_.find(of.id);
     if (known == counts_.end()) return std::nullopt;
     const budget_counts& is = known->second;
@@ -177,8 +169,8 @@ std::optional<fleet_view::room> fleet_view::room_alone(const shared_budget& of) 
         const std::uint64_t left = maximum - std::min(maximum, counted);
         return (left - std::min(left, kept_there)) / gates_most_;
     };
-    return room{.hourly = part(of.maxima.hourly, is.hourly, kept),
-                .daily = part(of.maxima.daily, is.daily, is_days_first(windows_.hour) ? kept : 0)};
+    return in_hour_and_day{.hourly = part(of.maxima.hourly, is.hourly, kept),
+                           .daily = part(of.maxima.daily, is.daily, is_days_first(windows_.hour) ? kept : 0)};
 }
 
 bool fleet_view::admits_alone(std::span<const shared_budget* const> budgets, std::int64_t hour) {
@@ -189,12 +181,12 @@ bool fleet_view::admits_alone(std::span<const shared_budget* const> budgets, std
         const auto left = room_alone(*each);
         if (!left) return false;
         const auto used = alone_.find(each->id);
-        const taken so_far = used == alone_.end() ? taken{} : used->second;
+        const in_hour_and_day so_far = used == alone_.end() ? in_hour_and_day{} : used->second;
         if (so_far.hourly >= left->hourly || so_far.daily >= left->daily) return false;
         if (used == alone_.end() && alone_.size() >= counts_max) return false;
     }
     for (const shared_budget* const each : budgets) {
-        taken& of = alone_[each->id];
+        in_hour_and_day& of = alone_[each->id];
         ++of.hourly;
         ++of.daily;
     }
@@ -223,9 +215,8 @@ void show_heard_counts(series_limiter& limiter, const fleet_view& view, fleet_ru
     rules.use(limiter.rules());
     const open_windows open = view.windows();
     const auto counts_of = [&](const budget_pair& pair) -> std::optional<fleet_counts> {
-        const auto key = pair.role.overflow ? std::nullopt : std::optional<std::string_view>{pair.key};
-        if (!rules.budget_of(pair.role, key)) return std::nullopt;
-        const auto heard = view.counts_of(rules.id_of(pair.role, key));
+        if (!rules.budget_of(pair.role, pair.key)) return std::nullopt;
+        const auto heard = view.counts_of(rules.id_of(pair.role, pair.key));
         if (!heard) return std::nullopt;
         return fleet_counts{
             .hourly = heard->hourly, .daily = heard->daily, .kept = open.keeps_places ? heard->kept.value_or(0) : 0};

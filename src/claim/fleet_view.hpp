@@ -88,10 +88,8 @@ class fleet_view {
     void describe(gate_terms& into) const;
     /// From an answer to a call: other windows, or an earlier hour, are ignored, because answers overtake each other.
     void hear(const open_windows& open);
-    /// From a heartbeat.
-    void adopt(const open_windows& open);
-    /// Another epoch: what was heard of budgets has no meaning any more.
-    void begin(std::string epoch, const open_windows& open);
+    /// From a heartbeat. In another epoch, what was heard of budgets has no meaning any more.
+    void begin(const std::string& epoch, const open_windows& open);
     /// @param alive gates that the store has heard of in this hour or the one before.
     void hear_gates(std::size_t alive);
 
@@ -100,10 +98,10 @@ class fleet_view {
     static constexpr std::size_t counts_max = 256 * 1024;
     void hear(const store_call& asked, const store_answer& said);
     void hear(const fed_call& said);
-    enum class record_of : std::uint8_t { hour, hour_before, day };
     /// The counts of all budgets in a window, read from its record. @param hour that was open.
+    /// @param window hourly, daily or before.
     void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour,
-                     record_of window);
+                     std::uint64_t budget_counts::*window);
     /// Whether the counts of the hour before are known: else its series are asked about.
     [[nodiscard]] bool knows_hour_before() const;
     /// Whether the feed has said all that was taken in the hour up to now.
@@ -147,18 +145,14 @@ class fleet_view {
     void accept_none(std::int64_t hour) noexcept { told_hour_.store(hour); }
 
   private:
-    struct taken {
-        std::uint64_t hourly = 0;
-        std::uint64_t daily = 0;
-    };
-    struct room {
+    struct in_hour_and_day {
         std::uint64_t hourly = 0;
         std::uint64_t daily = 0;
     };
 
     void move_to(const open_windows& open);
     budget_counts* find_or_make(std::uint64_t id);
-    [[nodiscard]] std::optional<room> room_alone(const shared_budget& of) const;
+    [[nodiscard]] std::optional<in_hour_and_day> room_alone(const shared_budget& of) const;
 
     std::atomic<store_reach> state_{store_reach::unheard};
     std::atomic<std::int64_t> told_hour_{-1};
@@ -173,7 +167,7 @@ class fleet_view {
     bool knows_before_ = false;     // counts of all budgets of the hour before
     bool followed_before_ = false;  // it will, when it has read the feed to its end in this hour
     std::unordered_map<std::uint64_t, budget_counts> counts_;
-    std::unordered_map<std::uint64_t, taken> alone_;
+    std::unordered_map<std::uint64_t, in_hour_and_day> alone_;  // admitted
 };
 
 /// Shows what was heard last of each budget that the store counts in the figures of a gate, in place of its own counts.

@@ -37,9 +37,7 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
     const store_state& store = said.state;
     if (store.status == heartbeat_status::foreign) return news::foreign;
     // A gate that begins has no witness but its own clock and those of the others.
-    const auto agrees = [&at](time_point other) {
-        return other - at.own <= witnessed_clock::agreed && at.own - other <= witnessed_clock::agreed;
-    };
+    const auto agrees = [&at](time_point other) { return witnessed_clock::agree(other, at.own); };
     const time_point most = store.windows.now + store.ahead;
     const bool is_wrong = !view_.clock.has_heard() && !agrees(store.windows.now) && agrees(most);
     if (is_wrong || !view_.clock.hear(store.windows.now, store.windows.hour, at.steady, at.own)) {
@@ -49,15 +47,14 @@ gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks
     const std::string known = view_.epoch();
     const bool is_another = known != store.epoch;
     const bool is_lost = is_another && (!known.empty() || has_series_);
+    view_.begin(store.epoch, store.windows);
     if (is_another) {
-        view_.begin(store.epoch, store.windows);
         has_series_ = false;
         refills_ = is_to_begin_ = is_lost;
         is_loss_ = is_lost && !known.empty();
-    } else {
-        view_.adopt(store.windows);
+    } else if (names_gates_ || !refills_ || !store.is_refilling) {
         // Names of gates are kept from before a loss until the store has heard of them.
-        if (names_gates_ || !refills_ || !store.is_refilling) gates_ = said.gates;
+        gates_ = said.gates;
     }
     if (gates_.empty()) gates_ = said.gates;
     view_.hear_gates(said.gates.size());

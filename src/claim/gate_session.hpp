@@ -71,7 +71,6 @@ class gate_session {
     void hear_nothing() { view_.set_state(store_reach::away); }
 
     [[nodiscard]] const std::vector<gate_heard_of>& gates() const noexcept { return gates_; }
-    [[nodiscard]] const gate_identity& who() const noexcept { return who_; }
     /// Where among the gates this one stands, as a part of 1: where it begins a refill, so that they share the work.
     [[nodiscard]] double place() const noexcept;
     /// Until then hear() returns lost_data: what fails in between is tried again.

@@ -14,28 +14,6 @@
 
 namespace seriesgate {
 
-unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& view, std::int64_t hour,
-                               bool accepts_incumbents, witnessed_clock::steady_point now) {
-    unasked_knowledge made{
-        .in_hour = [&limiter](std::uint64_t series) { return limiter.hour_has(series); },
-        .in_any = [&limiter](std::uint64_t series) { return limiter.knows(series); },
-        .in_hour_before = [&limiter](std::uint64_t series) { return limiter.hour_before_has(series); },
-        .accepts_incumbents = accepts_incumbents,
-        .is_doubtful = [&limiter](std::uint64_t series) { return limiter.is_doubtful(series); },
-        .is_over_full = [&view, hour](const shared_budget& of) { return view.is_over_full(of, hour); },
-        .counted = {},
-        .has_begun = [&limiter](std::uint64_t family) { return limiter.has_begun(family); },
-        .is_refused = [&limiter](std::uint64_t family) { return limiter.has_refused(family); },
-        .losses = losses_of(limiter)};
-    const bool knows_all = view.is_fresh(now) && view.state() == store_reach::joined && view.windows().hour == hour;
-    if (!knows_all) return made;
-    made.counted = [&view](std::uint64_t id) {
-        const auto counts = view.counts_of(id);
-        return counts ? counts->fed : 0;
-    };
-    return made;
-}
-
 void store_questions::start() noexcept {
     calls_.clear();
     runs_.clear();
@@ -54,27 +32,28 @@ void store_questions::ask(std::span<const offered_series> offered, const lookup_
     start();
     rules_.use(open.rules);
     hour_ = open.hour;
-    losses_ = known.losses;
+    losses_ = losses_of(known.limiter);
     offered_ = offered;
     open_ = &open;
     pending_count_ = open.pending.size();
     follower_count_ = open.followers.size();
-    followers_.clear();
-    for (std::uint32_t at = 0; at < open.followers.size(); ++at)
-        if (!known.in_any(offered[open.followers[at]].fingerprint)) followers_.push_back(at);
     group_by_budgets(tenant, known);
-    if (known.counted) find_spent(known);
+    if (known.view.is_fresh(known.now) && known.view.state() == store_reach::joined &&
+        known.view.windows().hour == known.hour)
+        find_spent(known);
+    group followers{.when = turn::look, .budgets = {}, .series = {}};
+    for (std::uint32_t at = 0; at < open.followers.size(); ++at)
+        if (!known.limiter.knows(offered[open.followers[at]].fingerprint)) followers.series.push_back(at);
+    groups_.push_back(std::move(followers));
     named_.clear();
     calls_closed_ = 0;
     for (group& each : groups_)
-        if (!each.spent_place && each.when != turn::second && each.when != turn::never)
-            add_runs(&each, each.budgets, each.series, open.pending);
-    add_runs(nullptr, {}, followers_, open.followers);
+        if (!each.spent_place && each.when != turn::second && each.when != turn::never) add_runs(each);
 }
 
 void store_questions::describe(gate_terms& into) const {
     rules_.describe(into);
-    into.hour = std::chrono::floor<std::chrono::hours>(hour_.start).time_since_epoch() / std::chrono::hours{1};
+    into.hour = hour_number(hour_.start);
 }
 
 histogram_family store_questions::family_at(std::uint32_t at) const noexcept {
@@ -123,20 +102,20 @@ std::optional<store_questions::turn> store_questions::turn_of(std::uint32_t at, 
         return budget.maxima.limit() || budget.overflow_maxima.limit();
     };
     if (std::ranges::none_of(budgets, enforces)) return turn::never;
-    const bool is_incumbent = known.in_hour_before(fingerprint_at(at));
+    const bool is_incumbent = known.limiter.hour_before_has(fingerprint_at(at));
     if (is_incumbent && known.accepts_incumbents) {
         over_full most = over_full::no;
         for (const applying& each : budgets)
-            if (enforces(each)) most = std::max(most, known.is_over_full(budgets_[each.budget]));
-        const bool is_doubtful = known.is_doubtful(fingerprint_at(at));
+            if (enforces(each)) most = std::max(most, known.view.is_over_full(budgets_[each.budget], known.hour));
+        const bool is_doubtful = known.limiter.is_doubtful(fingerprint_at(at));
         if (most == over_full::no) return is_doubtful ? turn::doubtful : turn::never;
         if (most == over_full::unknown) return is_doubtful ? turn::doubtful : turn::unsure;
     }
     const histogram_family family = family_at(at);
-    if (family && known.has_begun(family.fingerprint)) return turn::begun;
+    if (family && known.limiter.has_begun(family.fingerprint)) return turn::begun;
     if (is_incumbent) return turn::before;
     if (!family) return turn::first;
-    if (known.is_refused(family.fingerprint)) return std::nullopt;
+    if (known.limiter.has_refused(family.fingerprint)) return std::nullopt;
     return family.is_total ? turn::second : turn::first;
 }
 
@@ -148,7 +127,7 @@ void store_questions::group_by_budgets(std::string_view tenant, const unasked_kn
     std::size_t last = 0;  // neighbours are often of one group
     for (std::uint32_t at = 0; at < open_->pending.size(); ++at) {
         const std::uint64_t fingerprint = fingerprint_at(at);
-        if (known.in_hour(fingerprint)) continue;
+        if (known.limiter.hour_has(fingerprint)) continue;
         find_budgets(open_->selections[at], tenant, applying_here);
         if (applying_here.empty()) continue;
         const auto when = turn_of(at, applying_here, known);
@@ -176,7 +155,8 @@ void store_questions::find_spent(const unasked_knowledge& known) {
         if (each.when != turn::first && each.when != turn::second) continue;
         for (std::size_t i = 0; i < each.budgets.size(); ++i) {
             const shared_budget& budget = budgets_[each.budgets[i].budget];
-            const std::uint64_t counted = known.counted(budget.id);
+            const auto heard = known.view.counts_of(budget.id);
+            const std::uint64_t counted = heard ? heard->fed : 0;
             each.known[i].hourly = counted;
             const bool is_spent = budget.maxima.hourly != 0 && counted >= budget.maxima.hourly;
             if (is_spent && !each.spent_place) each.spent_place = each.budgets[i].place;
@@ -185,21 +165,19 @@ void store_questions::find_spent(const unasked_knowledge& known) {
     }
 }
 
-/// @param of null: they are only looked for.
-/// @param series places in `entries`, which has places in what was offered.
-void store_questions::add_runs(group* of, std::span<const applying> budgets, std::span<const std::uint32_t> series,
-                               std::span<const std::uint32_t> entries) {
-    for (std::size_t next = 0; next < series.size();) {
+void store_questions::add_runs(group& of) {
+    const auto& entries = of.when == turn::look ? open_->followers : open_->pending;
+    for (std::size_t next = 0; next < of.series.size();) {
         series_run run;
-        if (of == nullptr) run.windows = {};
-        run.completes = of != nullptr && of->when == turn::begun;
-        store_call& into = call_with_room(budgets, run.budgets);
-        const std::size_t count = std::min(call_series_max - into.fingerprints.size(), series.size() - next);
+        if (of.when == turn::look) run.windows = {};
+        run.completes = of.when == turn::begun;
+        store_call& into = call_with_room(of.budgets, run.budgets);
+        const std::size_t count = std::min(call_series_max - into.fingerprints.size(), of.series.size() - next);
         run.series = static_cast<std::uint32_t>(count);
         for (std::size_t i = 0; i < count; ++i)
-            into.fingerprints.push_back(offered_[entries[series[next + i]]].fingerprint);
+            into.fingerprints.push_back(offered_[entries[of.series[next + i]]].fingerprint);
         into.runs.push_back(std::move(run));
-        runs_.back().push_back({.of = of, .first = static_cast<std::uint32_t>(next)});
+        runs_.back().push_back({.of = &of, .first = static_cast<std::uint32_t>(next)});
         next += count;
     }
 }
@@ -283,8 +261,8 @@ store_questions::fates store_questions::fates_of(std::span<const std::optional<s
             const asked_run& as = runs_[i][run];
             for (std::uint32_t in_run = 0; in_run < calls_[i].runs[run].series; ++in_run) {
                 const series_decision said = decision_in(answer, next++);
-                if (as.of == nullptr || !family_at(as.of->series[as.first + in_run])) continue;
                 const std::uint32_t at = as.of->series[as.first + in_run];
+                if (as.of->when == turn::look || !family_at(at)) continue;
                 const bool passes = passes_all_the_same(as.of->when, said, calls_[i], answer);
                 if (said.outcome == store_outcome::refused && !passes)
                     note_refused(*as.of, at, said.window);
@@ -311,48 +289,35 @@ void store_questions::ask_again(group& of, const fates& by_family) {
     if (of.spent_place)
         unasked_count_ -= std::erase_if(of.series, [&](std::uint32_t at) { return family_at(at) && has_begun(at); });
     late_groups_.push_back({.when = turn::begun, .budgets = of.budgets, .series = of.refused, .known = of.known});
-    group& late = late_groups_.back();
-    add_runs(&late, late.budgets, late.series, open_->pending);
+    add_runs(late_groups_.back());
 }
 
 /// @param of keeps those that are refused because a budget of theirs is known to be spent.
 void store_questions::ask_late(group& of, const fates& by_family) {
-    group asked{.when = turn::second, .budgets = of.budgets, .series = {}, .spent_place = {}, .known = of.known};
+    // Those whose buckets were accepted complete their histograms; the others need room.
+    group completing{.when = turn::begun, .budgets = of.budgets, .series = {}, .spent_place = {}, .known = of.known};
+    group asked = completing;
+    asked.when = turn::second;
     std::vector<std::uint32_t> spent;
-    bool has_begun = false;
     for (const std::uint32_t at : of.series) {
         const auto found = by_family.find(family_at(at).fingerprint);
         const histogram_fate fate = found == by_family.end() ? histogram_fate{} : found->second;
-        if (!fate.is_accepted && fate.like.like) {
+        if (fate.is_accepted) {
+            completing.series.push_back(at);
+        } else if (fate.like.like) {
             refused_.push_back({.at = at, .like = fate.like.like, .window = fate.like.window});
             ++unasked_count_;
-        } else if (!fate.is_accepted && of.spent_place) {
-            spent.push_back(at);
         } else {
-            has_begun |= fate.is_accepted;
-            asked.series.push_back(at);
+            (of.spent_place ? spent : asked.series).push_back(at);
         }
     }
     unasked_count_ += spent.size();
     of.series = std::move(spent);
-    // Those whose buckets were accepted complete their histograms; the others need room.
-    if (has_begun) {
-        group completing = asked;
-        completing.when = turn::begun;
-        const auto begins = [&](std::uint32_t at) {
-            const auto found = by_family.find(family_at(at).fingerprint);
-            return found == by_family.end() || !found->second.is_accepted;
-        };
-        std::erase_if(completing.series, begins);
-        std::erase_if(asked.series, [&](std::uint32_t at) { return !begins(at); });
-        group& late = late_groups_.emplace_back(std::move(completing));
-        add_runs(&late, late.budgets, late.series, open_->pending);
-    }
-    group& late = late_groups_.emplace_back(std::move(asked));
-    add_runs(&late, late.budgets, late.series, open_->pending);
+    for (group* const each : {&completing, &asked})
+        if (!each->series.empty()) add_runs(late_groups_.emplace_back(std::move(*each)));
 }
 
-// --- What the limiter is told.
+// --- The decision.
 
 fleet_decision store_questions::decide(std::span<const std::optional<store_answer>> answers,
                                        const without_answer& otherwise) {
@@ -388,9 +353,9 @@ fleet_decision store_questions::decide(std::span<const std::optional<store_answe
 void store_questions::tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
                                const store_answer* answer, const without_answer& otherwise, fleet_decision& into) {
     const auto said_of = [&](std::uint32_t i) { return decision_in(answer, first + i); };
-    if (run.of == nullptr) {
+    if (run.of->when == turn::look) {
         for (std::uint32_t i = 0; i < as.series; ++i)
-            into.known_followers[followers_[run.first + i]] = said_of(i).outcome == store_outcome::known;
+            into.known_followers[run.of->series[run.first + i]] = said_of(i).outcome == store_outcome::known;
         return;
     }
     std::span<const counted_budget> counted = run.of->known;
@@ -458,7 +423,6 @@ void store_questions::shrink() {
     give_back(groups_);
     give_back(late_groups_);
     give_back(refused_);
-    give_back(followers_);
     give_back(calls_);
     give_back(runs_);
     give_back(named_);

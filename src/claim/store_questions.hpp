@@ -26,28 +26,16 @@ struct request_tickets {
     fleet_view::ticket accepting{};
 };
 
-/// What a gate knows without asking. All functions are set, but `counted`.
+/// What a gate knows without asking.
 struct unasked_knowledge {
-    /// Of a series: in the running hour; in any window; in the hour before.
-    std::function<bool(std::uint64_t)> in_hour{}, in_any{}, in_hour_before{};
-    /// Series of the hour before pass at once, and the store is told later.
-    bool accepts_incumbents = false;
-    /// Of a series of the hour before: whether the store may not have granted it. Then it has to ask.
-    std::function<bool(std::uint64_t)> is_doubtful{};
-    /// Whether more series of the hour before than its maximum count in the budget: then they have to ask.
-    std::function<over_full(const shared_budget&)> is_over_full{};
-    /// Series counted in a budget in the hour, all of which this gate knows; null: that is not known of any.
-    std::function<std::uint64_t(std::uint64_t id)> counted{};
-    // By family, where histograms are kept whole: whether this gate has admitted a series of it, or refused one.
-    std::function<bool(std::uint64_t)> has_begun{}, is_refused{};
-    std::uint64_t losses = 0;  ///< see told
+    const series_limiter& limiter;
+    const fleet_view& view;
+    std::int64_t hour;  ///< since the epoch, that is asked about
+    /// Series of the hour before pass at once, and the store is told later. See gate_session::accepts and
+    /// fleet_view::accept.
+    bool accepts_incumbents;
+    witnessed_clock::steady_point now;
 };
-
-/// From a limiter and what was heard of its store, which both outlive what is returned.
-/// @param hour since the epoch, that is asked about.
-/// @param accepts_incumbents see gate_session::accepts and fleet_view::accept.
-unasked_knowledge knowledge_of(const series_limiter& limiter, const fleet_view& view, std::int64_t hour,
-                               bool accepts_incumbents, witnessed_clock::steady_point now);
 
 /// What one request asks the shared store: about pending series that an enforced limit with a maximum applies to, and
 /// about markers of series that this gate does not know. Series of observed limits, and of the hour before, pass.
@@ -64,6 +52,7 @@ class store_questions {
         doubtful,  ///< so, too; they are of the hour before and pass if there is no answer
         unsure,    ///< so, too; they pass as well if nothing but kept places is in their way
         second,    ///< sums and counts, when it is clear what becomes of the buckets
+        look,      ///< with the first; followers: whether the store knows them
     };
     struct applying {
         std::uint32_t budget;  ///< in budgets_
@@ -75,7 +64,7 @@ class store_questions {
     struct group {
         turn when = turn::first;
         std::vector<applying> budgets;
-        std::vector<std::uint32_t> series;  ///< places in lookup_result::pending
+        std::vector<std::uint32_t> series;  ///< places in lookup_result::pending; of turn::look in its followers
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
         std::vector<counted_budget> known{};   ///< where they count, and what is known of that without an answer
@@ -94,8 +83,8 @@ class store_questions {
     };
     /// A run of a call.
     struct asked_run {
-        group* of = nullptr;      ///< null: it looks for followers
-        std::uint32_t first = 0;  ///< in group::series, or in the request's followers
+        group* of = nullptr;
+        std::uint32_t first = 0;  ///< in group::series
     };
     /// Where a budget of the request has been named last.
     struct naming {
@@ -111,9 +100,8 @@ class store_questions {
     std::vector<group> groups_;
     std::vector<group> late_groups_;  ///< of those in groups_: what is asked when the first answers are there
     std::vector<refused_one> refused_;
-    bool has_rest_ = false;                 ///< what becomes of some may depend on the first answers
-    std::size_t calls_closed_ = 0;          ///< nothing is added to these any more
-    std::vector<std::uint32_t> followers_;  ///< places in lookup_result::followers
+    bool has_rest_ = false;         ///< what becomes of some may depend on the first answers
+    std::size_t calls_closed_ = 0;  ///< nothing is added to these any more
     std::vector<store_call> calls_;
     std::vector<std::vector<asked_run>> runs_;  ///< of each call
     std::vector<naming> named_;                 ///< of budgets_
@@ -178,8 +166,7 @@ class store_questions {
     [[nodiscard]] fates fates_of(std::span<const std::optional<store_answer>> answers);
     void ask_again(group& of, const fates& by_family);
     void ask_late(group& of, const fates& by_family);
-    void add_runs(group* of, std::span<const applying> budgets, std::span<const std::uint32_t> series,
-                  std::span<const std::uint32_t> entries);
+    void add_runs(group& of);
     store_call& call_with_room(std::span<const applying> budgets, std::vector<std::uint8_t>& places);
     void tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
                   const store_answer* answer, const without_answer& otherwise, fleet_decision& into);

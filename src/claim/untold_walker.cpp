@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "claim/witnessed_clock.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 
@@ -60,12 +61,6 @@ std::optional<store_call> untold_walker::next() {
     }
 }
 
-std::optional<shared_budget> untold_walker::budget_of(const named_budget& one) {
-    if (one.role.kind == budget_kind::global) return rules_.budget_of(one.role, "");
-    if (one.role.overflow) return rules_.budget_of(one.role, std::nullopt);
-    return rules_.budget_of(one.role, one.key);
-}
-
 /// @param told gets how many series of those that stand first are in the call, or need not be.
 store_call untold_walker::call_of(const telling& made, std::size_t& told) {
     store_call call{.kind = refills_ ? call_kind::refill : call_kind::pass};
@@ -77,7 +72,7 @@ store_call untold_walker::call_of(const telling& made, std::size_t& told) {
         if (last != each.budgets) {
             std::vector<shared_budget> shared;
             for (const named_budget& one : made.budgets[each.budgets])
-                if (auto counted = budget_of(one)) shared.push_back(*counted);
+                if (auto counted = rules_.budget_of(one.role, one.key)) shared.push_back(*counted);
             auto places = named.add(shared, call);
             if (!places) return call;
             budgets = std::move(*places);
@@ -99,8 +94,7 @@ store_call untold_walker::call_of(const telling& made, std::size_t& told) {
 
 void untold_walker::describe(gate_terms& into) const {
     rules_.describe(into);
-    into.hour =
-        std::chrono::floor<std::chrono::hours>(under_way_.hour.start).time_since_epoch() / std::chrono::hours{1};
+    into.hour = hour_number(under_way_.hour.start);
 }
 
 void untold_walker::is_reported() {

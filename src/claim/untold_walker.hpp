@@ -59,7 +59,6 @@ class untold_walker {
   private:
     bool find();
     bool find_for_refill();
-    [[nodiscard]] std::optional<shared_budget> budget_of(const named_budget& one);
     [[nodiscard]] store_call call_of(const telling& made, std::size_t& told);
 };
 

@@ -28,8 +28,10 @@ class witnessed_clock {
   public:
     using steady_point = std::chrono::steady_clock::time_point;
 
-    /// Two clocks agree.
     static constexpr std::chrono::minutes agreed{2};
+    [[nodiscard]] static constexpr bool agree(time_point one, time_point other) noexcept {
+        return one - other <= agreed && other - one <= agreed;
+    }
 
   private:
     std::atomic<bool> has_heard_{false};
@@ -52,9 +54,6 @@ class witnessed_clock {
     bool hear(time_point store, std::int64_t open_hour, steady_point steady, time_point own) {
         const std::scoped_lock alone{hearing_};
         of_store_.store(store.time_since_epoch().count() - count(steady), std::memory_order_relaxed);
-        const auto agree = [](time_point one, time_point other) {
-            return one - other <= agreed && other - one <= agreed;
-        };
         const time_point before = now(steady, own);
         if (has_heard() && !agree(store, before) && !agree(store, own)) return false;
         // Another gate may have opened the hour a little early.

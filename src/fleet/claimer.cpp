@@ -38,48 +38,59 @@ net::awaitable<std::optional<fleet_decision>> claimer::ask(store_questions& of, 
         }
     } while (of.ask_rest(answers));
     count(of, answers);
-    co_return decide(of, answers);
+    co_return decide(of, std::move(answers));
 }
 
-fleet_decision claimer::decide(store_questions& of, std::span<const std::optional<store_answer>> answers) {
+fleet_decision claimer::decide(store_questions& of, std::vector<std::optional<store_answer>> answers) {
+    do answers.resize(of.calls().size());
+    while (of.ask_rest(answers));
     const std::int64_t hour = hour_number(of.hour().start);
     return of.decide(answers,
                      [&](std::span<const shared_budget* const> budgets) { return without_answer(budgets, hour); });
 }
 
-fleet_decision claimer::decide_without_answers(store_questions& of) {
-    std::vector<std::optional<store_answer>> none(of.calls().size());
-    while (of.ask_rest(none)) none.resize(of.calls().size());
-    return decide(of, none);
-}
-
 /// What becomes of a series.
 decision_outcome claimer::without_answer(std::span<const shared_budget* const> budgets, std::int64_t hour) {
     shared_.metrics.unanswered_series.add();
-    switch (shared_.settings.on_unavailable) {
-        case unavailable_answer::admit:
-            return decision_outcome::passes;
-        case unavailable_answer::refuse:
-            return decision_outcome::withheld;
-        case unavailable_answer::local:
-            break;
-    }
-    if (!shared_.view.admits_alone(budgets, hour)) return decision_outcome::withheld;
+    const unavailable_answer otherwise = shared_.settings.on_unavailable;
+    if (otherwise == unavailable_answer::admit) return decision_outcome::passes;
+    if (otherwise == unavailable_answer::refuse || !shared_.view.admits_alone(budgets, hour))
+        return decision_outcome::withheld;
     shared_.metrics.alone_series.add();
     return decision_outcome::passes;
 }
 
 net::awaitable<claimer::end> claimer::ask_one(const store_questions& of, const store_call& one, std::string_view tenant,
                                               clock::time_point limit, std::optional<store_answer>& answer) {
+    shared_.metrics.waiting.add();
+    const fair_queue::turn mine = co_await turns_.take(tenant, limit);
+    shared_.metrics.waiting.sub();
+    if (!mine) {
+        shared_.metrics.no_turn.add();
+        co_return end::unanswered;
+    }
     for (int moves = 0; moves <= moves_max; ++moves) {
-        const gate_terms terms = shared_.terms_of(of);
-        auto said = co_await send(one, terms, tenant, limit);
-        if (!said) co_return end::unanswered;
+        const auto begin = clock::now();
+        if (begin >= limit) co_return end::unanswered;
+        std::vector<std::string> words = call_words(one, shared_.terms_of(of), shared_.keys);
+        auto reply = co_await client_.call_script(shared_.calls, std::move(words), limit - begin);
+        if (!reply) {
+            shared_.metrics.failures[reply.error().why].add();
+            co_return end::unanswered;
+        }
+        shared_.metrics.claim_duration.observe(clock::now() - begin);
+        shared_.metrics.claims.add();
+        auto said = read_answer(**reply, one);
+        if (!said) {
+            shared_.metrics.failures[redis_error::kind::protocol].add();
+            shared_.store.note({.why = redis_error::kind::protocol, .text = said.error()});
+            co_return end::unanswered;
+        }
         shared_.hear(said->windows);
         switch (said->status) {
             case store_status::decided:
                 shared_.view.hear(one, *said);
-                answer = std::move(said);
+                answer = std::move(*said);
                 co_return end::decided;
             case store_status::closed:
                 shared_.metrics.closed.add();
@@ -92,34 +103,6 @@ net::awaitable<claimer::end> claimer::ask_one(const store_questions& of, const s
         }
     }
     co_return end::unanswered;
-}
-
-net::awaitable<std::optional<store_answer>> claimer::send(const store_call& one, const gate_terms& terms,
-                                                          std::string_view tenant, clock::time_point limit) {
-    shared_.metrics.waiting.add();
-    const fair_queue::turn mine = co_await turns_.take(tenant, limit);
-    shared_.metrics.waiting.sub();
-    if (!mine) {
-        shared_.metrics.no_turn.add();
-        co_return std::nullopt;
-    }
-    const auto begin = clock::now();
-    if (begin >= limit) co_return std::nullopt;
-    std::vector<std::string> words = call_words(one, terms, shared_.keys);
-    auto reply = co_await client_.call_script(shared_.calls, std::move(words), limit - begin);
-    if (!reply) {
-        shared_.metrics.failures[reply.error().why].add();
-        co_return std::nullopt;
-    }
-    shared_.metrics.claim_duration.observe(clock::now() - begin);
-    shared_.metrics.claims.add();
-    auto answer = read_answer(**reply, one);
-    if (!answer) {
-        shared_.metrics.failures[redis_error::kind::protocol].add();
-        shared_.store.note({.why = redis_error::kind::protocol, .text = answer.error()});
-        co_return std::nullopt;
-    }
-    co_return std::move(*answer);
 }
 
 void claimer::count(const store_questions& of, std::span<const std::optional<store_answer>> answers) {

@@ -32,22 +32,18 @@ class claimer {
     void maintain();
 
     /// @param of what the request asks; it may ask nothing.
-    /// @return what the limiter is to be told. Nothing if the hour was over for the store: then all is to be looked up
-    /// and asked anew, by fleet_shared::now().
+    /// @return nothing if the hour was over for the store: then look up and ask anew, by fleet_shared::now().
     net::awaitable<std::optional<fleet_decision>> ask(store_questions& of, std::string_view tenant);
 
-    /// As ask() when nobody answers.
-    fleet_decision decide_without_answers(store_questions& of);
+    /// The gate decides alone about what has no answer, as shared.onUnavailable says.
+    fleet_decision decide(store_questions& of, std::vector<std::optional<store_answer>> answers = {});
 
   private:
     enum class end : std::uint8_t { decided, closed, unanswered };
 
     [[nodiscard]] decision_outcome without_answer(std::span<const shared_budget* const> budgets, std::int64_t hour);
-    fleet_decision decide(store_questions& of, std::span<const std::optional<store_answer>> answers);
     net::awaitable<end> ask_one(const store_questions& of, const store_call& one, std::string_view tenant,
                                 clock::time_point limit, std::optional<store_answer>& answer);
-    net::awaitable<std::optional<store_answer>> send(const store_call& one, const gate_terms& terms,
-                                                     std::string_view tenant, clock::time_point limit);
     void count(const store_questions& of, std::span<const std::optional<store_answer>> answers);
 };
 

@@ -16,8 +16,6 @@
 namespace seriesgate {
 namespace {
 
-/// Buckets whose sizes say how large a set is, to some parts in a hundred.
-constexpr std::uint64_t sampled_buckets = 16;
 constexpr const char* fields_at_once = "512";
 /// Of one record, so that a store that never comes to an end does not keep us for ever.
 constexpr int record_scans_max = 1 << 16;
@@ -78,22 +76,8 @@ net::awaitable<void> download::read_all(series_limiter& limiter, std::uint64_t c
         all = {.result = download_result::failed, .why = "the connection was lost"};
 }
 
-/// The series of a set, about.
-net::awaitable<std::uint64_t> download::estimate(const shared_set& set) {
-    const std::uint64_t looked_at = std::min<std::uint64_t>(sampled_buckets, set.buckets);
-    std::uint64_t members = 0;
-    for (std::uint64_t i = 0; i < looked_at; ++i) {
-        std::vector<std::string> words{"SCARD", bucket_key_at(set.record, i)};
-        const auto reply = co_await client_.call(std::move(words), answer_patience);
-        if (reply && (*reply)->type == REDIS_REPLY_INTEGER && (*reply)->integer > 0)
-            members += static_cast<std::uint64_t>((*reply)->integer);
-    }
-    co_return looked_at == 0 ? 0 : members* set.buckets / looked_at;
-}
-
 net::awaitable<void> download::read_into(series_limiter& limiter, window_span hour, shared_set set, bool before,
                                          ending& all) {
-    set.series = co_await estimate(set);
     bool is_in_force = true;
     try {
         if (before) is_in_force = expect_hour_before(limiter, hour);
@@ -123,12 +107,12 @@ net::awaitable<void> download::read_into(series_limiter& limiter, window_span ho
 net::awaitable<void> download::read_records(open_windows open, ending& all) {
     if (open.hour < 0) co_return;
     std::string record = shared_.keys.hour(open.generation, open.hour);
-    co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour, all);
+    co_await read_record(std::move(record), open.hour, &fleet_view::budget_counts::hourly, all);
     record = shared_.keys.day(open.generation, day_of_hour(open.hour));
-    co_await read_record(std::move(record), open.hour, fleet_view::record_of::day, all);
+    co_await read_record(std::move(record), open.hour, &fleet_view::budget_counts::daily, all);
     record = shared_.keys.hour(open.generation, open.hour - 1);
     if (open.buckets.before == 0) record.clear();
-    co_await read_record(std::move(record), open.hour, fleet_view::record_of::hour_before, all);
+    co_await read_record(std::move(record), open.hour, &fleet_view::budget_counts::before, all);
 }
 
 net::awaitable<bool> download::read_counts() {
@@ -138,8 +122,8 @@ net::awaitable<bool> download::read_counts() {
 }
 
 /// How many series of a window count in each budget. @param record empty: there is none.
-net::awaitable<void> download::read_record(std::string record, std::int64_t hour, fleet_view::record_of window,
-                                           ending& all) {
+net::awaitable<void> download::read_record(std::string record, std::int64_t hour,
+                                           std::uint64_t fleet_view::budget_counts::*window, ending& all) {
     if (all.result != download_result::complete) co_return;
     budget_series counts;
     std::optional<std::string> cursor{"0"};

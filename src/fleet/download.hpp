@@ -44,10 +44,10 @@ class download {
         std::uint64_t incumbents = 0;
     };
     net::awaitable<void> read_all(series_limiter& limiter, std::uint64_t connection, ending& all);
-    net::awaitable<std::uint64_t> estimate(const shared_set& set);
     net::awaitable<void> read_into(series_limiter& limiter, window_span hour, shared_set set, bool before, ending& all);
     net::awaitable<void> read_records(open_windows open, ending& all);
-    net::awaitable<void> read_record(std::string record, std::int64_t hour, fleet_view::record_of window, ending& all);
+    net::awaitable<void> read_record(std::string record, std::int64_t hour,
+                                     std::uint64_t fleet_view::budget_counts::*window, ending& all);
     void tell(const ending& of, monotonic_clock::duration lasted);
 };
 

@@ -1,5 +1,4 @@
-#include "fleet/fleet_exposition.hpp"
-
+#include <array>
 #include <chrono>
 #include <string_view>
 
@@ -9,38 +8,6 @@
 
 namespace seriesgate {
 namespace {
-
-std::string_view outcome_name(store_outcome of) noexcept {
-    switch (of) {
-        case store_outcome::known:
-            return "known";
-        case store_outcome::taken:
-            return "taken";
-        case store_outcome::completed:
-            return "completed";
-        case store_outcome::refused:
-            return "refused";
-        case store_outcome::waits:
-            return "waits";
-        case store_outcome::unknown:
-        case store_outcome::count_:
-            break;
-    }
-    return "unknown";
-}
-
-std::string_view result_name(download_result of) noexcept {
-    switch (of) {
-        case download_result::complete:
-            return "complete";
-        case download_result::overtaken:
-            return "overtaken";
-        case download_result::failed:
-        case download_result::count_:
-            break;
-    }
-    return "failed";
-}
 
 void write_states(exposition& out, store_reach now) {
     out.family("seriesgate_shared_state", "1 for what the gate makes of the shared store, 0 for all else.",
@@ -52,22 +19,15 @@ void write_states(exposition& out, store_reach now) {
 
 void write_claims(exposition& out, const fleet_metrics& metrics) {
     write_counter(out, "seriesgate_shared_claims_total", "Claims that the shared store has answered.", metrics.claims);
-    out.family("seriesgate_shared_claimed_series_total", "Series in answered claims, by what the shared store said.",
-               metric_type::counter);
-    for (std::size_t i = 0; i < metrics.series.size; ++i) {
-        const auto outcome = static_cast<store_outcome>(i);
-        out.sample({{"outcome", outcome_name(outcome)}}, metrics.series[outcome].value());
-    }
+    write_counters(out, "seriesgate_shared_claimed_series_total",
+                   "Series in answered claims, by what the shared store said.", "outcome", metrics.series);
     write_counter(out, "seriesgate_shared_unanswered_series_total",
                   "Series without an answer of the shared store: they got what shared.onUnavailable says.",
                   metrics.unanswered_series);
     write_counter(out, "seriesgate_shared_alone_series_total",
                   "Of the series without an answer: admitted in this gate's part of the room.", metrics.alone_series);
-    out.family("seriesgate_shared_claim_failures_total", "Claims without an answer, by reason.", metric_type::counter);
-    for (std::size_t i = 0; i < metrics.failures.size; ++i) {
-        const auto reason = static_cast<redis_error::kind>(i);
-        out.sample({{"reason", name_of(reason)}}, metrics.failures[reason].value());
-    }
+    write_counters(out, "seriesgate_shared_claim_failures_total", "Claims without an answer, by reason.", "reason",
+                   metrics.failures);
     out.sample({{"reason", "lost_data"}}, metrics.other_epoch.value());
     out.sample({{"reason", "no_turn"}}, metrics.no_turn.value());
     write_counter(out, "seriesgate_shared_claims_closed_total",
@@ -86,18 +46,14 @@ void write_told(exposition& out, const fleet_metrics& metrics) {
     out.family("seriesgate_shared_told_series_total",
                "Series that had passed, by what the shared store said when it was told of them.", metric_type::counter);
     for (const store_outcome outcome : {store_outcome::known, store_outcome::taken})
-        out.sample({{"outcome", outcome_name(outcome)}}, metrics.told[outcome].value());
+        out.sample({{"outcome", name_of(outcome)}}, metrics.told[outcome].value());
 }
 
 void write_heard(exposition& out, fleet_shared& of) {
     const fleet_metrics& metrics = of.metrics;
-    out.family("seriesgate_shared_downloads_total",
-               "Times that the fleet's series were read from the shared store, by how that ended.",
-               metric_type::counter);
-    for (std::size_t i = 0; i < metrics.downloads.size; ++i) {
-        const auto result = static_cast<download_result>(i);
-        out.sample({{"result", result_name(result)}}, metrics.downloads[result].value());
-    }
+    write_counters(out, "seriesgate_shared_downloads_total",
+                   "Times that the fleet's series were read from the shared store, by how that ended.", "result",
+                   metrics.downloads);
     write_counter(out, "seriesgate_shared_downloaded_series_total",
                   "Series that became known by reading them from the shared store.", metrics.downloaded_series);
     out.family("seriesgate_shared_feed_up",
@@ -114,6 +70,23 @@ void write_heard(exposition& out, fleet_shared& of) {
 }
 
 }  // namespace
+
+std::string_view name_of(store_outcome outcome) noexcept {
+    constexpr std::array names{"known", "taken", "completed", "refused", "waits", "unknown"};
+    static_assert(names.size() == static_cast<std::size_t>(store_outcome::count_));
+    return names.at(static_cast<std::size_t>(outcome));
+}
+
+std::string_view name_of(download_result result) noexcept {
+    constexpr std::array names{"complete", "overtaken", "failed"};
+    static_assert(names.size() == static_cast<std::size_t>(download_result::count_));
+    return names.at(static_cast<std::size_t>(result));
+}
+
+const char* name_of(store_reach state) noexcept {
+    constexpr std::array names{"joining", "joined", "refilling", "away", "away: clock"};
+    return names.at(static_cast<std::size_t>(state));
+}
 
 void write(exposition& out, fleet_shared& of) {
     out.family("seriesgate_shared_up", "Whether the gate has joined its fleet and the shared store answers.",

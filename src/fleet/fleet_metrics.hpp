@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "base/metrics.hpp"
 #include "claim/store_call.hpp"
@@ -16,6 +17,9 @@ enum class download_result : std::uint8_t {
     failed,
     count_
 };
+
+std::string_view name_of(store_outcome outcome) noexcept;
+std::string_view name_of(download_result result) noexcept;
 
 /// Threads: any.
 struct fleet_metrics {

@@ -4,18 +4,25 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
+#include "base/random.hpp"
 #include "claim/fleet_view.hpp"
 #include "claim/gate_session.hpp"
 #include "config/config.hpp"
 #include "core/synchronization.hpp"
 #include "fleet/fleet_metrics.hpp"
 #include "fleet/store_keys.hpp"
+#include "fleet/store_text.hpp"
 #include "redis/redis_client.hpp"
 #include "redis/redis_shared.hpp"
 
 namespace seriesgate {
+
+class exposition;
 
 /// How long an answer of the store is waited for where no request waits: a busy store is not away.
 inline constexpr std::chrono::seconds answer_patience{2};
@@ -38,7 +45,15 @@ class fleet_shared {
     std::atomic<bool> catches_up{true};
 
     /// What is passed outlives this. Throws as redis_shared.
-    fleet_shared(const shared_config& shared, gate_identity self, fleet_metrics& counted);
+    fleet_shared(const shared_config& shared, gate_identity self, fleet_metrics& counted)
+        : settings(shared),
+          who(std::move(self)),
+          metrics(counted),
+          store(shared.store),
+          calls(std::string{store_script}),
+          gates(std::string{gate_script}),
+          keys(shared.name_space),
+          run(random_number()) {}
 
     [[nodiscard]] static gate_session::clocks clocks() noexcept {
         return {.steady = monotonic_clock::now(), .own = wall_clock::now()};
@@ -69,6 +84,9 @@ class fleet_shared {
     /// Whether most of what senders send now would be asked about, and soon would not.
     [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && view.is_reachable(); }
 };
+
+/// What /metrics says of a gate in a fleet.
+void write(exposition& out, fleet_shared& of);
 
 /// As /stats and /metrics have it.
 [[nodiscard]] const char* name_of(store_reach state) noexcept;

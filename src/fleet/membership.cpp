@@ -1,11 +1,11 @@
 #include "fleet/membership.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 #include <vector>
 
 #include "base/log.hpp"
-#include "fleet/store_fitness.hpp"
 #include "fleet/store_text.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
@@ -34,6 +34,36 @@ constexpr const char* foreign =
 constexpr const char* nameless = "INFO server has no run_id: without it nobody notices that a server has lost counts";
 constexpr const char* other_time = "its clock is wrong, or this gate's is";
 
+/// Scripts that write after they have asked for the time, EXPIREAT in them, SMISMEMBER.
+constexpr std::pair<unsigned, unsigned> version_min{6, 2};
+
+/// "7.0.15": the first two. What is no version is as good as new.
+std::pair<unsigned, unsigned> version_of(std::string_view text) {
+    std::pair<unsigned, unsigned> version{~0u, 0u};
+    const char* const end = text.data() + text.size();
+    const auto major = std::from_chars(text.data(), end, version.first);
+    if (major.ec == std::errc{} && major.ptr != end) std::from_chars(major.ptr + 1, end, version.second);
+    return version;
+}
+
+/// For people: "Redis 7.0.15", "Valkey 8.1.1".
+std::string server_in(std::string_view info) {
+    const std::string_view valkey = info_field(info, "valkey_version");
+    return valkey.empty() ? "Redis " + std::string{info_field(info, "redis_version")} : "Valkey " + std::string{valkey};
+}
+
+/// Why the server cannot hold a fleet's counts, in a line that says which setting to change; empty if it can. What it
+/// does not say is not held against it. An evicted count would let more series pass than a limit allows.
+std::string unfitness_of(std::string_view info) {
+    if (version_of(info_field(info, "redis_version")) < version_min)
+        return server_in(info) + " is too old, gates need what Redis 6.2 and every Valkey has";
+    const std::string_view policy = info_field(info, "maxmemory_policy");
+    if (!policy.empty() && policy != "noeviction")
+        return "its maxmemory-policy is " + std::string{policy} +
+               ", which may throw counts away: set maxmemory-policy to noeviction";
+    return {};
+}
+
 bool knows_series(const series_limiter& limiter) {
     const limiter_figures figures = figures_of_windows(limiter);
     return figures.hourly.series_current != 0 || figures.daily.series_current != 0 ||
@@ -58,8 +88,7 @@ net::awaitable<std::string> membership::greet() {
     if (!page) co_return std::string{};  // join() says why
     const auto at = fleet_shared::clocks();
     const open_windows& open = page->state.windows;
-    const auto apart = open.now - at.own;  // if they do not agree, heartbeats ask the other gates
-    if (apart <= witnessed_clock::agreed && -apart <= witnessed_clock::agreed)
+    if (witnessed_clock::agree(open.now, at.own))  // else heartbeats ask the other gates
         static_cast<void>(shared_.view.clock.hear(open.now, open.hour, at.steady, at.own));
     co_return std::string{};
 }
@@ -205,15 +234,14 @@ net::awaitable<std::optional<membership::obstacle>> membership::examine() {
     for (const char* const section : {"server", "memory"}) {
         std::vector<std::string> words{"INFO", section};
         const auto reply = co_await client_.call(std::move(words), answer_patience);
-        // Who may not ask is not told. Without INFO server there is no connection: see redis_greeting.hpp.
+        // Who may not ask is not told. Without INFO server there is no connection: see redis_connector.hpp.
         const bool is_kept = !reply && client_.is_connected() && reply.error().why == redis_error::kind::denied;
         if (!reply && !is_kept) co_return obstacle{.why = reply.error().text};
         if (reply) info.append(text_of(**reply)).append("\n");
     }
     if (client_.run_id().empty()) co_return obstacle{.why = nameless, .must_not = true};
-    const store_facts facts = read_store_facts(info);
-    server_ = facts.server;
-    std::string unfit = unfitness_of(facts);
+    server_ = server_in(info);
+    std::string unfit = unfitness_of(info);
     if (unfit.empty()) co_return std::nullopt;
     co_return obstacle{.why = std::move(unfit), .must_not = true};
 }
@@ -260,11 +288,8 @@ void membership::tell_away(const obstacle& by) {
 
 void membership::tell_back() {
     const double lasted = std::chrono::duration<double>(clock::now() - *away_since_).count();
-    const bool was_wrong = said_ == other_time;
-    if (was_wrong)
-        log::info("the shared store's clock is right again", {{"outage_seconds", lasted}, {"server", server_}});
-    else
-        log::info("the shared store answers again", {{"outage_seconds", lasted}, {"server", server_}});
+    log::info(said_ == other_time ? "the shared store's clock is right again" : "the shared store answers again",
+              {{"outage_seconds", lasted}, {"server", server_}});
     away_since_.reset();
     said_.clear();
 }
@@ -272,15 +297,8 @@ void membership::tell_back() {
 /// What becomes of them, as the log has it.
 const char* membership::new_series() const noexcept {
     if (shared_.view.state() == store_reach::refilling) return "wait";
-    switch (shared_.settings.on_unavailable) {
-        case unavailable_answer::admit:
-            return "admitted";
-        case unavailable_answer::refuse:
-            return "refused";
-        case unavailable_answer::local:
-            break;
-    }
-    return "a part of the room";
+    if (shared_.settings.on_unavailable == unavailable_answer::admit) return "admitted";
+    return shared_.settings.on_unavailable == unavailable_answer::refuse ? "refused" : "a part of the room";
 }
 
 }  // namespace seriesgate

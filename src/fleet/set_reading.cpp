@@ -1,7 +1,6 @@
 #include "fleet/set_reading.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/set_dump.hpp"
 #include "fleet/store_keys.hpp"
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 /// Buckets under way: 64 of them keep the store from others for half a millisecond.
 constexpr std::uint32_t buckets_at_once = 64;
 /// Beyond so many a bucket is in no compact form (set-max-intset-entries), and it takes the store long to write it.
-constexpr std::uint64_t compact_members_max = 512;
+constexpr long long compact_members_max = 512;
 constexpr const char* scanned_at_once = "512";
 /// Of one bucket, so that a store that never comes to an end does not keep us for ever.
 constexpr int scans_max = 1 << 16;
@@ -36,7 +36,7 @@ struct reading {
     const series_taker take;
     const std::uint64_t connection;
     async_timer ended;
-    bool dumps = true;
+    bool dumps = false;
     std::uint32_t next = 0;  // bucket
     std::uint32_t running = 0;
     set_reading came{};
@@ -46,8 +46,7 @@ struct reading {
           set(std::move(of)),
           take(std::move(taker)),
           connection(client.connection_epoch()),
-          ended(where, async_timer::time_point::max()),
-          dumps(set.series <= compact_members_max * set.buckets) {}
+          ended(where, async_timer::time_point::max()) {}
 
     [[nodiscard]] bool goes_on() const noexcept {
         return next < set.buckets && came.failed.empty() && !came.is_refused;
@@ -71,10 +70,9 @@ std::optional<std::string> read_scan(const redisReply& reply, std::vector<std::u
     if (members.type != REDIS_REPLY_ARRAY || cursor.empty()) return std::nullopt;
     for (std::size_t i = 0; i < members.elements; ++i) {
         const std::string_view text = text_of(*members.element[i]);
-        std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-        into.push_back(static_cast<std::uint64_t>(number));
+        const auto number = whole_number<std::int64_t>(text);
+        if (!number) return std::nullopt;
+        into.push_back(static_cast<std::uint64_t>(*number));
         bytes += text.size();
     }
     return std::string{cursor};
@@ -127,6 +125,9 @@ net::awaitable<void> read_buckets(std::shared_ptr<reading> all) {
 net::awaitable<set_reading> read_set(redis_client& over, shared_set set, series_taker take) {
     const auto where = co_await net::this_coro::executor;
     const auto all = std::make_shared<reading>(where, over, std::move(set), std::move(take));
+    std::vector<std::string> words{"SCARD", bucket_key_at(all->set.record, 0)};  // buckets are about equally full
+    const auto size = co_await over.call(std::move(words), answer_patience);
+    all->dumps = size && (*size)->type == REDIS_REPLY_INTEGER && (*size)->integer <= compact_members_max;
     all->running = std::min(buckets_at_once, all->set.buckets);
     for (std::uint32_t i = std::min(buckets_at_once, all->set.buckets); i > 0; --i)
         spawn(where, read_buckets(all), "reading the fleet's series failed");

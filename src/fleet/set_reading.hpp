@@ -15,7 +15,6 @@ namespace seriesgate {
 struct shared_set {
     std::string record;         ///< its name, see store_keys
     std::uint32_t buckets = 0;  ///< a power of two
-    std::uint64_t series = 0;   ///< about so many
 };
 
 struct set_reading {

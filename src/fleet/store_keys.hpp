@@ -1,6 +1,7 @@
 /// The names under which a fleet's windows are kept in its store.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,26 +16,45 @@ inline constexpr unsigned store_layout = 3;
 class store_keys {
     std::string prefix_;
 
+    [[nodiscard]] std::string window(const char* kind, std::uint64_t generation, std::int64_t number) const {
+        return prefix_ + kind + std::to_string(generation) + ":" + std::to_string(number);
+    }
+
   public:
     /// @param name_space without braces: the first closing one would end the part that chooses the slot.
-    explicit store_keys(std::string_view name_space);
+    explicit store_keys(std::string_view name_space)
+        : prefix_("sg:{" + std::string{name_space} + "}:" + std::to_string(store_layout) + ":") {
+        assert(name_space.find_first_of("{}") == name_space.npos);
+    }
 
     [[nodiscard]] std::string head() const { return prefix_ + "head"; }
     [[nodiscard]] std::string gates() const { return prefix_ + "gates"; }
     [[nodiscard]] std::string feed() const { return prefix_ + "feed"; }
     /// The record of an hour, with its counts; the buckets of its set have a number more, see bucket_key.
-    [[nodiscard]] std::string hour(std::uint64_t generation, std::int64_t hour) const;
-    [[nodiscard]] std::string day(std::uint64_t generation, std::int64_t day) const;
+    [[nodiscard]] std::string hour(std::uint64_t generation, std::int64_t hour) const {
+        return window("h:", generation, hour);
+    }
+    [[nodiscard]] std::string day(std::uint64_t generation, std::int64_t day) const {
+        return window("d:", generation, day);
+    }
 };
 
 /// @param record that hour() or day() has named.
-/// @param buckets of that window, a power of two.
-std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets);
+inline std::string bucket_key_at(std::string_view record, std::uint64_t bucket) {
+    std::string key;
+    key.reserve(record.size() + 8);  // at most 2^20 buckets
+    return key.append(record).append(":").append(std::to_string(bucket));
+}
 
-/// The same by the bucket's number.
-std::string bucket_key_at(std::string_view record, std::uint64_t bucket);
+/// @param buckets of that window, a power of two.
+inline std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets) {
+    assert(buckets != 0 && (buckets & (buckets - 1)) == 0);
+    return bucket_key_at(record, fingerprint & (buckets - 1));
+}
 
 /// As sets hold it: the signed number of the same bits, which lets them keep it in 8 bytes.
-std::string member_text(std::uint64_t fingerprint);
+inline std::string member_text(std::uint64_t fingerprint) {
+    return std::to_string(static_cast<std::int64_t>(fingerprint));
+}
 
 }  // namespace seriesgate

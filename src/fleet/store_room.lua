@@ -1,38 +1,46 @@
 -- What the call says of its budgets, what the records say of them, and which room they have.
 
-local series_count, run_count, kind_count = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])
-local budget_count = tonumber(ARGV[19])
-local id_count = budget_count + tonumber(ARGV[20])
-local before_series = 22
+local series_count, run_count, budget_count = tonumber(ARGV[16]), tonumber(ARGV[17]), tonumber(ARGV[18])
+local before_series = 19
 local before_ids = before_series + series_count
-local before_runs = before_ids + id_count
-local ids = {unpack(ARGV, before_ids + 1, before_runs)}  -- of budgets, and of overflow budgets behind them
+local before_kinds = before_ids + budget_count
+local before_runs = before_kinds + budget_count
+local ids = {unpack(ARGV, before_ids + 1, before_kinds)}  -- of budgets, and of overflow budgets behind them
 local completes = false  -- any run
 for r = before_runs + 1, before_runs + run_count do completes = completes or byte(ARGV[r], 2) >= 8 end
 
-local function maxima_at(at)
-    return {hour = tonumber(ARGV[at]), day = tonumber(ARGV[at + 1]), completed_hour = tonumber(ARGV[at + 2]),
-            completed_day = tonumber(ARGV[at + 3])}
+-- Kinds of budgets by their text, and the sets of groups that they name.
+local kinds, sets, set_of, overflow_of = {}, {}, {}, {}
+local function kind_in(text)
+    local words = {}
+    for each in string.gmatch(text, '%d+') do words[#words + 1] = each end
+    local function maxima_at(at)
+        return {hour = tonumber(words[at]), day = tonumber(words[at + 1]), completed_hour = tonumber(words[at + 2]),
+                completed_day = tonumber(words[at + 3])}
+    end
+    local kind = {limit = sub(limits, 8 * words[1] - 7, 8 * words[1]), own = maxima_at(2), complete = true}
+    local name, overflow = words[6], words[8]
+    if name == '0' then return kind end
+    if not set_of[name] then
+        set_of[name] = {name = name, place = #sets + 1}
+        sets[#sets + 1] = set_of[name]
+    end
+    if not overflow_of[overflow] then
+        overflow_of[overflow] = #ids + 1
+        ids[#ids + 1] = overflow
+    end
+    kind.set, kind.groups_max = set_of[name], tonumber(words[7])
+    kind.overflow, kind.shared = overflow_of[overflow], maxima_at(9)
+    return kind
 end
 
--- Kinds of budgets, and the sets of groups that they name. `there` is how many groups a set has.
-local kinds, sets, set_of = {}, {}, {}
-local at = before_runs + run_count + 1
-for i = 1, kind_count do
-    local kind = {limit = sub(limits, 8 * ARGV[at] - 7, 8 * ARGV[at]), own = maxima_at(at + 1), complete = true}
-    local name = ARGV[at + 5]
-    at = at + 6
-    if name ~= '0' then
-        if not set_of[name] then
-            set_of[name] = {name = name}
-            sets[#sets + 1] = set_of[name]
-        end
-        kind.set, kind.groups_max = set_of[name], tonumber(ARGV[at])
-        kind.overflow, kind.shared = budget_count + tonumber(ARGV[at + 1]), maxima_at(at + 2)
-        at = at + 6
-    end
-    kinds[i] = kind
+local kind_of = {}  -- by place of the budget
+for b = 1, budget_count do
+    local text = ARGV[before_kinds + b]
+    kinds[text] = kinds[text] or kind_in(text)
+    kind_of[b] = kinds[text]
 end
+local id_count = #ids
 
 local function zeros(size)
     local all = {}
@@ -112,16 +120,14 @@ local function note_limits(record, theirs)
 end
 
 if kept and before_limits ~= limits then
-    for i = 1, kind_count do kinds[i].complete = has_limit(before_limits, kinds[i].limit) end
+    for _, kind in pairs(kinds) do kind.complete = has_limit(before_limits, kind.limit) end
 end
-for i = 1, #sets do sets[i].place = i end
 
 -- By place of the budget: as which id it is counted, with which maxima, in which set of groups if it is one of its own, and
 -- whether all that is settled.
-local kind_of, asked_as, maxima, own_set, is_settled = {}, {}, {}, {}, {}
+local asked_as, maxima, own_set, is_settled = {}, {}, {}, {}
 for b = 1, budget_count do
-    local kind = kinds[byte(ARGV[21], b)]
-    kind_of[b], asked_as[b], maxima[b], own_set[b], is_settled[b] = kind, b, kind.own, false, not kind.set
+    asked_as[b], maxima[b], own_set[b], is_settled[b] = b, kind_of[b].own, false, not kind_of[b].set
 end
 
 -- Whether a group has a budget of its own. It stays so once it has a series; until then another group may come first.
@@ -145,32 +151,26 @@ local function kept_places(b)
     return max(0, in_before[id] - returned[id])
 end
 
--- Whether a budget has no room for a series, in the hour and in the day. Series of the hour before have their places,
--- but where they were more than the maximum: then they take what room there is, and nothing is kept from them.
-local function is_full(b, incumbent, day_known)
+-- How many series a budget has room for, in the hour and in the day. Series of the hour before have their places, but
+-- where they were more than the maximum: then they take what room there is, and nothing is kept from them.
+local function room_of(b, incumbent, day_known)
     local id, most, places = asked_as[b], maxima[b], 0
     local in_its_hour, in_its_day = most.hour > 0, with_day and most.day > 0 and not day_known
     if incumbent then
         in_its_hour = in_its_hour and in_before[id] > most.hour
         in_its_day = in_its_day and is_first_hour and in_before[id] > most.day
-    else
-        if refilling and (in_its_hour or in_its_day) then return in_its_hour, in_its_day end
-        places = kept and kept_places(b) or 0
+    elseif refilling then
+        return in_its_hour and 0 or huge, in_its_day and 0 or huge
+    elseif kept then
+        places = kept_places(b)
     end
-    return in_its_hour and in_hour[id] + places >= most.hour,
-           in_its_day and in_day[id] + (is_first_hour and places or 0) >= most.day
+    return in_its_hour and most.hour - in_hour[id] - places or huge,
+           in_its_day and most.day - in_day[id] - (is_first_hour and places or 0) or huge
 end
 
 -- How many series find room, whatever they are.
 local function room(run)
     local least = huge
-    for i = 1, #run do
-        local b = run[i]
-        local id, most, places = asked_as[b], maxima[b], kept and kept_places(b) or 0
-        local hourly, daily = most.hour, most.day
-        if hourly > 0 and hourly - in_hour[id] - places < least then least = hourly - in_hour[id] - places end
-        if not is_first_hour then places = 0 end
-        if with_day and daily > 0 and daily - in_day[id] - places < least then least = daily - in_day[id] - places end
-    end
-    return (refilling and least < huge) and 0 or least
+    for i = 1, #run do least = min(least, room_of(run[i], false, false)) end
+    return least
 end

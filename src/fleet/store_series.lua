@@ -119,7 +119,8 @@ local function refusal(run, incumbent, day_known, without)
     for i = 1, #run do
         local b = run[i]
         local id, most = asked_as[b], maxima[b]
-        local by_hour, by_day = is_full(b, incumbent, day_known)
+        local hourly, daily = room_of(b, incumbent, day_known)
+        local by_hour, by_day = hourly <= 0, daily <= 0
         if by_hour or by_day then
             if refilling then return WAITS end
             if by_hour and not (without and completed_hour[id] < most.completed_hour) then return 'h' .. char(b - 1) end
@@ -147,27 +148,9 @@ local function decide(run, i, completes_here)
     return 'c' .. char(hour + day)
 end
 
--- As claim_run, where all have room, nothing is kept and no bucket is new: the most frequent case, in a tight loop.
-local function claim_with_room(first, last)
-    local keys, words = KEYS, ARGV
-    for i = first, last do
-        local fingerprint, outcome = words[before_series + i], KNOWN
-        local new = try('SADD', keys[hour_keys + i], fingerprint)
-        if new == 1 then
-            outcome, taken = TAKEN, taken + 1
-            new = with_day and try('SADD', keys[day_keys + i], fingerprint) or 0
-            if new == 1 then taken_day = taken_day + 1 end
-        end
-        if new ~= 0 and new ~= 1 then return new end
-        outcomes[i] = outcome
-    end
-    took = took + taken
-end
-
 -- New series need room. While there is some for any series, SADD asks and takes in one. Returns the error of a write.
 local function claim_run(run, first, last, completes_here)
     local left, no = completes_here and 0 or room(run), nil
-    if left > last - first and not (kept or new_in_hour or new_in_day) then return claim_with_room(first, last) end
     for i = first, last do
         if left <= 0 and taken > 0 then  -- some that were known elsewhere have left their room
             settle(run)
@@ -257,20 +240,16 @@ local function fed_series()
     local pieces, runs = {}, {}
     for e = 1, #entries do
         local run, windows, first, last, count = unpack(entries[e])
-        local bytes, from = {count - 1, windows, #run}, first
+        local bytes = {count - 1, windows, #run}
         for i = 1, #run do bytes[3 + i] = place_of[asked_as[run[i]]] end
         runs[e] = char(unpack(bytes))
-        if count == last - first + 1 then
-            pieces[#pieces + 1] = sub(ARGV[22], 8 * first - 7, 8 * last)
-        else
-            for i = first, last do
-                if outcomes[i] == TAKEN or sub(outcomes[i], 1, 1) == 'c' then
-                    pieces[#pieces + 1] = sub(ARGV[22], 8 * i - 7, 8 * i)
-                end
+        for i = first, last do
+            if outcomes[i] == TAKEN or sub(outcomes[i], 1, 1) == 'c' then
+                pieces[#pieces + 1] = sub(ARGV[19], 8 * i - 7, 8 * i)
             end
         end
     end
-    return took == series_count and ARGV[22] or table.concat(pieces), table.concat(runs)
+    return took == series_count and ARGV[19] or table.concat(pieces), table.concat(runs)
 end
 
 if #touched > 0 then

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <charconv>
 #include <chrono>
 #include <limits>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "claim/witnessed_clock.hpp"
+#include "core/text.hpp"
 #include "redis/redis_reply.hpp"
 
 namespace seriesgate {
@@ -72,51 +71,18 @@ window_names write_fixed_keys(word_writer& to, const store_keys& keys, std::uint
     return names;
 }
 
-/// The distinct values of some kind, in the order of their first use.
-template <class T>
-class distinct {
-    std::map<T, std::size_t> places_;
-    std::vector<T> in_order_;
-
-  public:
-    /// @return its place, from 1.
-    std::size_t place_of(const T& value) {
-        const auto [at, is_new] = places_.try_emplace(value, in_order_.size() + 1);
-        if (is_new) in_order_.push_back(value);
-        return at->second;
-    }
-    [[nodiscard]] const std::vector<T>& in_order() const { return in_order_; }
-};
-
-/// What budgets of one limit have in common is written once.
-struct budget_kinds {
-    distinct<std::uint64_t> overflow_ids;
-    distinct<std::vector<std::uint64_t>> kinds;  // words
-    std::string of_budgets;                      // places, a byte each
-
-    budget_kinds(const std::vector<shared_budget>& budgets, const std::vector<std::uint64_t>& limits) {
-        for (const shared_budget& each : budgets) of_budgets += static_cast<char>(kinds.place_of(words(each, limits)));
-    }
-
-  private:
-    std::vector<std::uint64_t> words(const shared_budget& of, const std::vector<std::uint64_t>& limits) {
-        const auto limit = std::ranges::lower_bound(limits, of.limit);
-        assert(limit != limits.end() && *limit == of.limit);
-        std::vector<std::uint64_t> made{static_cast<std::uint64_t>(limit - limits.begin()) + 1};
-        add_maxima(made, of.maxima, of.completions);
-        made.push_back(of.group_set);
-        if (of.group_set == 0) return made;
-        made.push_back(of.groups_max);
-        made.push_back(overflow_ids.place_of(of.overflow_id));
-        add_maxima(made, of.overflow_maxima, of.overflow_completions);
-        return made;
-    }
-    static void add_maxima(std::vector<std::uint64_t>& to, const series_maxima& maxima,
-                           const series_maxima& completions) {
-        for (const std::uint64_t each : {maxima.hourly, maxima.daily, completions.hourly, completions.daily})
-            to.push_back(each);
-    }
-};
+/// What the store has to know of a budget beside its id. Budgets of one limit mostly have the same text.
+std::string budget_text(const shared_budget& of, const std::vector<std::uint64_t>& limits) {
+    const auto limit = std::ranges::lower_bound(limits, of.limit);
+    assert(limit != limits.end() && *limit == of.limit);
+    std::string text = std::to_string(limit - limits.begin() + 1);
+    const auto add = [&text](const auto... numbers) { ((text += " ", text += std::to_string(numbers)), ...); };
+    add(of.maxima.hourly, of.maxima.daily, of.completions.hourly, of.completions.daily, of.group_set);
+    if (of.group_set != 0)
+        add(of.groups_max, of.overflow_id, of.overflow_maxima.hourly, of.overflow_maxima.daily,
+            of.overflow_completions.hourly, of.overflow_completions.daily);
+    return text;
+}
 
 std::string kind_text(call_kind kind) {
     return kind == call_kind::claim ? "claim" : kind == call_kind::pass ? "pass" : "refill";
@@ -145,17 +111,12 @@ void write_terms(word_writer& to, const store_call& asked, const gate_terms& ter
 }
 
 void write_call(word_writer& to, const store_call& asked, const gate_terms& terms) {
-    const budget_kinds said{asked.budgets, terms.limits};
-    to.numbers(asked.fingerprints.size(), asked.runs.size(), said.kinds.in_order().size(), asked.budgets.size(),
-               said.overflow_ids.in_order().size());
-    to.word(said.of_budgets);
+    to.numbers(asked.fingerprints.size(), asked.runs.size(), asked.budgets.size());
     to.word(fingerprint_bytes(asked.fingerprints));
     for (const std::uint64_t each : asked.fingerprints) to.word(member_text(each));
     for (const shared_budget& each : asked.budgets) to.numbers(each.id);
-    for (const std::uint64_t each : said.overflow_ids.in_order()) to.numbers(each);
+    for (const shared_budget& each : asked.budgets) to.word(budget_text(each, terms.limits));
     for (const series_run& run : asked.runs) to.word(run_text(run));
-    for (const auto& kind : said.kinds.in_order())
-        for (const std::uint64_t each : kind) to.numbers(each);
 }
 
 }  // namespace
@@ -231,14 +192,6 @@ std::optional<std::vector<std::int64_t>> integers(std::span<redisReply* const> p
         numbers.push_back(part->integer);
     }
     return numbers;
-}
-
-template <class T>
-std::optional<T> number_of(std::string_view text) {
-    T number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return number;
 }
 
 bool is_bucket_count(std::int64_t number) {
@@ -367,7 +320,7 @@ std::optional<std::vector<std::pair<std::uint64_t, std::uint64_t>>> read_counts(
     const auto next = [&text] {
         const std::string_view word = text.substr(0, text.find(' '));
         text.remove_prefix(std::min(text.size(), word.size() + 1));
-        return number_of<std::uint64_t>(word);
+        return whole_number<std::uint64_t>(word);
     };
     std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
     while (!text.empty()) {
@@ -403,9 +356,9 @@ std::optional<fed_call> read_fed_call(const redisReply* entry) {
     const std::string_view id = text_at(parts, 0);
     const auto fields = parts_of(parts[1]);
     if (!id.starts_with(id_begin) || fields.size() != field_words) return std::nullopt;
-    const auto upto = number_of<std::uint64_t>(id.substr(id_begin.size()));
-    const auto run = number_of<std::int64_t>(text_at(fields, 1));
-    const auto hour = number_of<std::int64_t>(text_at(fields, 3));
+    const auto upto = whole_number<std::uint64_t>(id.substr(id_begin.size()));
+    const auto run = whole_number<std::int64_t>(text_at(fields, 1));
+    const auto hour = whole_number<std::int64_t>(text_at(fields, 3));
     const auto fingerprints = read_fingerprints(text_at(fields, 5));
     if (!upto || !run || !hour || !fingerprints || *upto > number_max || fingerprints->size() > *upto)
         return std::nullopt;

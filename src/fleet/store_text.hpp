@@ -14,6 +14,11 @@
 
 namespace seriesgate {
 
+/// The two scripts, as CMake has put them into the program, for EVAL. store_windows.lua and store_gate.lua describe
+/// their words.
+extern const std::string_view store_script;  ///< counts claims and passes
+extern const std::string_view gate_script;   ///< hears gates and lets them read the feed
+
 /// What follows EVALSHA and the digest: the number of keys, the keys, the arguments. The last word is empty and to be
 /// replaced by the server's run_id, see redis_client::call_script.
 /// @param asked within the bounds of claim/store_call.hpp.

@@ -6,16 +6,15 @@
 -- ARGV  1 kind of call: claim (admitted if there is room), pass (has passed already), refill (the same after a loss);
 --       2 the gate's name, 3 the number of its run, 4 its clock in s, 5 epoch, 6 hour, 7 generation, 8 to 10 numbers of
 --       buckets (hour, day, before), 11 and 12 series that hour and day are made for, 13 the limits that the gate counts,
---       8 bytes each; 14 whether it counts the day, 15 whether a run enters the hour before (1, 0); 16 to 20 numbers of
---       series, runs, kinds, budgets and overflow budgets; 21 the budgets' kinds as bytes, 22 all fingerprints, 8 bytes
---       each; then of each
+--       8 bytes each; 14 whether it counts the day, 15 whether a run enters the hour before (1, 0); 16 to 18 numbers of
+--       series, runs and budgets; 19 all fingerprints, 8 bytes each; then of each
 --         series   fingerprint
---         budget   id, then those of the overflow budgets
+--         budget   id
+--         budget   numbers: the place of its limit in 13, from 1; maxima (hour, day; 0: not limited, or observed);
+--                  completions at most (hour, day); the set of groups that it is one of, or 0; then only if it is one:
+--                  groups at most, the id of their overflow budget, its maxima and completions
 --         run      bytes: series - 1; windows to enter (1 hour, 2 day, 4 before; 0: only look) and 8 if its series
 --                  complete histograms that this gate has begun; places of its budgets from 0
---         kind     of budgets: place of its limit in 13, from 1; maxima (hour, day; 0: not limited, or observed);
---                  completions at most (hour, day); the set of groups that it is one of, or 0; then only if it is one:
---                  groups at most, the place of their overflow budget from 1, its maxima and completions
 -- Answer  status, clock (s, us), open hour, generation, buckets (hour, day, before), whether places are kept (1, 0); if
 --         decided also two bytes a series: k known, t taken, c taken as a completion, w new series have to wait for a
 --         refill, u unknown, h or d refused by the hour or the day, with the budget's place; and four numbers a budget:

@@ -226,12 +226,12 @@ net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_v
         const fleet_moment at{.view = fleet.view, .now = fleet.now(), .steady = monotonic_clock::now()};
         const wire_error wrong = work.planning.ask(limiter, at, tenant, work.asked, holds);
         if (wrong.code != wire_errc::none) co_return wrong;
-        const auto said = co_await claimer_->ask(work.asked, tenant);
-        if (said && !work.planning.is_outdated(limiter, fleet.now()))
-            co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, *said);
+        const auto decision = co_await claimer_->ask(work.asked, tenant);
+        if (decision && !work.planning.is_outdated(limiter, fleet.now()))
+            co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, *decision);
     }
-    const fleet_decision nothing = claimer_->decide_without_answers(work.asked);
-    co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, nothing);
+    const fleet_decision alone = claimer_->decide(work.asked);
+    co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, alone);
 }
 
 void ingestor::count(const outgoing& made) {

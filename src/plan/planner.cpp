@@ -202,8 +202,7 @@ wire_error planner::ask(series_limiter& limiter, const fleet_moment& at, std::st
     holds.asking = at.view.ask(losses_of(limiter));
     if (gate_session::accepts(at.view, at.now, scratch_.hour, scratch_.rules->incumbent_grace))
         holds.accepting = at.view.accept(hour);
-    to_ask.ask(offered_, scratch_, tenant,
-               knowledge_of(limiter, at.view, hour, static_cast<bool>(holds.accepting), at.steady));
+    to_ask.ask(offered_, scratch_, tenant, {limiter, at.view, hour, static_cast<bool>(holds.accepting), at.steady});
     return {};
 }
 

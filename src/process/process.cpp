@@ -8,7 +8,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "fleet/fleet_exposition.hpp"
 #include "http/route_table.hpp"
 #include "ingest/refusal_log.hpp"
 #include "limit/figures.hpp"

@@ -15,6 +15,10 @@
 namespace seriesgate {
 namespace {
 
+using namespace std::chrono_literals;
+using kind = redis_error::kind;
+using clock = monotonic_clock;
+
 std::string sha1_of(const std::string& text) {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned size = 0;
@@ -26,16 +30,6 @@ std::string sha1_of(const std::string& text) {
     }
     return made;
 }
-
-}  // namespace
-
-redis_script::redis_script(std::string lua) : text(std::move(lua)), sha1(sha1_of(text)) {}
-
-namespace {
-
-using namespace std::chrono_literals;
-using kind = redis_error::kind;
-using clock = monotonic_clock;
 
 constexpr clock::duration pause_min = 50ms;
 constexpr clock::duration pause_max = 1s;
@@ -65,6 +59,8 @@ bool asks_for_another(const redis_error& error) noexcept {
 }
 
 }  // namespace
+
+redis_script::redis_script(std::string lua) : text(std::move(lua)), sha1(sha1_of(text)) {}
 
 redis_client::redis_client(net::io_context& io, const redis_config& config, redis_shared& shared)
     : io_(io), config_(config), shared_(shared), connector_(io, config, shared) {}
@@ -185,7 +181,6 @@ void redis_client::wake_waiting() {
 
 void redis_client::take(redis_connection made) {
     now_ = std::move(made);
-    run_id_ = now_.run_id;
     ++epoch_;
     proven_ = false;
     away_.reset();

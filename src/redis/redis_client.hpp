@@ -47,7 +47,6 @@ class redis_client {
     bool attempting_ = false;
     clock::duration pause_{};
     std::uint64_t epoch_ = 0;
-    std::string run_id_;
     std::vector<std::shared_ptr<async_timer>> attempt_awaited_;
     redis_connection asked_;                                // in a cluster: another node, for one command after ASK
     std::vector<std::shared_ptr<redis_pipeline>> retired_;  // with calls still in progress
@@ -76,7 +75,7 @@ class redis_client {
     /// A new number for each connection; 0 before the first.
     [[nodiscard]] std::uint64_t connection_epoch() const noexcept { return epoch_; }
     /// Identifies the server of the last connection; changes with its restart.
-    [[nodiscard]] const std::string& run_id() const noexcept { return run_id_; }
+    [[nodiscard]] const std::string& run_id() const noexcept { return now_.run_id; }
 
   private:
     using line_ptr = std::shared_ptr<redis_pipeline>;

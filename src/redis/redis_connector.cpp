@@ -15,6 +15,7 @@
 namespace seriesgate {
 namespace {
 
+using kind = redis_error::kind;
 using clock = monotonic_clock;
 
 constexpr std::size_t names_max = 128;
@@ -32,10 +33,44 @@ struct found_addresses {
     std::vector<stream_endpoint> addresses;
 };
 
+/// Whether the server's text repeats a secret or its beginning.
+bool repeats(std::string_view text, std::string_view secret) noexcept {
+    return !secret.empty() && text.find(secret.substr(0, 8)) != std::string_view::npos;
+}
+
+redis_error not_authenticated(redis_error why, const std::string& password) {
+    if (why.text.starts_with("ERR AUTH")) why.why = kind::denied;
+    if (repeats(why.text, password)) why.text = why.text.substr(0, why.text.find(' ')) + " <secret>";
+    why.text.insert(0, "AUTH: ");
+    return why;
+}
+
+redis_error in_command(std::string_view command, redis_error why) {
+    why.text.insert(0, std::string{command}.append(": "));
+    return why;
+}
+
+/// Leaves time for the other attempts.
+clock::time_point part_of(clock::time_point by, std::size_t parts) {
+    const auto now = clock::now();
+    return now + (by - now) / static_cast<std::ptrdiff_t>(parts);
+}
+
+redis_error at_sentinel(const host_port& at, const redis_error& why) {
+    return {.why = kind::unreachable, .text = "the sentinel at " + at.host + ": " + why.text};
+}
+
+void close(redis_pipeline& line) {
+    line.close({.why = kind::unreachable, .text = "it is not needed any more"});
+}
+
 }  // namespace
 
+// --- Connections: names, sockets, TLS.
+
 /// Looks the name up each time, since a server may fail over by name. Known addresses serve if the lookup fails.
-net::awaitable<result<redis_dialer::endpoints, redis_error>> redis_dialer::look_up(const host_port& to, time_limit by) {
+net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector::look_up(const host_port& to,
+                                                                                         time_limit by) {
     if (to.host.empty()) co_return endpoints{unix_endpoint(config_.unix_path)};
     error_code no_address;
     const auto address = net::ip::make_address(to.host, no_address);
@@ -46,7 +81,8 @@ net::awaitable<result<redis_dialer::endpoints, redis_error>> redis_dialer::look_
         resolver_.look_up(to.host, to.port,
                           [this, host = to.host, give = answer.to_give()](error_code error, endpoints found) {
                               looking_up_ = false;
-                              if (!error) take(host, found);
+                              if (!error && known_.size() >= names_max) known_.clear();
+                              if (!error) known_[host] = found;
                               give({error, std::move(found)});
                           });
     auto found = co_await answer.wait(by - clock::now());
@@ -56,13 +92,8 @@ net::awaitable<result<redis_dialer::endpoints, redis_error>> redis_dialer::look_
                                            : std::string{" has not been looked up in time"}));
 }
 
-void redis_dialer::take(const std::string& host, const endpoints& found) {
-    if (known_.size() >= names_max) known_.clear();
-    known_[host] = found;
-}
-
-net::awaitable<redis_dialer::opened> redis_dialer::open_at(const host_port& to, const stream_endpoint& at,
-                                                           time_limit by) {
+net::awaitable<redis_connector::opened> redis_connector::open_at(const host_port& to, const stream_endpoint& at,
+                                                                 time_limit by) {
     timed_stream stream{stream_socket{io_}};
     stream.expires_at(by);
     auto [error] = co_await stream.async_connect(at, no_throw);
@@ -82,84 +113,61 @@ net::awaitable<redis_dialer::opened> redis_dialer::open_at(const host_port& to, 
     co_return std::make_shared<redis_pipeline>(std::move(stream));
 }
 
-net::awaitable<redis_dialer::opened> redis_dialer::open(const host_port& to, time_limit by) {
-    const auto halfway = clock::now() + (by - clock::now()) / 2;
-    auto found = co_await look_up(to, halfway);
+net::awaitable<redis_connector::opened> redis_connector::open(const host_port& to, time_limit by) {
+    auto found = co_await look_up(to, part_of(by, 2));
     if (!found) co_return found.error();
     opened made = unreachable(to.host + " has no address");
-    for (auto left = static_cast<std::ptrdiff_t>(found->size()); const stream_endpoint& each : *found) {
-        made = co_await open_at(to, each, clock::now() + (by - clock::now()) / left--);
+    for (std::size_t left = found->size(); const stream_endpoint& each : *found) {
+        made = co_await open_at(to, each, part_of(by, left--));
         if (made) break;
     }
     co_return made;
 }
 
-namespace {
+// --- The greeting.
 
-using kind = redis_error::kind;
-using time_limit = std::chrono::steady_clock::time_point;
-
-/// Whether the server's text repeats a secret or its beginning.
-bool repeats(std::string_view text, std::string_view secret) noexcept {
-    return !secret.empty() && text.find(secret.substr(0, 8)) != std::string_view::npos;
-}
-
-redis_error not_authenticated(redis_error why, const std::string& password) {
-    if (why.text.starts_with("ERR AUTH")) why.why = kind::denied;
-    if (repeats(why.text, password)) why.text = why.text.substr(0, why.text.find(' ')) + " <secret>";
-    why.text.insert(0, "AUTH: ");
-    return why;
-}
-
-redis_error in_command(std::string_view command, redis_error why) {
-    why.text.insert(0, std::string{command}.append(": "));
-    return why;
-}
-
-}  // namespace
-
-net::awaitable<std::optional<redis_error>> authenticate(redis_pipeline& line, const redis_config& config,
-                                                        redis_shared& shared, time_limit by) {
-    const std::string password = shared.password();
-    if (password.empty() && config.username.empty()) co_return std::nullopt;
+net::awaitable<std::optional<redis_error>> redis_connector::authenticate(redis_pipeline& line, time_limit by) {
+    const std::string password = shared_.password();
+    if (password.empty() && config_.username.empty()) co_return std::nullopt;
     std::vector<std::string> words{"AUTH"};
-    if (!config.username.empty()) words.push_back(config.username);
+    if (!config_.username.empty()) words.push_back(config_.username);
     words.push_back(password);
     auto answer = co_await line.call(words, by);
     if (!answer) co_return not_authenticated(answer.error(), password);
     co_return std::nullopt;
 }
 
-net::awaitable<result<server_facts, redis_error>> greet(redis_pipeline& line, const host_port& at,
-                                                        const redis_config& config, redis_shared& shared,
-                                                        time_limit by) {
-    auto failed = co_await authenticate(line, config, shared, by);
-    if (failed) co_return std::move(*failed);
-    if (config.database != 0) {
-        const std::vector<std::string> select{"SELECT", std::to_string(config.database)};
-        auto selected = co_await line.call(select, by);
+net::awaitable<std::optional<redis_error>> redis_connector::greet(redis_connection& made, time_limit by) {
+    auto failed = co_await authenticate(*made.line, by);
+    if (failed) co_return failed;
+    if (config_.database != 0) {
+        const std::vector<std::string> select{"SELECT", std::to_string(config_.database)};
+        auto selected = co_await made.line->call(select, by);
         if (!selected) co_return in_command("SELECT", selected.error());
     }
     const std::vector<std::string> ask_info{"INFO", "server"};
-    auto info = co_await line.call(ask_info, by);
+    auto info = co_await made.line->call(ask_info, by);
     if (!info) co_return in_command("INFO", info.error());
-    server_facts facts{.run_id = std::string{info_field(text_of(**info), "run_id")}, .nodes = {}};
-    if (!config.sentinel_addresses.empty()) {
+    made.run_id = info_field(text_of(**info), "run_id");
+    if (!config_.sentinel_addresses.empty()) {
         const std::vector<std::string> ask_role{"ROLE"};
-        auto role = co_await line.call(ask_role, by);
+        auto role = co_await made.line->call(ask_role, by);
         if (!role) co_return in_command("ROLE", role.error());
         if (role_in(**role) != "master")
             co_return redis_error{.why = kind::read_only,
                                   .text = "ROLE: the server that the sentinels name is no master"};
     }
-    if (config.cluster) {
+    if (config_.cluster) {
         const std::vector<std::string> ask_slots{"CLUSTER", "SLOTS"};
-        auto slots = co_await line.call(ask_slots, by);
+        auto slots = co_await made.line->call(ask_slots, by);
         if (!slots) co_return in_command("CLUSTER SLOTS", slots.error());
-        facts.nodes = cluster_nodes(**slots, at);
+        auto nodes = cluster_nodes(**slots, made.at);
+        if (!nodes.empty()) route_.learned(std::move(nodes));
     }
-    co_return facts;
+    co_return std::nullopt;
 }
+
+// --- The next server.
 
 const host_port& redis_route::next() const noexcept {
     if (moved_to_) return *moved_to_;
@@ -174,37 +182,16 @@ void redis_route::failed() noexcept {
         ++turn_;
 }
 
-namespace {
-
-using kind = redis_error::kind;
-using clock = monotonic_clock;
-
-/// Leaves time for the other attempts.
-clock::time_point part_of(clock::time_point by, std::size_t parts) {
-    const auto now = clock::now();
-    return now + (by - now) / static_cast<std::ptrdiff_t>(parts);
-}
-
-redis_error at_sentinel(const host_port& at, const redis_error& why) {
-    return {.why = kind::unreachable, .text = "the sentinel at " + at.host + ": " + why.text};
-}
-
-void close(redis_pipeline& line) {
-    line.close({.why = kind::unreachable, .text = "it is not needed any more"});
-}
-
-}  // namespace
-
 net::awaitable<redis_connector::connected> redis_connector::connect_to(const host_port& to, time_limit by) {
-    auto line = co_await dialer_.open(to, by);
+    auto line = co_await open(to, by);
     if (!line) co_return line.error();
-    auto facts = co_await greet(**line, to, config_, shared_, by);
-    if (!facts) {
-        close(**line);
-        co_return facts.error();
+    redis_connection made{.line = std::move(*line), .at = to, .run_id = {}};
+    auto failed = co_await greet(made, by);
+    if (failed) {
+        close(*made.line);
+        co_return std::move(*failed);
     }
-    if (!facts->nodes.empty()) route_.learned(std::move(facts->nodes));
-    co_return redis_connection{.line = std::move(*line), .at = to, .run_id = std::move(facts->run_id)};
+    co_return made;
 }
 
 net::awaitable<redis_connector::connected> redis_connector::connect(time_limit by) {
@@ -224,12 +211,12 @@ void redis_connector::failed() noexcept {
 
 /// A sentinel without a password of its own needs none, or has the server's.
 net::awaitable<result<host_port, redis_error>> redis_connector::ask_sentinel(const host_port& at, time_limit by) {
-    auto line = co_await dialer_.open(at, by);
+    auto line = co_await open(at, by);
     if (!line) co_return line.error();
     const std::vector<std::string> question{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", config_.sentinel_master};
     auto answer = co_await (*line)->call(question, by);
     if (!answer && says(answer.error(), "NOAUTH")) {
-        auto refused = co_await authenticate(**line, config_, shared_, by);
+        auto refused = co_await authenticate(**line, by);
         if (refused) {
             close(**line);
             co_return std::move(*refused);

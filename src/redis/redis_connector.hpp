@@ -20,59 +20,6 @@
 
 namespace seriesgate {
 
-// --- Connections: names, sockets, TLS.
-
-/// Opens one connection at a time. Threads: that of its io_context. Must outlive its operations.
-class redis_dialer {
-    using time_limit = std::chrono::steady_clock::time_point;
-    using endpoints = std::vector<stream_endpoint>;
-
-    net::io_context& io_;
-    const redis_config& config_;
-    redis_shared& shared_;
-    name_resolver resolver_;
-    bool looking_up_ = false;                              // the resolver takes one lookup at a time
-    std::map<std::string, endpoints, std::less<>> known_;  // last addresses of each name
-
-  public:
-    using opened = result<std::shared_ptr<redis_pipeline>, redis_error>;
-
-    redis_dialer(net::io_context& io, const redis_config& config, redis_shared& shared)
-        : io_(io), config_(config), shared_(shared), resolver_(io) {}
-    redis_dialer(const redis_dialer&) = delete;
-    redis_dialer& operator=(const redis_dialer&) = delete;
-
-    /// Tries all addresses of a host, each for a part of the time.
-    /// @param to without a host: the unix socket of the configuration
-    net::awaitable<opened> open(const host_port& to, time_limit by);
-
-  private:
-    net::awaitable<result<endpoints, redis_error>> look_up(const host_port& to, time_limit by);
-    net::awaitable<opened> open_at(const host_port& to, const stream_endpoint& at, time_limit by);
-    void take(const std::string& host, const endpoints& found);
-};
-
-// --- The greeting.
-
-struct server_facts {
-    std::string run_id;            ///< new after each restart; empty if we may not see it
-    std::vector<host_port> nodes;  ///< of its cluster, if one is configured
-};
-
-/// Authenticates, if configured. @return the error, if the server refuses. The arguments must outlive it, also for
-/// greet().
-net::awaitable<std::optional<redis_error>> authenticate(redis_pipeline& line, const redis_config& config,
-                                                        redis_shared& shared, std::chrono::steady_clock::time_point by);
-
-/// Sends AUTH, SELECT and INFO; with sentinels also ROLE, in a cluster CLUSTER SLOTS. So obstacles show before the
-/// first command.
-/// @param at address of the server
-net::awaitable<result<server_facts, redis_error>> greet(redis_pipeline& line, const host_port& at,
-                                                        const redis_config& config, redis_shared& shared,
-                                                        std::chrono::steady_clock::time_point by);
-
-// --- The next server.
-
 /// In a cluster: the node last named for our keys, until it fails; then all known nodes in turn, beginning with the
 /// URL's. Without a cluster: always the URL's.
 class redis_route {
@@ -97,17 +44,21 @@ class redis_route {
 struct redis_connection {
     std::shared_ptr<redis_pipeline> line;  ///< null: no connection
     host_port at;
-    std::string run_id;
+    std::string run_id;  ///< new after each restart; empty if we may not see it
 };
 
 /// Connects to the URL's server, the master that sentinels name, or a node of a cluster. One attempt at a time.
 /// Threads: that of its io_context. Must outlive its operations.
 class redis_connector {
     using time_limit = std::chrono::steady_clock::time_point;
+    using endpoints = std::vector<stream_endpoint>;
 
+    net::io_context& io_;
     const redis_config& config_;
     redis_shared& shared_;
-    redis_dialer dialer_;
+    name_resolver resolver_;
+    bool looking_up_ = false;                              // the resolver takes one lookup at a time
+    std::map<std::string, endpoints, std::less<>> known_;  // last addresses of each name
     redis_route route_;
     std::size_t sentinel_ = 0;
 
@@ -115,7 +66,9 @@ class redis_connector {
     using connected = result<redis_connection, redis_error>;
 
     redis_connector(net::io_context& io, const redis_config& config, redis_shared& shared)
-        : config_(config), shared_(shared), dialer_(io, config, shared), route_({config.host, config.port}) {}
+        : io_(io), config_(config), shared_(shared), resolver_(io), route_({config.host, config.port}) {}
+    redis_connector(const redis_connector&) = delete;
+    redis_connector& operator=(const redis_connector&) = delete;
 
     net::awaitable<connected> connect(time_limit by);
     net::awaitable<connected> connect_to(const host_port& to, time_limit by);
@@ -126,6 +79,20 @@ class redis_connector {
     void moved(const host_port& to) { route_.moved(to); }
 
   private:
+    using opened = result<std::shared_ptr<redis_pipeline>, redis_error>;
+
+    /// Tries all addresses of a host, each for a part of the time.
+    /// @param to without a host: the unix socket of the configuration
+    net::awaitable<opened> open(const host_port& to, time_limit by);
+    net::awaitable<result<endpoints, redis_error>> look_up(const host_port& to, time_limit by);
+    net::awaitable<opened> open_at(const host_port& to, const stream_endpoint& at, time_limit by);
+
+    /// Authenticates, if configured. @return the error, if the server refuses.
+    net::awaitable<std::optional<redis_error>> authenticate(redis_pipeline& line, time_limit by);
+    /// Sends AUTH, SELECT and INFO; with sentinels also ROLE, in a cluster CLUSTER SLOTS. So obstacles show before the
+    /// first command. Fills in the run_id.
+    net::awaitable<std::optional<redis_error>> greet(redis_connection& made, time_limit by);
+
     net::awaitable<result<host_port, redis_error>> find_master(time_limit by);
     net::awaitable<result<host_port, redis_error>> ask_sentinel(const host_port& at, time_limit by);
 };

@@ -57,8 +57,7 @@ struct asking {
         if (!limiter.select(offered, open, {.tenant = tenant, .labels = &labels}))
             throw std::logic_error{"too much work"};
         answers.clear();
-        asked.ask(offered, open, tenant,
-                  knowledge_of(limiter, view, hour_number(open.hour.start), accepts_incumbents, {}));
+        asked.ask(offered, open, tenant, {limiter, view, hour_number(open.hour.start), accepts_incumbents, {}});
         return asked.calls();
     }
 
@@ -96,7 +95,7 @@ struct asking {
     }
     /// Series of the hour before pass at once.
     void enter_eleven() {
-        view.adopt({.hour = hour_number(at(11)), .generation = 1, .keeps_places = true});
+        view.begin("epoch", {.hour = hour_number(at(11)), .generation = 1, .keeps_places = true});
         accepts_incumbents = true;
     }
 };

@@ -380,10 +380,13 @@ class fleet_simulation {
         if (gate_session::accepts(*at.view, now, of.open.hour, grace) && !wrong_.accepts_nothing)
             of.accepting = at.view->accept(hour);
         const bool accepts = static_cast<bool>(of.accepting) || wrong_.accepts_after_told;
-        unasked_knowledge known = knowledge_of(*at.limiter, *at.view, hour, accepts, clocks_of(at).steady);
+        fleet_view never_full;
+        never_full.begin(at.view->epoch(), at.view->windows());
+        never_full.hear_record({}, hour, &fleet_view::budget_counts::before);
+        const fleet_view& view = wrong_.ignores_over_full ? never_full : *at.view;
         of.knew_before = at.view->is_over_full({}, hour) != over_full::unknown;
-        if (wrong_.ignores_over_full) known.is_over_full = [](const shared_budget&) { return over_full::no; };
-        of.asked.ask(of.offered, of.open, tenants_[of.tenant], known);
+        of.asked.ask(of.offered, of.open, tenants_[of.tenant],
+                     {*at.limiter, view, hour, accepts, clocks_of(at).steady});
         of.answers.assign(of.asked.calls().size(), {});
         of.next = 0;
         of.moves = 0;
@@ -623,7 +626,7 @@ class fleet_simulation {
         }
         std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;
         for (const auto& [id, its] : store_.before().counted) counts.emplace_back(id, its.size());
-        at.view->hear_record(counts, store_.hour_number(), fleet_view::record_of::hour_before);
+        at.view->hear_record(counts, store_.hour_number(), &fleet_view::budget_counts::before);
         at.feed->has_downloaded();
     }
 

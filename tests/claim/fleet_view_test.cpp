@@ -90,14 +90,14 @@ TEST_CASE("a gate alone asks all budgets of a series, in the hour and in the day
 
 TEST_CASE("answers that come late change no later hour, and none of another store") {
     view_in_hour gate;
-    gate.view.adopt(open_hour(ten + 1));
+    gate.view.begin("epoch", open_hour(ten + 1));
     gate.view.hear(open_hour(ten));
     CHECK(gate.view.windows().hour == ten + 1);
     open_windows lost = open_hour(ten + 5);
     lost.generation = 2;
     gate.view.hear(lost);
     CHECK(gate.view.windows().hour == ten + 1);
-    gate.view.adopt(lost);
+    gate.view.begin("epoch", lost);
     CHECK(gate.view.windows().hour == ten + 5);
 }
 
@@ -106,7 +106,7 @@ TEST_CASE("which budgets were over-full is known when the feed was read to its e
     gate.hear(shared_limit(7, 100), {.hourly = 101});
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten) == over_full::unknown);
     gate.view.follows_feed(true);
-    gate.view.adopt(open_hour(ten + 1));
+    gate.view.begin("epoch", open_hour(ten + 1));
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::unknown);
     gate.view.follows_feed(true);
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::yes);
@@ -118,11 +118,11 @@ TEST_CASE("which budgets were over-full is known when the feed was read to its e
 TEST_CASE("a gate that missed a part of the hour before reads its record") {
     view_in_hour gate;
     gate.view.follows_feed(false);
-    gate.view.adopt(open_hour(ten + 1));
+    gate.view.begin("epoch", open_hour(ten + 1));
     gate.view.follows_feed(true);
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::unknown);
     const std::vector<std::pair<std::uint64_t, std::uint64_t>> record{{7, 101}};
-    gate.view.hear_record(record, ten + 1, fleet_view::record_of::hour_before);
+    gate.view.hear_record(record, ten + 1, &fleet_view::budget_counts::before);
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::yes);
 }
 

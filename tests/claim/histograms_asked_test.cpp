@@ -33,7 +33,7 @@ struct scene : asking {
         ask_about(sent);
         answer(taken).settle();
         enter_eleven();
-        view.hear_record({}, hour_number(at(11)), fleet_view::record_of::hour_before);
+        view.hear_record({}, hour_number(at(11)), &fleet_view::budget_counts::before);
     }
     /// Of the first series.
     [[nodiscard]] std::uint64_t family() const { return open.families.at(0).fingerprint; }

@@ -23,7 +23,7 @@ struct incumbents_scene : asking {
         add({{"team", "ants"}}, 2, 2);
     }
     void hear_before(const counts_before& counts) {
-        view.hear_record(counts, hour_number(at(11)), fleet_view::record_of::hour_before);
+        view.hear_record(counts, hour_number(at(11)), &fleet_view::budget_counts::before);
     }
     std::span<const store_call> ask() { return asking::ask(at(11)); }
 
@@ -31,11 +31,11 @@ struct incumbents_scene : asking {
     std::vector<decision_outcome> outcomes(const series_decision& each, const budget_in_store& ants = {}) {
         answers.clear();
         answer(each).answers.at(0)->budgets.at(1) = ants;
-        return outcomes_of(tell());
+        return outcomes_of(decide());
     }
     std::vector<decision_outcome> unanswered() {
         answers.clear();
-        return outcomes_of(tell());
+        return outcomes_of(decide());
     }
 
   private:

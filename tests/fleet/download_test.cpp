@@ -239,7 +239,7 @@ TEST_CASE("a download is overtaken by the hour's end and by a loss of data, and 
     }
     SECTION("windows were dropped") {
         ++next.generation;
-        gate.shared.view.adopt(next);
+        gate.shared.view.begin("epoch", next);
         --next.generation;
     }
     SECTION("data was lost") {

@@ -1,5 +1,3 @@
-#include "fleet/fleet_exposition.hpp"
-
 #include <set>
 #include <sstream>
 #include <string>

@@ -12,10 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/gate_script.hpp"
 #include "fleet/shared_store_model.hpp"
 #include "fleet/store_process.hpp"
-#include "fleet/store_script.hpp"
 #include "fleet/store_text.hpp"
 
 namespace seriesgate::testing {
