@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "admin/stats.hpp"
 #include "admin/status_page.hpp"
 #include "admin/text_format.hpp"
 
@@ -91,9 +90,9 @@ net::awaitable<reply> admin_answers::metrics(const http_request& request) {
 }
 
 net::awaitable<reply> admin_answers::stats(const http_request& request) {
-    const auto shown = read_stats_arguments(request.query);
-    if (!shown) co_return rejection(reject_reason::bad_argument, 400, shown.error());
-    const page_key key{.kind = page_kind::stats, .shown = *shown};
+    const auto asked = read_api_question(api_path::stats, request.query, shared_.labels);
+    if (!asked) co_return rejection(reject_reason::bad_argument, 400, asked.error());
+    const page_key key{.kind = page_kind::stats, .asked = *asked};
     co_return co_await page(key, json_type, request.is_head);
 }
 

@@ -1,4 +1,4 @@
-/// /api/v1/...: its arguments and answers.
+/// /api/v1/...: its arguments and answers; the arguments of /stats.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace seriesgate {
 /// labels. @return or the error, one line.
 result<series_labels, std::string> read_series(std::string_view text);
 
-enum class api_path : std::uint8_t { top, findings, refused, explain, suggestions };
+enum class api_path : std::uint8_t { top, findings, refused, explain, suggestions, stats };
 
 /// Equal questions have the same answer.
 struct api_question {
@@ -31,7 +31,7 @@ struct api_question {
     series_event kind = series_event::newly_admitted;
     std::string by = "metric";
     std::optional<std::string> tenant{};  ///< as in the header; nothing: all tenants
-    std::uint64_t shown_max = 0;
+    std::uint64_t shown_max = budget_choice{}.shown_max;
     std::string match{};  ///< a valid selector; empty: every series
     std::string series{};
     std::optional<std::string> name{};  ///< of one of `limits`
@@ -39,7 +39,10 @@ struct api_question {
     bool operator==(const api_question&) const = default;
 };
 
-/// Longest list in an answer, whatever `limit` asks for.
+/// The budgets that /stats or the suggestions are asked for.
+budget_choice choice_of(const api_question& asked);
+
+/// Longest list in an answer of /api/v1, whatever `limit` asks for.
 inline constexpr std::uint64_t api_shown_max = 1'000;
 
 /// Reads each argument of the path, at most once, and rejects others.

@@ -31,6 +31,13 @@ std::string read_limit(std::string_view value, std::span<const std::string>, api
     return fmt::format("limit: expected a whole number up to {}", api_shown_max);
 }
 
+std::string read_any_limit(std::string_view value, std::span<const std::string>, api_question& into) {
+    const auto number = whole_number<std::uint64_t>(value);
+    if (!number) return "limit: expected a whole number, how many entries each list may have";
+    into.shown_max = *number;
+    return {};
+}
+
 std::string read_window(std::string_view value, std::span<const std::string>, api_question& into) {
     if (value != "hourly" && value != "daily") return "window: expected hourly or daily";
     into.window = value == "hourly" ? cardinality_window::hourly : cardinality_window::daily;
@@ -100,6 +107,8 @@ std::vector<argument> arguments_of(api_path path) {
             return {{"series", read_asked_series}, {"tenant", read_tenant}};
         case api_path::suggestions:
             return {{"tenant", read_tenant}, {"name", read_name}, {"limit", read_limit}};
+        case api_path::stats:
+            return {{"limit", read_any_limit}, {"tenant", read_tenant}, {"name", read_name}};
         case api_path::refused:
             break;
     }
@@ -107,14 +116,18 @@ std::vector<argument> arguments_of(api_path path) {
 }
 
 std::uint64_t usually_shown(api_path path) {
+    if (path == api_path::stats) return budget_choice{}.shown_max;
     if (path == api_path::suggestions) return suggestions_shown;
     return path == api_path::refused ? refused_shown : top_shown;
 }
 
-std::string fault(std::string_view what, const std::vector<argument>& possible) {
+std::string fault(std::string_view what, api_path path) {
+    constexpr std::string_view each_once = "each once at most and percent-encoded";
+    if (path == api_path::stats)
+        return fmt::format("{}; /stats takes limit=N, tenant=NAME and name=NAME of a limit, {}", what, each_once);
     std::vector<std::string_view> names;
-    for (const argument& each : possible) names.push_back(each.name);
-    return fmt::format("{}; possible are {}, each once at most and percent-encoded", what, fmt::join(names, ", "));
+    for (const argument& each : arguments_of(path)) names.push_back(each.name);
+    return fmt::format("{}; possible are {}, {}", what, fmt::join(names, ", "), each_once);
 }
 
 }  // namespace
@@ -133,12 +146,17 @@ result<series_labels, std::string> read_series(std::string_view text) {
     return made;
 }
 
+budget_choice choice_of(const api_question& asked) {
+    budget_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
+    if (asked.tenant) choice.tenant = readable(*asked.tenant);
+    return choice;
+}
+
 result<api_question, std::string> read_api_question(api_path path, std::string_view query,
                                                     std::span<const std::string> labels) {
     const std::vector<argument> possible = arguments_of(path);
     const auto arguments = read_arguments(query);
-    if (!arguments)
-        return fault("the query has a ';', a '#', or a '%' without two hexadecimal digits behind it", possible);
+    if (!arguments) return fault("the query has a ';', a '#', or a '%' without two hexadecimal digits behind it", path);
     api_question asked{.path = path, .shown_max = usually_shown(path)};
     std::set<std::string_view> seen;
     for (const query_argument& each : *arguments) {
@@ -146,13 +164,12 @@ result<api_question, std::string> read_api_question(api_path path, std::string_v
         if (found == possible.end())
             return fault("unknown argument " +
                              seriesgate::quoted(std::string_view{each.name}.substr(0, argument_name_shown_bytes_max)),
-                         possible);
-        if (!seen.insert(each.name).second) return fault(each.name + ": comes twice", possible);
-        if (const std::string wrong = found->read(each.value, labels, asked); !wrong.empty())
-            return fault(wrong, possible);
+                         path);
+        if (!seen.insert(each.name).second) return fault(each.name + ": comes twice", path);
+        if (const std::string wrong = found->read(each.value, labels, asked); !wrong.empty()) return fault(wrong, path);
     }
     if (path == api_path::explain && asked.series.empty())
-        return fault("series: is required, as in series={__name__=\"up\",job=\"a\"}", possible);
+        return fault("series: is required, as in series={__name__=\"up\",job=\"a\"}", path);
     return asked;
 }
 

@@ -98,11 +98,10 @@ enum class page_kind : std::uint8_t { metrics, stats, status, api };
 
 struct page_key {
     page_kind kind = page_kind::metrics;
-    budget_choice shown{};
-    api_question asked{};
+    api_question asked{};  ///< also the arguments of /stats
 
     /// Whether this is a part of /stats or an API answer, of which there can be any number.
-    [[nodiscard]] bool is_part() const { return kind == page_kind::api || shown != budget_choice{}; }
+    [[nodiscard]] bool is_part() const { return kind == page_kind::api || choice_of(asked) != budget_choice{}; }
     bool operator==(const page_key&) const = default;
 };
 

@@ -71,10 +71,8 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
 }
 
 std::string suggestions_text(const api_question& asked, const page_sources& from) {
-    budget_choice choice{.shown_max = asked.shown_max, .tenant = {}, .limit = asked.name};
-    if (asked.tenant) choice.tenant = readable(*asked.tenant);
     const auto rules = from.limiter.rules();
-    return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice), *rules);
+    return suggestions_json(from.demand.suggest(from.limiter, from.now(), choice_of(asked)), *rules);
 }
 
 std::string findings_text(const api_question& asked, const page_sources& from) {
@@ -98,6 +96,7 @@ std::string api_text(const api_question& asked, const page_sources& from) {
         case api_path::suggestions:
             return suggestions_text(asked, from);
         case api_path::refused:
+        case api_path::stats:
             break;
     }
     return refused_json(from.refused, asked);
@@ -166,7 +165,7 @@ std::string text_of(const page_key& key, const page_sources& from) {
         case page_kind::metrics:
             return metrics_page(from);
         case page_kind::stats:
-            return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), key.shown) + "\n";
+            return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), choice_of(key.asked)) + "\n";
         case page_kind::api:
             return api_text(key.asked, from);
         case page_kind::status:
@@ -190,8 +189,7 @@ page_text find_page(const page_key& key, page_cache& cache, const page_sources& 
 std::size_t bytes_of(const page_key& key) {
     const auto bytes = [](const std::optional<std::string>& text) { return text ? text->capacity() : 0; };
     const api_question& asked = key.asked;
-    return sizeof key + bytes(key.shown.tenant) + bytes(key.shown.limit) + bytes(asked.tenant) + bytes(asked.name) +
-           asked.match.capacity() + asked.series.capacity();
+    return sizeof key + bytes(asked.tenant) + bytes(asked.name) + asked.match.capacity() + asked.series.capacity();
 }
 
 }  // namespace

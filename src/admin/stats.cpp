@@ -6,57 +6,15 @@
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
 #include <iterator>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "admin/limit_metrics.hpp"
 #include "admin/text_format.hpp"
-#include "http/route_table.hpp"
 #include "limit/explain.hpp"
-#include "limit/rules.hpp"
-#include "series/label.hpp"
 
 namespace seriesgate {
 namespace {
-
-constexpr std::string_view possible =
-    "/stats takes limit=N, tenant=NAME and name=NAME of a limit, each once at most and percent-encoded";
-
-std::string take_limit(std::string_view value, budget_choice& into) {
-    const auto number = whole_number<std::uint64_t>(value);
-    if (!number) return "limit: expected a whole number, how many entries each list may have";
-    into.shown_max = *number;
-    return {};
-}
-
-/// The argument is as in the header; budget_name has it readable.
-std::string take_tenant(std::string_view value, budget_choice& into) {
-    if (value.size() > group_key_bytes_max)
-        return "tenant: expected a name of at most " + std::to_string(group_key_bytes_max) + " bytes";
-    into.tenant = readable(value);
-    return {};
-}
-
-std::string take_name(std::string_view value, budget_choice& into) {
-    if (value.empty() || value.size() > limit_name_bytes_max)
-        return "name: expected the name of one of limits, of at most " + std::to_string(limit_name_bytes_max) +
-               " bytes";
-    into.limit = value;
-    return {};
-}
-
-std::string take(const query_argument& argument, budget_choice& into) {
-    if (argument.name == "limit") return take_limit(argument.value, into);
-    if (argument.name == "tenant") return take_tenant(argument.value, into);
-    if (argument.name == "name") return take_name(argument.value, into);
-    return "unknown argument " +
-           seriesgate::quoted(std::string_view{argument.name}.substr(0, argument_name_shown_bytes_max));
-}
-
-std::string fault(std::string_view what) {
-    return std::string{what}.append("; ").append(possible);
-}
 
 namespace json = boost::json;
 
@@ -85,26 +43,24 @@ json::object active_json(const limiter_figures& of) {
     return made;
 }
 
-json::object tenant_json(const budget_figures& budget) {
-    json::object made{{"tenant", budget.name.tenant},
-                      {"mode", to_text(budget.mode)},
-                      {"hourly", to_json(budget.hourly)},
-                      {"daily", to_json(budget.daily)}};
-    if (budget.active) made["active"] = to_json(*budget.active);
-    if (budget.name.overflow) made["note"] = note_on(budget.name);
-    return made;
-}
-
-json::object limit_json(const budget_figures& budget) {
-    json::object made{{"name", budget.name.limit}};
-    if (budget.name.has_tenant) made["tenant"] = budget.name.tenant;
-    made["group"] = group_json(budget.name.group);
+json::object with_windows(json::object made, const budget_figures& budget) {
     made["mode"] = to_text(budget.mode);
     made["hourly"] = to_json(budget.hourly);
     made["daily"] = to_json(budget.daily);
     if (budget.active) made["active"] = to_json(*budget.active);
     if (budget.name.overflow) made["note"] = note_on(budget.name);
     return made;
+}
+
+json::object tenant_json(const budget_figures& budget) {
+    return with_windows({{"tenant", budget.name.tenant}}, budget);
+}
+
+json::object limit_json(const budget_figures& budget) {
+    json::object made{{"name", budget.name.limit}};
+    if (budget.name.has_tenant) made["tenant"] = budget.name.tenant;
+    made["group"] = group_json(budget.name.group);
+    return with_windows(std::move(made), budget);
 }
 
 /// Appends `"names": [...]`, the budgets with most demand first. Serializes each by itself: a tree of all would take
@@ -265,18 +221,6 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
 }
 
 }  // namespace
-
-result<budget_choice, std::string> read_stats_arguments(std::string_view query) {
-    const auto arguments = read_arguments(query);
-    if (!arguments) return fault("the query has a ';', a '#', or a '%' without two hexadecimal digits behind it");
-    budget_choice choice;
-    std::set<std::string_view> seen;
-    for (const query_argument& each : *arguments) {
-        if (const std::string wrong = take(each, choice); !wrong.empty()) return fault(wrong);
-        if (!seen.insert(each.name).second) return fault(each.name + ": comes twice");
-    }
-    return choice;
-}
 
 std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
                        const budget_choice& shown) {

@@ -1,4 +1,4 @@
-/// GET /stats: its arguments and its JSON.
+/// The JSON of GET /stats.
 #pragma once
 
 #include <chrono>
@@ -7,16 +7,9 @@
 
 #include "admin/gate_counts.hpp"
 #include "cardinality/suggestions.hpp"
-#include "core/result.hpp"
 #include "limit/figures.hpp"
 
 namespace seriesgate {
-
-// --- Arguments.
-
-/// Reads `limit=N`, `tenant=NAME` and `name=NAME OF A LIMIT`, each at most once.
-/// @return or the error with the possible arguments, one line. Linear in the bytes; the result is bounded.
-result<budget_choice, std::string> read_stats_arguments(std::string_view query);
 
 struct process_facts {
     std::string_view version;

@@ -25,9 +25,10 @@ struct scene {
 std::string text_of(const page_key& key) {
     constexpr std::array<const char*, 3> kinds{"metrics", "stats", "status"};
     std::string text = kinds.at(static_cast<std::size_t>(key.kind));
-    if (key.shown.shown_max != budget_choice{}.shown_max) text.append(" ").append(std::to_string(key.shown.shown_max));
-    if (key.shown.tenant) text.append(" of ").append(*key.shown.tenant);
-    if (key.shown.limit) text.append(" in ").append(*key.shown.limit);
+    const budget_choice shown = choice_of(key.asked);
+    if (shown.shown_max != budget_choice{}.shown_max) text.append(" ").append(std::to_string(shown.shown_max));
+    if (shown.tenant) text.append(" of ").append(*shown.tenant);
+    if (shown.limit) text.append(" in ").append(*shown.limit);
     return text;
 }
 

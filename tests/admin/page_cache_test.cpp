@@ -10,7 +10,7 @@ namespace seriesgate::testing::page_cache_test {
 namespace {
 
 const page_key whole{.kind = page_kind::stats};
-const page_key cut{.kind = page_kind::stats, .shown = {.shown_max = 5}};
+const page_key cut{.kind = page_kind::stats, .asked = {.shown_max = 5}};
 const auto start = std::chrono::steady_clock::time_point{} + 1h;
 
 page_text text_of(std::size_t bytes) {
@@ -79,7 +79,7 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
     limit_budgets.put(cut, other, start + 11s);
     CHECK(limit_budgets.newest(whole, start + 12s) == second);
     CHECK(limit_budgets.newest(cut, start + 12s) == other);
-    CHECK(limit_budgets.newest({.kind = page_kind::stats, .shown = {.shown_max = 6}}, start + 12s) == nullptr);
+    CHECK(limit_budgets.newest({.kind = page_kind::stats, .asked = {.shown_max = 6}}, start + 12s) == nullptr);
     CHECK(limit_budgets.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
     second = nullptr;
     CHECK(limit_budgets.newest(whole, start + 12s) == first);
@@ -90,11 +90,11 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
 
 TEST_CASE("a part is another page than the whole, and than other parts") {
     CHECK(cut.is_part());
-    const page_key of_tenant{.kind = page_kind::stats, .shown = {.tenant = "5"}};
-    const page_key of_limit{.kind = page_kind::stats, .shown = {.limit = "5"}};
+    const page_key of_tenant{.kind = page_kind::stats, .asked = {.tenant = "5"}};
+    const page_key of_limit{.kind = page_kind::stats, .asked = {.name = "5"}};
     CHECK((of_tenant.is_part() && of_limit.is_part()));
     CHECK((of_tenant != of_limit && of_tenant != cut && of_limit != cut));
-    CHECK(page_key{.kind = page_kind::stats, .shown = {.tenant = ""}}.is_part());
+    CHECK(page_key{.kind = page_kind::stats, .asked = {.tenant = ""}}.is_part());
     CHECK_FALSE(whole.is_part());
     CHECK_FALSE(page_key{.kind = page_kind::metrics}.is_part());
 }
@@ -102,7 +102,7 @@ TEST_CASE("a part is another page than the whole, and than other parts") {
 TEST_CASE("a name that is asked for takes its share of what may be held") {
     page_cache limit_budgets;
     std::vector<page_text> held;
-    const page_key long_name{.kind = page_kind::stats, .shown = {.tenant = std::string(4096, 'x')}};
+    const page_key long_name{.kind = page_kind::stats, .asked = {.tenant = std::string(4096, 'x')}};
     while (limit_budgets.has_room()) {
         REQUIRE(held.size() < 10'000);
         held.push_back(text_of(1));

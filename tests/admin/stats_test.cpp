@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <random>
 
+#include "admin/api.hpp"
 #include "limit/figures.hpp"
 #include "series/label.hpp"
 #include "support/catch.hpp"
@@ -125,17 +126,17 @@ std::string list(std::string_view name, int total, std::initializer_list<std::st
 }
 
 budget_choice read(std::string_view query) {
-    const auto choice = read_stats_arguments(query);
+    const auto asked = read_api_question(api_path::stats, query, {});
     INFO(query);
-    REQUIRE(choice.has_value());
-    return *choice;
+    REQUIRE(asked.has_value());
+    return choice_of(*asked);
 }
 
 std::string fault_of(std::string_view query) {
-    const auto choice = read_stats_arguments(query);
+    const auto asked = read_api_question(api_path::stats, query, {});
     INFO(query);
-    REQUIRE_FALSE(choice.has_value());
-    return choice.error();
+    REQUIRE_FALSE(asked.has_value());
+    return asked.error();
 }
 
 TEST_CASE("stats have the documented keys, in order, and those with the most demand first") {
