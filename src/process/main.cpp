@@ -18,7 +18,6 @@
 #include "process/startup_steps.hpp"
 #include "process/takeover_protocol.hpp"
 #include "suggest/run.hpp"
-#include "top/options.hpp"
 #include "top/run.hpp"
 
 namespace {
@@ -77,9 +76,8 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     return could_not_serve;
 }
 
-/// @param parsed of one of the subcommands.
-template <class CommandLine>
-int run_subcommand(const std::string& name, const CommandLine& parsed) {
+template <class Options>
+int run_subcommand(const std::string& name, const seriesgate::top::parsed_subcommand<Options>& parsed) {
     if (!parsed.error.empty()) return fail(name + ": " + parsed.error);
     if (parsed.print.empty()) return run(parsed.asked);
     fmt::print("{}", parsed.print);

@@ -39,7 +39,9 @@ top::subcommand description() {
             .access = {.agent = "seriesgate-suggest", .answer_limit = answer_limit}};
 }
 
-std::string take_url(const top::subcommand_line& line, options& asked) {
+std::string take_values(const top::subcommand_line& line, options& asked) {
+    if (const auto label = line.values.find("--by"); label != line.values.end())
+        asked.label = label->second == "metric" ? "__name__" : label->second;
     const auto url = line.values.find("--from");
     if (url == line.values.end()) return "--from: needs the store's URL, such as http://127.0.0.1:9090";
     asked.url = url->second;
@@ -94,15 +96,8 @@ std::string fault_of(const store_cardinality& store, const std::string& label) {
 
 }  // namespace
 
-command_line parse_command_line(int argc, const char* const* argv) {
-    top::subcommand_line line = top::parse_subcommand(description(), argc, argv);
-    command_line result{.error = std::move(line.error), .print = std::move(line.print), .asked = {}};
-    if (!result.error.empty() || !result.print.empty()) return result;
-    static_cast<top::client_options&>(result.asked) = std::move(line.access);
-    if (const auto label = line.values.find("--by"); label != line.values.end())
-        result.asked.label = label->second == "metric" ? "__name__" : label->second;
-    result.error = take_url(line, result.asked);
-    return result;
+top::parsed_subcommand<options> parse_command_line(int argc, const char* const* argv) {
+    return top::parse_subcommand(description(), argc, argv, take_values);
 }
 
 int run(const options& asked) {

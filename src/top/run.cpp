@@ -21,12 +21,47 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "config/config_error.hpp"
+#include "config/units.hpp"
 #include "net/async.hpp"
 #include "top/client.hpp"
 #include "top/view.hpp"
 
 namespace seriesgate::top {
 namespace {
+
+constexpr std::chrono::milliseconds interval_min{100};
+constexpr std::chrono::milliseconds interval_max = std::chrono::hours{1};
+
+subcommand description() {
+    return {.name = "top",
+            .purpose =
+                "What a running gate says, live in a terminal: windows, findings, who has the most series, "
+                "budgets, refused series and the upstream.",
+            .footer =
+                "Without a terminal, or with --once, it prints all of it once. The keys: press ? while it runs.\n"
+                "Exit status 1: the gate could not be asked.",
+            .flags = {{"--url", "URL", "of the gate, where it answers people (default http://127.0.0.1:9201)"},
+                      {"--interval", "TIME", "between two questions (default 2s)"},
+                      {"--once", "", "print the figures once, as plain text, and exit"}},
+            .access = {.url = "http://127.0.0.1:9201", .agent = "seriesgate-top"}};
+}
+
+std::string read_interval(const std::string& text, options& into) {
+    const auto read = parse_duration(text);
+    if (!read || *read < interval_min || *read > interval_max)
+        return "--interval: " + in_quotes(text) + " is not a time from 100ms to 1h, such as 2s";
+    into.interval = *read;
+    return "";
+}
+
+std::string take_values(const subcommand_line& line, options& asked) {
+    if (const auto url = line.values.find("--url"); url != line.values.end()) asked.url = url->second;
+    asked.once = line.values.contains("--once");
+    if (auto wrong = parse_gate_url(asked.url, asked.at); !wrong.empty()) return "--url: " + wrong;
+    const auto interval = line.values.find("--interval");
+    return interval == line.values.end() ? "" : read_interval(interval->second, asked);
+}
 
 /// Longest list that a user scrolls through.
 constexpr std::size_t lines_max = 100;
@@ -242,6 +277,10 @@ int report(net::io_context& io, const options& asked, gate_client& gate) {
 }
 
 }  // namespace
+
+parsed_subcommand<options> parse_command_line(int argc, const char* const* argv) {
+    return parse_subcommand(description(), argc, argv, take_values);
+}
 
 bool screen::is_there() {
     const char* const kind = std::getenv("TERM");

@@ -1,14 +1,23 @@
-/// Runs `seriesgate top` in the user's terminal: the live view, or one report.
+/// `seriesgate top`: its command line, and the live view or one report in the user's terminal.
 #pragma once
 
 #include <termios.h>
 
+#include <chrono>
 #include <string>
 
 #include "top/frame.hpp"
-#include "top/options.hpp"
+#include "top/subcommand.hpp"
 
 namespace seriesgate::top {
+
+/// The gate is asked at `admin.listen` if that is set.
+struct options : client_options {
+    std::chrono::milliseconds interval{2000};
+    bool once = false;
+};
+
+parsed_subcommand<options> parse_command_line(int argc, const char* const* argv);
 
 /// Takes the terminal: alternate screen, no cursor, unbuffered keys. The destructor restores it in any case. Threads:
 /// one at a time.

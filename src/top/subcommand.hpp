@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace seriesgate::top {
@@ -58,6 +59,26 @@ struct subcommand_line {
 
 /// @param argv with the subcommand as its first argument
 subcommand_line parse_subcommand(const subcommand& of, int argc, const char* const* argv);
+
+/// One of three cases, as above: `error`, `print`, or `asked` is valid.
+template <class Options>
+struct parsed_subcommand {
+    std::string error;
+    std::string print;
+    Options asked;
+};
+
+/// @param take reads the values of the subcommand's own flags into options with valid access. @return the error.
+template <class Options>
+parsed_subcommand<Options> parse_subcommand(const subcommand& of, int argc, const char* const* argv,
+                                            std::string (*take)(const subcommand_line&, Options&)) {
+    subcommand_line line = parse_subcommand(of, argc, argv);
+    parsed_subcommand<Options> result{.error = std::move(line.error), .print = std::move(line.print), .asked = {}};
+    if (!result.error.empty() || !result.print.empty()) return result;
+    static_cast<client_options&>(result.asked) = std::move(line.access);
+    result.error = take(line, result.asked);
+    return result;
+}
 
 /// Whether the first argument is this subcommand.
 bool is_subcommand(std::string_view name, int argc, const char* const* argv);

@@ -7,7 +7,7 @@ using namespace seriesgate::from_store;
 
 namespace {
 
-command_line parsed(std::vector<const char*> arguments) {
+auto parsed(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), {"seriesgate", "suggest"});
     return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
 }

@@ -1,4 +1,4 @@
-#include "top/options.hpp"
+#include "top/run.hpp"
 
 #include "support/catch.hpp"
 
@@ -6,7 +6,7 @@ using namespace seriesgate::top;
 
 namespace {
 
-command_line parsed(const std::vector<const char*>& arguments) {
+auto parsed(const std::vector<const char*>& arguments) {
     std::vector<const char*> argv{"seriesgate", "top"};
     argv.insert(argv.end(), arguments.begin(), arguments.end());
     CHECK(is_subcommand("top", static_cast<int>(argv.size()), argv.data()));
