@@ -7,18 +7,110 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/log.hpp"
-#include "config/redis_config.hpp"
-#include "config/web_config.hpp"
 #include "core/secret_text.hpp"
 #include "core/sender_address.hpp"
+#include "core/tls_words.hpp"
 #include "limit/rules.hpp"
 
 /// What the process is told to do: plain values, checked once at the start, never changed after.
 /// Every key is described in docs/configuration.md and stands with its default in config/seriesgate.yaml.
 namespace seriesgate {
+
+// --- Where the Valkey or Redis is that gates share their budgets through, and how one gets in.
+
+/// How a store proves who it is, and we to it. Paths of PEM files.
+struct store_tls_config {
+    std::string ca_file;      ///< empty: the system's authorities
+    std::string cert_file;    ///< ours; empty: none
+    std::string key_file;     ///< belongs to cert_file
+    std::string server_name;  ///< that the certificate has to have; empty: the URL's host
+
+    bool operator==(const store_tls_config&) const = default;
+};
+
+struct host_port {
+    std::string host;        ///< IPv4 or IPv6 address (without brackets) or a name
+    std::uint16_t port = 0;  ///< never 0 once it has been read
+
+    bool operator==(const host_port&) const = default;
+};
+
+struct redis_config {
+    std::string host{};         ///< empty with a unix socket, and with sentinels
+    std::uint16_t port = 6379;  ///< with TLS, too
+    std::string unix_path{};    ///< in place of host and port
+    bool tls = false;           ///< rediss://, for sentinels and all nodes of a cluster alike
+    unsigned database = 0;
+    std::string username{};       ///< empty: the server's default user
+    std::string password_file{};  ///< empty: none; a password in a URL would stand in ps and in logs
+    std::string sentinel_master{};
+    std::vector<host_port> sentinel_addresses{};  ///< asked where the master is, in place of the URL's host
+    bool cluster = false;  ///< follow MOVED and ASK; the URL's host is the first node that is asked
+    store_tls_config tls_files{};
+    std::chrono::milliseconds timeout{200};  ///< for the answer to one command
+
+    bool operator==(const redis_config&) const = default;
+};
+
+// --- The web configuration file, in Prometheus' form: who may ask, and by what TLS.
+// Source: prometheus/exporter-toolkit, docs/web-configuration.md.
+
+/// How the listeners speak TLS. Paths are as they are to be opened.
+struct web_tls_config {
+    std::string cert_file;
+    std::string key_file;
+    client_certificates client_auth = client_certificates::none;
+    std::string client_ca_file;  ///< empty unless clients' certificates are verified
+    std::vector<std::string> client_allowed_sans;
+    tls_version version_min = tls_version::v1_2;
+    tls_version version_max = tls_version::v1_3;
+    std::vector<std::string> cipher_suites;  ///< IANA's names, of both versions; empty: OpenSSL's own choice
+    std::vector<std::string> curves;         ///< Go's names, likewise
+    bool server_preference = true;           ///< of cipher suites
+
+    bool operator==(const web_tls_config&) const = default;
+
+    /// Whether a certificate that a client shows proves who it is.
+    [[nodiscard]] bool verifies_clients() const noexcept {
+        return client_auth == client_certificates::verify_if_given ||
+               client_auth == client_certificates::require_and_verify;
+    }
+};
+
+/// A token and the name of who has it. One name may have several, so that one can take another's place.
+struct bearer_token {
+    std::string name;
+    std::string token_file;
+    secret_text token{};  ///< what stands in the file; empty: nobody has it
+
+    bool operator==(const bearer_token&) const = default;
+};
+
+using user_names = std::set<std::string, std::less<>>;
+
+/// The file. As it is by default it asks nothing of anyone.
+struct web_config {
+    std::optional<web_tls_config> tls;
+    std::vector<std::pair<std::string, std::string>> answer_headers;  ///< of every answer
+
+    std::map<std::string, secret_text, std::less<>> basic_auth_users;  ///< name to bcrypt hash
+    std::vector<bearer_token> bearer_tokens;
+    std::optional<user_names> ingestion_users;                ///< who may write; none: whoever is let in
+    std::optional<user_names> admin_users;                    ///< who may use the other endpoints, likewise
+    std::map<std::string, std::string, std::less<>> tenants;  ///< user to the only tenant that it writes for
+    std::set<std::string, std::less<>> auth_excluded_paths;   ///< that anyone may ask for
+
+    bool operator==(const web_config&) const = default;
+
+    /// Whether a request has to bring an Authorization header of ours.
+    [[nodiscard]] bool has_users() const noexcept { return !basic_auth_users.empty() || !bearer_tokens.empty(); }
+};
+
+// --- The configuration.
 
 struct listen_address {
     std::string host = "0.0.0.0";  ///< IPv4 or IPv6 address (without brackets) or a name

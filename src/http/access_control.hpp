@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/web_config.hpp"
+#include "config/config.hpp"
 #include "core/secret_text.hpp"
 #include "core/synchronization.hpp"
 #include "http/passwords.hpp"

@@ -11,9 +11,9 @@
 
 #include "base/clock.hpp"
 #include "base/metrics.hpp"
+#include "config/config.hpp"
 #include "config/config_error.hpp"
 #include "config/load.hpp"
-#include "config/web_config.hpp"
 #include "http/access_control.hpp"
 #include "net/watched_file.hpp"
 
