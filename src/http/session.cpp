@@ -262,7 +262,7 @@ net::awaitable<void> handshakes::shake(sender_connection from, service& then, pr
         if (is_kept) serve_there(std::move(one).release(std::move(read_ahead)), then);
         co_return;
     }
-    one.stream.start_tls(begun_session(context_(), read_ahead));
+    one.stream.start_tls(begun_session(files_->current(), read_ahead));
     auto made = co_await secure(one);
     if (made) serve_there(std::move(*made), then);
 }

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -41,16 +39,14 @@ enum class proxy_header_rule : std::uint8_t {
 /// connection_registry bounds their number, server.handshakeTimeout their duration, header included.
 class handshakes {
   public:
-    using current_context = std::function<std::shared_ptr<const tls_context>()>;
-
     /// @param loop is destroyed first. Its thread needs normal priority, because it takes locks of the serving threads.
-    /// @param context empty: no TLS, only headers.
-    handshakes(net::io_context& loop, http_shared& shared, current_context context)
-        : io_(loop), shared_(shared), context_(std::move(context)) {}
+    /// @param files null: no TLS, only headers.
+    handshakes(net::io_context& loop, http_shared& shared, const tls_files* files)
+        : io_(loop), shared_(shared), files_(files) {}
     handshakes(const handshakes&) = delete;
     handshakes& operator=(const handshakes&) = delete;
 
-    [[nodiscard]] bool has_tls() const noexcept { return context_ != nullptr; }
+    [[nodiscard]] bool has_tls() const noexcept { return files_ != nullptr; }
 
     /// @param from admitted in the stage tls_handshake. @param then serves it afterwards. Threads: any.
     void take(sender_connection from, service& then, proxy_header_rule rule);
@@ -64,7 +60,7 @@ class handshakes {
 
     net::io_context& io_;
     http_shared& shared_;
-    const current_context context_;
+    const tls_files* const files_;
     throttled_logs<handshake_outcome> logs_{};
     throttled_logs<proxy_header_outcome> header_logs_{};
 };

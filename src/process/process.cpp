@@ -1,7 +1,9 @@
 #include "process/process.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -34,6 +36,23 @@ std::optional<fleet_runtime> join_fleet(const config& settings, const hash_key& 
     return std::optional<fleet_runtime>{std::in_place, settings, key, metrics};
 }
 
+constexpr auto ready_poll_interval = 5ms;
+/// A gate that joins a fleet reads the fleet's series; senders wait at most this long.
+constexpr auto catch_up_max = 3s;
+/// A usual lookup of the upstream's name takes less. Senders wait in the service manager's socket.
+constexpr auto activated_wait_max = 1s;
+
+/// @return why the step fails; empty if it does not.
+template <class Step>
+std::string fault_of(Step step) {
+    try {
+        step();
+        return "";
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+}
+
 listening_socket take_or_open(std::optional<listening_socket>& given, const listen_address& where) {
     return given ? std::move(*given) : listen_on(where);
 }
@@ -61,8 +80,12 @@ process::process(const config& settings, const start& how, std::function<load_ou
       shared_(settings, limiter_, key_, metrics_, access_, noted_, warmed_, fleet_ ? &fleet_->shared : nullptr),
       web_(settings.web_config_file, settings.web, access_, metrics_.reload.web_successful),
       reload_(
-          settings, [this, read = std::move(read_again)] { return read_all(read); }, limiter_, web_, metrics_.reload,
-          shared_.admin.in_force),
+          settings,
+          [this, read = std::move(read_again)] {
+              small_files_.ask();  // the reload takes them at once, and logs it
+              return read();
+          },
+          limiter_, web_, metrics_.reload, shared_.admin.in_force),
       figures_(page_figures()),
       kept_({.settings = settings,
              .in = installed_,
@@ -75,10 +98,9 @@ process::process(const config& settings, const start& how, std::function<load_ou
       certificates_(certificates_of(settings, metrics_.http)),
       workers_(make_workers(shared_, settings.server)),
       acceptor_(shared_, serving_thread::role::acceptor),
-      arrivals_(
-          certificates_ || settings.server.proxy_protocol
-              ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http, context_for_senders()}
-              : std::nullopt),
+      arrivals_(certificates_ || settings.server.proxy_protocol
+                    ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http, certificates_.get()}
+                    : std::nullopt),
       senders_({acceptor_.offered, connections_, services_of(workers_), arrivals_ ? &*arrivals_ : nullptr,
                 settings.server.proxy_protocol},
                take_or_open(place_.at.gate, settings.listen), relief_),
@@ -101,11 +123,6 @@ process::process(const config& settings, const start& how, std::function<load_ou
                        shared_.stores);
     prepare_warm_start(how.is_warmed);  // by what this gate knows, before it hears of the others' series
     if (fleet_) fleet_->join(limiter_, key_);
-}
-
-handshakes::current_context process::context_for_senders() const {
-    if (!certificates_) return {};
-    return [this] { return certificates_->current(); };
 }
 
 process::~process() {
@@ -161,11 +178,6 @@ page_sources process::page_figures() {
             .upkeep = [this] { return metrics_.upkeep(installed_.directory != nullptr); }};
 }
 
-load_outcome process::read_all(const std::function<load_outcome()>& read_again) {
-    small_files_.ask();  // the reload takes them at once, and logs it
-    return read_again();
-}
-
 std::vector<file_check> process::file_checks() {
     std::vector<file_check> checks{[this](const file_look& look) { shared_.stores.refresh_files(look); }};
     if (!settings_.web_config_file.empty()) checks.emplace_back([this](const file_look&) { web_.refresh(); });
@@ -214,19 +226,7 @@ void process::start_loops() {
 void process::begin() {
     start_loops();
     net::io_context& control = acceptor();
-    const auto fail = [this](std::string why) {
-        not_taken_ = std::move(why);
-        acceptor().stop();
-    };
-    spawn(control.get_executor(),
-          open({.place = place_,
-                .workers = workers_,
-                .fleet = fleet_ ? &fleet_->shared : nullptr,
-                .life = shared_.http.life,
-                .serves = [this] { open_to_senders(); },
-                .ready = [this] { manager_.started(); },
-                .failed = fail}),
-          "getting ready failed");
+    spawn(control.get_executor(), get_ready(), "getting ready failed");
     const auto lasting = [&control](std::function<net::awaitable<void>()> make, const char* failed) {
         spawn_lasting(control.get_executor(), std::move(make), failed);
     };
@@ -234,6 +234,44 @@ void process::begin() {
     lasting([this] { return manager_.run(); }, "telling the service manager failed");
     lasting([this] { return reload_on_signal(); }, "reloading failed");
     lasting([this] { return drain_on_signal(); }, "draining failed");
+}
+
+/// Serves at once, unless connections can wait in an inherited socket. They wait until the gate is ready: at most a
+/// second for a service manager, in a takeover as long as the running gate allows.
+net::awaitable<void> process::get_ready() {
+    takeover_client* before = place_.before ? &*place_.before : nullptr;  // null once the running gate has died
+    bool serves = before == nullptr && !place_.is_activated;
+    if (serves) open_to_senders();
+    const auto began = monotonic_clock::now();
+    const auto is_ready = [&] {
+        const bool catches_up =
+            fleet_ && fleet_->shared.is_catching_up() && monotonic_clock::now() < began + catch_up_max;
+        return !catches_up && std::ranges::all_of(workers_, [](const auto& each) { return each->ingest->ready(); });
+    };
+    const auto look = [&] {
+        if (before->look()) before = nullptr;
+    };
+    async_timer timer{co_await net::this_coro::executor};
+    std::string fault;
+    while (fault.empty() && !is_ready()) {
+        const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
+        if (before == nullptr && !serves && (is_late || place_.before)) {
+            serves = true;
+            open_to_senders();
+        }
+        timer.expires_after(ready_poll_interval);
+        co_await timer.async_wait(no_throw);
+        if (before != nullptr) fault = fault_of(look);
+    }
+    if (before != nullptr && fault.empty()) fault = fault_of([&] { before->serve(); });
+    if (!fault.empty()) {
+        not_taken_ = std::move(fault);
+        acceptor().stop();
+        co_return;
+    }
+    shared_.http.life.become_ready();
+    if (!serves) open_to_senders();
+    manager_.started();
 }
 
 void process::run() {

@@ -118,12 +118,11 @@ class process {
 
   private:
     void prepare_warm_start(bool is_asked_for);
-    [[nodiscard]] handshakes::current_context context_for_senders() const;
     [[nodiscard]] page_sources page_figures();
-    [[nodiscard]] load_outcome read_all(const std::function<load_outcome()>& read_again);
     [[nodiscard]] std::vector<file_check> file_checks();
     [[nodiscard]] serving_parts parts();
     void start_loops();
+    net::awaitable<void> get_ready();
     void open_to_senders();
     void accept();
     void offer_place();

@@ -7,16 +7,12 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <exception>
 #include <stdexcept>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "config/version.hpp"
 #include "core/text.hpp"
-#include "fleet/fleet_shared.hpp"
-#include "net/async.hpp"
 #include "process/takeover_protocol.hpp"
 #include "series/label.hpp"
 #include "upstream/client.hpp"
@@ -53,34 +49,6 @@ inherited_listeners take_listeners(const config& settings, takeover_client from)
     from.take();
     made.before = std::move(from);
     return made;
-}
-
-using namespace std::chrono_literals;
-
-constexpr auto ready_poll_interval = 5ms;
-/// A gate that joins a fleet reads the fleet's series; senders wait at most this long.
-constexpr auto catch_up_max = 3s;
-/// A usual lookup of the upstream's name takes less. Senders wait in the service manager's socket.
-constexpr auto activated_wait_max = 1s;
-
-/// @return why the running gate does not end; empty if it does.
-std::string take_over_listeners(takeover_client& before) {
-    try {
-        before.serve();
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-}
-
-/// Checks the running gate. @return why it refuses; empty if it waits. Sets `before` to null if it has died.
-std::string look_at(takeover_client*& before) {
-    try {
-        if (before->look()) before = nullptr;
-        return "";
-    } catch (const std::exception& error) {
-        return error.what();
-    }
 }
 
 constexpr std::size_t names_max = 5;
@@ -163,36 +131,6 @@ inherited_listeners find_listeners(const config& settings, bool takes_over) {
     return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),
             .is_activated = is_activated,
             .before = {}};
-}
-
-net::awaitable<void> open(startup_steps steps) {
-    takeover_client* before = steps.place.before ? &*steps.place.before : nullptr;
-    bool serves = before == nullptr && !steps.place.is_activated;
-    if (serves) steps.serves();
-    const auto began = monotonic_clock::now();
-    const auto is_ready = [&] {
-        const bool catches_up =
-            steps.fleet != nullptr && steps.fleet->is_catching_up() && monotonic_clock::now() < began + catch_up_max;
-        return !catches_up &&
-               std::ranges::all_of(steps.workers, [](const auto& each) { return each->ingest->ready(); });
-    };
-    async_timer timer{co_await net::this_coro::executor};
-    std::string fault;
-    while (fault.empty() && !is_ready()) {
-        const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
-        if (before == nullptr && !serves && (is_late || steps.place.before)) {
-            serves = true;
-            steps.serves();
-        }
-        timer.expires_after(ready_poll_interval);
-        co_await timer.async_wait(no_throw);
-        if (before != nullptr) fault = look_at(before);
-    }
-    if (before != nullptr && fault.empty()) fault = take_over_listeners(*before);
-    if (!fault.empty()) co_return steps.failed(std::move(fault));
-    steps.life.become_ready();
-    if (!serves) steps.serves();
-    steps.ready();
 }
 
 bool writes_markers(const config& settings) {

@@ -1,9 +1,8 @@
-/// From the start to readiness: reads the settings, finds the listening sockets, opens the gate to senders, computes
-/// limits of the system, logs the first line.
+/// Steps of the start: reads the settings, finds the listening sockets, computes limits of the system, logs the first
+/// line.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,15 +14,12 @@
 #include "core/result.hpp"
 #include "http/connections.hpp"
 #include "http/http_metrics.hpp"
-#include "net/async.hpp"
 #include "net/tls_context.hpp"
 #include "process/inherited_sockets.hpp"
 #include "process/serving.hpp"
 #include "process/takeover_client.hpp"
 
 namespace seriesgate {
-
-class fleet_shared;
 
 // --- Settings, and the files that they name.
 
@@ -57,22 +53,7 @@ struct inherited_listeners {
 /// @param takes_over whether to take over. If no gate runs, the log says so.
 [[nodiscard]] inherited_listeners find_listeners(const config& settings, bool takes_over);
 
-// --- Readiness.
-
-/// Hooks for open(), called on the acceptor thread.
-struct startup_steps {
-    inherited_listeners& place;
-    const worker_threads& workers;
-    const fleet_shared* fleet;  ///< null: a single gate
-    lifecycle& life;
-    std::function<void()> serves;             ///< starts accepting; no other process accepts any more
-    std::function<void()> ready;              ///< together with /-/ready
-    std::function<void(std::string)> failed;  ///< why the takeover failed; the running gate continues
-};
-
-/// Serves at once, unless connections can wait in an inherited socket. They wait until the gate is ready: at most a
-/// second for a service manager, in a takeover as long as the running gate allows. Spawn it once.
-net::awaitable<void> open(startup_steps steps);
+// --- Bounds of the system, and the first line.
 
 /// Few clients use admin.listen: admins, probes and scrapers.
 inline constexpr connection_bounds admin_bounds{.total = 64, .handshakes = 64};
