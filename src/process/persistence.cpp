@@ -78,7 +78,7 @@ bool state_keeper::save(const pause& between) noexcept {
 }
 
 bool state_keeper::try_save(const pause& between) {
-    if (directory_.hold() == state_directory::holding::renewed) {
+    if (directory_.hold()) {
         log::warn("state.dir was removed or its lock was: made anew, and the state with it");
         if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
     }
@@ -107,41 +107,33 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
     return saved;
 }
 
-observed_keeper::observed_keeper(const state_directory& directory, const hash_key& key, shared_cardinality& noted,
-                                 time_point now, std::function<void()> catch_up)
-    : directory_(directory), file_(directory, key.identity()), noted_(noted), catch_up_(std::move(catch_up)) {
-    const std::string wrong =
-        file_.load([&](state_decoder& in) { return noted.demand.load(in) && noted.tracker.load(in, now); });
+persistence::persistence(sources from) : from_(std::move(from)) {
+    if (!from_.in.directory) return;
+    load_observed();
+    state_.emplace(from_.settings, from_.in, from_.key, from_.limiter, from_.metrics);
+}
+
+void persistence::load_observed() {
+    observed_.emplace(*from_.in.directory, from_.key.identity());
+    const std::string wrong = observed_->load([this, now = from_.now()](state_decoder& in) {
+        return from_.noted.demand.load(in) && from_.noted.tracker.load(in, now);
+    });
     if (!wrong.empty()) log::warn("what was seen before is not loaded", {{"err", wrong}});
 }
 
-void observed_keeper::save() noexcept {
-    saved_ = monotonic_clock::now();
+/// Counts all samples taken so far first. Errors are only logged.
+void persistence::save_observed() noexcept {
+    observed_saved_ = monotonic_clock::now();
     try {
-        catch_up_();
-        file_.save([this](state_encoder& out) {
-            noted_.demand.save(out);
-            noted_.tracker.save(out);
+        from_.noted.noted.catch_up();
+        from_.noted.demand.look(from_.limiter, from_.now());
+        observed_->save([this](state_encoder& out) {
+            from_.noted.demand.save(out);
+            from_.noted.tracker.save(out);
         });
     } catch (const std::exception& error) {
         log::error("what was seen is not saved", {{"err", error.what()}});
     }
-}
-
-void observed_keeper::save_now_and_then() noexcept {
-    if (monotonic_clock::now() - saved_ < observed_interval || !directory_.is_held()) return;
-    save();
-}
-
-persistence::persistence(const sources& from)
-    : in_(from.in), interval_(from.settings.state.interval), is_half_read_(from.is_half_read) {
-    if (!in_.directory) return;
-    observed_.emplace(*in_.directory, from.key, from.noted, from.now(),
-                      [&noted = from.noted, &limiter = from.limiter, now = from.now] {
-                          noted.noted.catch_up();
-                          noted.demand.look(limiter, now());
-                      });
-    state_.emplace(from.settings, in_, from.key, from.limiter, from.metrics);
 }
 
 net::awaitable<void> persistence::run(std::stop_token ending) {
@@ -150,7 +142,7 @@ net::awaitable<void> persistence::run(std::stop_token ending) {
     background_pace pace{std::move(ending)};
     const state_keeper::pause rest = [&pace] { pace.rest(); };
     for (;;) {
-        timer.expires_after(interval_);
+        timer.expires_after(from_.settings.state.interval);
         co_await timer.async_wait(no_throw);
         save_now_and_then(rest);
         rest();
@@ -177,7 +169,7 @@ bool persistence::give_up() {
     if (is_wanted() || !save_all({})) return false;
     const std::scoped_lock quick{belongs_};
     if (is_wanted_) return false;
-    if (in_.directory) in_.directory->give_up();
+    if (from_.in.directory) from_.in.directory->give_up();
     is_given_up_ = true;
     return true;
 }
@@ -199,14 +191,14 @@ void persistence::save_now_and_then(const state_keeper::pause& between) {
     const auto unless_promised = [&] {
         if (is_wanted()) between();
     };
-    if (state_ && !is_half_read_())
+    if (state_ && !from_.is_half_read())
         state_->save_if_changed(unless_promised);  // first: it recreates a missing directory
-    observed_->save_now_and_then();
+    if (monotonic_clock::now() - observed_saved_ >= observed_interval && from_.in.directory->is_held()) save_observed();
 }
 
 bool persistence::save_all(const state_keeper::pause& between) {
-    const bool saved = !state_ || is_half_read_() || state_->save(between);
-    if (observed_) observed_->save();
+    const bool saved = !state_ || from_.is_half_read() || state_->save(between);
+    if (observed_) save_observed();
     return saved;
 }
 
@@ -229,7 +221,7 @@ bool persistence::is_wanted() {
 /// Call it with belongs_ locked. Throws std::runtime_error while another process holds the directory.
 void persistence::get_back() {
     if (!is_given_up_) return;
-    if (in_.directory) in_.directory->take_back();
+    if (from_.in.directory) from_.in.directory->take_back();
     is_given_up_ = false;
 }
 

@@ -118,38 +118,8 @@ struct shared_cardinality {
     }
 };
 
-/// Saves and loads cardinality and demand, with log lines. Threads: one at a time.
-class observed_keeper {
-    const state_directory& directory_;
-    observed_file file_;
-    shared_cardinality& noted_;
-    const std::function<void()> catch_up_;
-    std::chrono::steady_clock::time_point saved_ = monotonic_clock::now();
-
-  public:
-    /// Loads the file `observed`.
-    /// @param catch_up called before each save: counts all samples taken so far.
-    observed_keeper(const state_directory& directory, const hash_key& key, shared_cardinality& noted, time_point now,
-                    std::function<void()> catch_up);
-
-    /// Errors are only logged.
-    void save() noexcept;
-    /// Saves at most once a minute, if this process still holds the directory.
-    void save_now_and_then() noexcept;
-};
-
 /// Saves state and cardinality periodically and at the end. Another process may take over the directory meanwhile.
 class persistence {
-    const instance_identity& in_;
-    const std::chrono::milliseconds interval_;
-    const std::function<bool()> is_half_read_;  // then the limiter's state is not saved
-    std::optional<state_keeper> state_;         // only with a directory
-    std::optional<observed_keeper> observed_;   // the same
-    std::mutex saves_;                          // one save at a time; lock it before belongs_
-    std::mutex belongs_;                        // guards the two below, held only briefly
-    bool is_given_up_ = false;                  // another process may hold the directory
-    bool is_wanted_ = true;                     // false: promised to another process
-
   public:
     struct sources {
         const config& settings;
@@ -159,12 +129,12 @@ class persistence {
         shared_cardinality& noted;
         state_metrics& metrics;
         std::function<time_point()> now;
-        /// A warm start goes on: the next process has to begin it anew.
+        /// A warm start goes on: the next process has to begin it anew, so the limiter's state is not saved.
         std::function<bool()> is_half_read = [] { return false; };
     };
 
     /// Loads both files. What `from` refers to outlives this.
-    explicit persistence(const sources& from);
+    explicit persistence(sources from);
 
     /// Saves periodically at a tenth of a core, at full speed once `ending` is set. Spawn it once, on a loop for disk
     /// work.
@@ -182,12 +152,23 @@ class persistence {
     [[nodiscard]] bool take_back();
 
   private:
+    void load_observed();
+    void save_observed() noexcept;
     void save_now_and_then(const std::function<void()>& between);
     bool save_all(const std::function<void()>& between);
     /// Call it with saves_ locked. Whether this process holds the directory, or has just reclaimed it; logs if not.
     [[nodiscard]] bool may_save();
     [[nodiscard]] bool is_wanted();
     void get_back();
+
+    const sources from_;
+    std::optional<state_keeper> state_;      // only with a directory
+    std::optional<observed_file> observed_;  // the same; cardinality and demand
+    std::chrono::steady_clock::time_point observed_saved_ = monotonic_clock::now();
+    std::mutex saves_;          // one save at a time; lock it before belongs_
+    std::mutex belongs_;        // guards the two below, held only briefly
+    bool is_given_up_ = false;  // another process may hold the directory
+    bool is_wanted_ = true;     // false: promised to another process
 };
 
 }  // namespace seriesgate

@@ -2,12 +2,12 @@
 
 #define XXH_INLINE_ALL
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cerrno>
@@ -72,18 +72,10 @@ void make_directory(const std::filesystem::path& path) {
 
 /// Whether the directory contains nothing but a lock.
 bool is_empty(int directory) {
-    // Another descriptor, because closedir() closes it.
-    const int opened = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries{opened < 0 ? nullptr : ::fdopendir(opened), ::closedir};
-    if (!entries) {
-        if (opened >= 0) ::close(opened);
-        return false;
-    }
-    while (const dirent* entry = ::readdir(entries.get())) {
-        const std::string_view name{static_cast<const char*>(entry->d_name)};
-        if (name != "." && name != ".." && name != lock_name) return false;
-    }
-    return true;
+    std::error_code error;
+    const std::filesystem::directory_iterator entries{"/proc/self/fd/" + std::to_string(directory), error};
+    return !error && std::all_of(begin(entries), end(entries),
+                                 [](const auto& each) { return each.path().filename() == lock_name; });
 }
 
 /// Removes its file at the end, unless it was renamed.
@@ -176,10 +168,10 @@ bool state_directory::is_held() const noexcept {
            ::fstatat(directory_.get(), lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 && same_file(ours, there);
 }
 
-state_directory::holding state_directory::hold() {
-    if (is_held()) return holding::kept;
+bool state_directory::hold() {
+    if (is_held()) return false;
     take();
-    return holding::renewed;
+    return true;
 }
 
 std::optional<descriptor> state_directory::open(std::string_view name) const {

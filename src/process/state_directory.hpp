@@ -52,14 +52,11 @@ class state_directory {
     /// Creates the directory if missing, and locks it.
     explicit state_directory(std::filesystem::path path);
 
-    enum class holding : std::uint8_t {
-        kept,
-        renewed,  ///< directory or lock was gone: recreated, but the old content is lost
-    };
     /// Whether the path still leads to the locked directory and lock.
     [[nodiscard]] bool is_held() const noexcept;
     /// Call it before writing. Throws if another process has locked the path, or another non-empty directory is there.
-    [[nodiscard]] holding hold();
+    /// @return whether directory or lock was gone: both are recreated, but the old content is lost.
+    [[nodiscard]] bool hold();
 
     /// Releases the lock. No writes until take_back().
     void give_up() noexcept { lock_ = {}; }
