@@ -9,7 +9,6 @@
 #include <string>
 
 #include "config/version.hpp"
-#include "net/event_loop.hpp"
 #include "process/startup_steps.hpp"
 
 namespace seriesgate {
@@ -35,10 +34,10 @@ void require_joinable(const std::string& refused) {
 }  // namespace
 
 fleet_runtime::fleet_runtime(const config& settings, const hash_key& key, fleet_metrics& metrics)
-    : shared(settings.shared, identity_of(settings, key), metrics), self_(io_, shared) {
-    thread_ = std::jthread{[this] { run_handlers(io_); }};
+    : shared(settings.shared, identity_of(settings, key), metrics), self_(loop_.context(), shared) {
+    loop_.start(start_thread, "fleet");
     try {
-        require_joinable(net::co_spawn(io_, self_.greet(), net::use_future).get());
+        require_joinable(net::co_spawn(loop_.context(), self_.greet(), net::use_future).get());
     } catch (...) {
         stop();
         throw;
@@ -46,21 +45,18 @@ fleet_runtime::fleet_runtime(const config& settings, const hash_key& key, fleet_
 }
 
 void fleet_runtime::join(series_limiter& limiter, const hash_key& key) {
-    require_joinable(net::co_spawn(io_, self_.join(limiter, key), net::use_future).get());
-    feed_.emplace(io_, shared, limiter);
-    const auto go_on = [this](auto make, const char* failed) { spawn_lasting(io_.get_executor(), make, failed); };
+    require_joinable(net::co_spawn(loop_.context(), self_.join(limiter, key), net::use_future).get());
+    feed_.emplace(loop_.context(), shared, limiter);
+    const auto go_on = [this](auto make, const char* failed) {
+        spawn_lasting(loop_.context().get_executor(), make, failed);
+    };
     go_on([this] { return self_.keep(); }, "keeping the place in the fleet failed");
     go_on([this] { return self_.tell(); }, "telling the shared store failed");
     go_on([this] { return feed_->run(); }, "reading what other gates take failed");
 }
 
-void fleet_runtime::stop() {
-    io_.stop();
-    if (thread_.joinable()) thread_.join();
-}
-
 void fleet_runtime::leave(bool for_good) {
-    net::co_spawn(io_, self_.leave(for_good), net::use_future).wait_for(fleet_leave_limit);
+    net::co_spawn(loop_.context(), self_.leave(for_good), net::use_future).wait_for(fleet_leave_limit);
 }
 
 }  // namespace seriesgate

@@ -1,15 +1,13 @@
 /// Membership of this gate in a fleet, on its own thread.
 #pragma once
 
-#include <boost/asio/executor_work_guard.hpp>
 #include <optional>
-#include <thread>
 
 #include "config/config.hpp"
 #include "fleet/feed.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "fleet/membership.hpp"
-#include "net/async.hpp"
+#include "net/event_loop.hpp"
 #include "series/fingerprint.hpp"
 
 namespace seriesgate {
@@ -20,11 +18,9 @@ class fleet_runtime {
     fleet_shared shared;
 
   private:
-    net::io_context io_;
-    net::executor_work_guard<net::io_context::executor_type> goes_on_{io_.get_executor()};
+    event_loop loop_;  // a connection stays on one thread
     membership self_;
     std::optional<feed> feed_;
-    std::jthread thread_;  // runs io_: a connection stays on one thread
 
   public:
     /// Looks whether the shared store can hold counts. Throws std::runtime_error with one readable line if this gate
@@ -37,7 +33,7 @@ class fleet_runtime {
     /// Joins, and stays a member until stop(). Throws as the constructor.
     /// @param limiter of the scope fleet, with what the gate knows from before; outlives that.
     void join(series_limiter& limiter, const hash_key& key);
-    void stop();
+    void stop() noexcept { loop_.stop(); }
 
     /// Call it without requests, while this runs. Tells of what has passed, so that the store keeps no places for this
     /// gate. Waits at most a second. @param for_good no other process takes over.
