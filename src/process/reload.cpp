@@ -136,10 +136,9 @@ reload_outcome reloader::take_over() {
     // Everything that can fail comes first.
     reload_differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
                              .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
-    if (is_same_file) {
-        for (const std::string& each : web_.changes(loaded.value.web)) found.made.push_back("web.config.file: " + each);
-        if (web_.waits_for_restart(loaded.value.web)) found.at_restart.push_back("web.config.file: tls_server_config");
-    }
+    if (is_same_file)
+        for (const std::string& each : web_.differences_to(loaded.value.web))
+            (each == web_tls_key ? found.at_restart : found.made).push_back("web.config.file: " + each);
     reload_outcome outcome{.ok = true, .text = answer_of(found) + warnings_in(loaded)};
     config next = in_force_;
     next.rules = std::move(loaded.value.rules);

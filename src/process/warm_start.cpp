@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "config/units.hpp"
+#include "core/text.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
@@ -49,20 +50,13 @@ constexpr auto told_interval = 20ms;
 constexpr std::string_view query_path = "/api/v1/query";
 constexpr std::string_view names_path = "/api/v1/label/__name__/values";
 
-bool is_plain(std::string_view name) {
-    const auto is_letter = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    return !name.empty() && !(name.front() >= '0' && name.front() <= '9') && std::ranges::all_of(name, is_letter);
-}
-
 /// Matchers in PromQL. The name is written as a matcher too, for stores that know no quoted names.
 std::string promql_of(const selector& from) {
     constexpr std::string_view operators[] = {"=", "!=", "=~", "!~"};
     std::string text;
     for (const label_matcher& each : from.matchers()) {
         if (!text.empty()) text += ',';
-        text += is_plain(each.name) ? each.name : seriesgate::quoted(each.name);
+        text += is_identifier(each.name) ? each.name : seriesgate::quoted(each.name);
         text += operators[static_cast<std::size_t>(each.op)];
         text += seriesgate::quoted(each.value);
     }

@@ -91,7 +91,7 @@ std::vector<config_error> mistakes_until_restart(const web_config& before, const
                  .message = "says nothing, and the one in force does: a restart is needed to ask nothing of anyone"}};
     if (before.tls == after.tls || differences(before, after).empty()) return {};
     return {{.where = file,
-             .key = "tls_server_config",
+             .key = std::string{web_tls_key},
              .message = "is not the one that is running: a restart is needed first, nothing of the file is taken"}};
 }
 
@@ -123,14 +123,11 @@ std::vector<config_error> web_access::mistakes_in(const web_config& next) {
     return mistakes_until_restart(in_force_, next, file_);
 }
 
-std::vector<std::string> web_access::changes(const web_config& next) {
+std::vector<std::string> web_access::differences_to(const web_config& next) {
     const std::scoped_lock lock{guard_};
-    return differences(in_force_, next);
-}
-
-bool web_access::waits_for_restart(const web_config& next) {
-    const std::scoped_lock lock{guard_};
-    return in_force_.tls != next.tls;
+    auto found = differences(in_force_, next);
+    if (in_force_.tls != next.tls) found.emplace_back(web_tls_key);
+    return found;
 }
 
 void web_access::take_over(const web_config& next) {
@@ -168,7 +165,7 @@ std::vector<config_error> web_access::hindrances(const web_config& next) const {
     auto found = mistakes_until_restart(in_force_, next, file_);
     if (found.empty() && in_force_.tls != next.tls)
         found.push_back({.where = file_,
-                         .key = "tls_server_config",
+                         .key = std::string{web_tls_key},
                          .message = "is not the one that is running: a restart is needed"});
     if (found.empty()) found = less_protected(in_force_, next, file_);
     return found;

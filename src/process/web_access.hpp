@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -61,6 +62,8 @@ std::vector<config_error> mistakes_until_restart(const web_config& before, const
 /// Each protection of `before` that `after` lacks, as a mistake. The removal of a user with the user's rights is none.
 std::vector<config_error> less_protected(const web_config& before, const web_config& after, const std::string& file);
 
+inline constexpr std::string_view web_tls_key = "tls_server_config";
+
 /// Per file; the answer to POST /-/reload has all.
 inline constexpr std::size_t logged_mistakes_max = 10;
 
@@ -91,9 +94,8 @@ class web_access {
     /// Why a reload must not apply this.
     [[nodiscard]] std::vector<config_error> mistakes_in(const web_config& next);
 
-    [[nodiscard]] std::vector<std::string> changes(const web_config& next);
-
-    [[nodiscard]] bool waits_for_restart(const web_config& next);
+    /// The keys that differ; web_tls_key waits for a restart.
+    [[nodiscard]] std::vector<std::string> differences_to(const web_config& next);
 
     /// Applies a reload, except TLS. Throws std::bad_alloc; then nothing has changed.
     void take_over(const web_config& next);

@@ -106,7 +106,7 @@ TEST_CASE("a token whose file is gone or empty is refused, and the rest is taken
     CHECK(at.asks());
     CHECK_FALSE(at.knows_token());
     CHECK(at.control.decide({.path = "/", .authorization = "Bearer"}).is == access_verdict::unauthenticated);
-    CHECK(at.web.changes(load_web_config(at.file, bad_tokens::are_refused).value).empty());
+    CHECK(at.web.differences_to(load_web_config(at.file, bad_tokens::are_refused).value).empty());
     CHECK(at.successful.value() == 0);
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("what asks less of senders is not taken without being told to") {
     at.commit();
     write_file(at.file, after);
     at.commit();
-    CHECK(at.web.changes(at.running).empty());
+    CHECK(at.web.differences_to(at.running).empty());
     CHECK(at.successful.value() == 0);
     write_file(at.file, before);
     at.commit();
@@ -191,13 +191,12 @@ TEST_CASE("nothing is taken of a file with another TLS, and it is not forgotten 
     only_tls.tls->version_min = tls_version::v1_3;
     CHECK(at.web.mistakes_in(only_tls).empty());
     for (int i = 0; i < 2; ++i) {
-        CHECK(at.web.waits_for_restart(only_tls));
-        CHECK(at.web.changes(only_tls).empty());
+        CHECK(at.web.differences_to(only_tls) == std::vector<std::string>{"tls_server_config"});
         at.web.take_over(only_tls);
     }
     CHECK(at.asks());
     at.web.take_over(other);  // if it was without mistakes until something else changed
-    CHECK(at.web.waits_for_restart(other));
+    CHECK(at.web.differences_to(other) == std::vector<std::string>{"tls_server_config"});
 }
 
 TEST_CASE("what comes out of a pipe is no web configuration") {
@@ -213,11 +212,11 @@ TEST_CASE("what comes out of a pipe is no web configuration") {
 TEST_CASE("what differs is told by its keys") {
     scene at;
     const auto next = load_web_config_text(both("auth_excluded_paths: [/health]\n", alice), "web.yml");
-    CHECK(at.web.changes(next.value) == std::vector<std::string>{"basic_auth_users", "auth_excluded_paths"});
+    CHECK(at.web.differences_to(next.value) == std::vector<std::string>{"basic_auth_users", "auth_excluded_paths"});
     CHECK_FALSE(at.asks());
     at.web.take_over(next.value);
     CHECK(at.asks());
-    CHECK(at.web.changes(next.value).empty());
+    CHECK(at.web.differences_to(next.value).empty());
 }
 
 }  // namespace
