@@ -59,15 +59,15 @@ class tls_tickets {
     [[nodiscard]] ssl_session_ptr take(const std::string& name);
 };
 
-// --- The state of a tls_context.
+// --- The settings of one side.
 
-struct openssl_context {
+struct tls_context {
     tls_role role;
     client_certificates clients;
     std::vector<std::string> client_names;
     std::string subject;
     std::optional<std::chrono::system_clock::time_point> not_after;
-    tls_tickets tickets;  // of a client
+    mutable tls_tickets tickets;  // of a client
     ssl_context_ptr ssl;
 
     [[nodiscard]] bool verifies_clients() const noexcept {

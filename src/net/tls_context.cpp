@@ -1,8 +1,11 @@
 #include "net/tls_context.hpp"
 
+#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <new>
@@ -61,7 +64,7 @@ std::optional<std::chrono::system_clock::time_point> time_of(const ASN1_TIME* fr
     return std::chrono::system_clock::from_time_t(::timegm(&parts));
 }
 
-fault use_certificate(openssl_context& of, const tls_settings& settings) {
+fault use_certificate(tls_context& of, const tls_settings& settings) {
     if (settings.certificates.empty() && settings.key.empty() && settings.role == tls_role::client) return {};
     auto chain = certificates_in(settings.certificates);
     if (!chain) return "certificate: " + chain.error();
@@ -81,7 +84,7 @@ fault use_certificate(openssl_context& of, const tls_settings& settings) {
     return {};
 }
 
-fault trust(openssl_context& of, const tls_settings& settings) {
+fault trust(tls_context& of, const tls_settings& settings) {
     SSL_CTX* const ssl = of.ssl.get();
     if (settings.authorities.empty()) {
         if (of.verifies_clients()) return "client certificates are to be verified, but no authority is given";
@@ -104,7 +107,7 @@ fault trust(openssl_context& of, const tls_settings& settings) {
 int keep_session(SSL* of, SSL_SESSION* session) {
     ssl_session_ptr kept{session};
     const auto& name = *static_cast<const std::string*>(SSL_get_app_data(of));
-    auto& shared = *static_cast<openssl_context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(of)));
+    auto& shared = *static_cast<tls_context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(of)));
     try {
         shared.tickets.give(name, std::move(kept));
     } catch (const std::bad_alloc&) {
@@ -121,13 +124,13 @@ int accept_named(int verified, X509_STORE_CTX* checked) {
     if (verified != 1 || X509_STORE_CTX_get_error_depth(checked) != 0) return verified;
     const void* const ssl = X509_STORE_CTX_get_ex_data(checked, SSL_get_ex_data_X509_STORE_CTX_idx());
     const SSL_CTX* const context = SSL_get_SSL_CTX(static_cast<const SSL*>(ssl));
-    const auto& of = *static_cast<const openssl_context*>(SSL_CTX_get_app_data(context));
+    const auto& of = *static_cast<const tls_context*>(SSL_CTX_get_app_data(context));
     if (has_any_name(X509_STORE_CTX_get_current_cert(checked), of.client_names)) return 1;
     X509_STORE_CTX_set_error(checked, X509_V_ERR_APPLICATION_VERIFICATION);
     return 0;
 }
 
-fault ask_clients(openssl_context& of) {
+fault ask_clients(tls_context& of) {
     if (!of.client_names.empty() && !of.verifies_clients())
         return "names of clients are allowed, but no client certificate is verified";
     SSL_CTX* const ssl = of.ssl.get();
@@ -183,21 +186,18 @@ fault set_cipher_suites(SSL_CTX* ssl, const std::vector<std::string>& names) {
 }
 
 fault set_curves(SSL_CTX* ssl, const std::vector<std::string>& names) {
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> known{
-        {{"CurveP256", "P-256"}, {"CurveP384", "P-384"}, {"CurveP521", "P-521"}, {"X25519", "X25519"}}};
+    constexpr std::array<std::string_view, 4> known{"CurveP256", "CurveP384", "CurveP521", "X25519"};
     if (names.empty()) return {};
     std::string list;
     for (const std::string& each : names) {
-        const auto* found = known.begin();
-        while (found != known.end() && found->first != each) ++found;
-        if (found == known.end()) return "curves: unknown name \"" + each + "\"";
-        add_to(list, found->second);
+        if (std::ranges::find(known, each) == known.end()) return "curves: unknown name \"" + each + "\"";
+        add_to(list, each == "X25519" ? each : "P-" + each.substr(std::string_view{"CurveP"}.size()));
     }
     if (SSL_CTX_set1_groups_list(ssl, list.c_str()) != 1) return "curves: " + take_openssl_error();
     return {};
 }
 
-fault set_language(openssl_context& of, const tls_settings& settings) {
+fault set_language(tls_context& of, const tls_settings& settings) {
     SSL_CTX* const ssl = of.ssl.get();
     if (settings.newest < settings.oldest) return "the newest version is older than the oldest";
     SSL_CTX_set_min_proto_version(ssl, number_of(settings.oldest));
@@ -218,7 +218,7 @@ fault set_language(openssl_context& of, const tls_settings& settings) {
     return set_curves(ssl, settings.curves);
 }
 
-fault set_up(openssl_context& of, const tls_settings& settings) {
+fault set_up(tls_context& of, const tls_settings& settings) {
     const int server_is = settings.any_server ? SSL_VERIFY_NONE : SSL_VERIFY_PEER;
     if (of.role == tls_role::client) SSL_CTX_set_verify(of.ssl.get(), server_is, nullptr);
     SSL_CTX_set_app_data(of.ssl.get(), &of);
@@ -237,11 +237,7 @@ constexpr auto expiry_interval = 24h;
 /// "2026-01-01T10:00:00Z"; empty for nothing.
 std::string text_of(std::optional<clock::time_point> moment) {
     if (!moment) return {};
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(*moment);
-    std::tm parts{};
-    char text[32];
-    ::gmtime_r(&seconds, &parts);
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(*moment)));
 }
 
 /// Replaces the setting's name by the file's path: the user knows files, not our names.
@@ -252,26 +248,24 @@ std::string with_path(std::string_view part, std::string_view told, const std::s
 
 }  // namespace
 
-tls_context::tls_context(std::unique_ptr<openssl_context> made) noexcept : state_(std::move(made)) {}
-tls_context::~tls_context() = default;
-
-const std::string& tls_context::subject() const noexcept {
-    return state_->subject;
+const std::string& subject_of(const tls_context& from) noexcept {
+    return from.subject;
 }
-std::optional<std::chrono::system_clock::time_point> tls_context::not_after() const noexcept {
-    return state_->not_after;
+
+std::optional<std::chrono::system_clock::time_point> not_after_of(const tls_context& from) noexcept {
+    return from.not_after;
 }
 
 result<std::shared_ptr<const tls_context>, std::string> make_tls_context(const tls_settings& settings) {
     ERR_clear_error();
-    auto made = std::make_unique<openssl_context>();
+    auto made = std::make_shared<tls_context>();
     made->role = settings.role;
     made->clients = settings.role == tls_role::server ? settings.clients : client_certificates::none;
     made->client_names = settings.client_names;
     made->ssl.reset(SSL_CTX_new(settings.role == tls_role::server ? TLS_server_method() : TLS_client_method()));
     if (!made->ssl) return take_openssl_error();
     if (fault bad = set_up(*made, settings)) return *std::move(bad);
-    return std::shared_ptr<const tls_context>{std::make_shared<tls_context>(std::move(made))};
+    return std::shared_ptr<const tls_context>{std::move(made)};
 }
 
 tls_files::tls_files(no_context_yet, tls_settings settings, const tls_file_names& names)
@@ -336,8 +330,8 @@ void tls_files::take(std::shared_ptr<const tls_context> made) {
     fault_.clear();
     fault_told_ = false;
     expiry_told_ = {};
-    log::info("TLS files taken", {{"certificate", made->subject()},
-                                  {"not_after", text_of(made->not_after())},
+    log::info("TLS files taken", {{"certificate", made->subject},
+                                  {"not_after", text_of(made->not_after)},
                                   {"file", certificates_.path().empty() ? authorities_.path() : certificates_.path()}});
     untaken_ = false;
     const std::scoped_lock held{lock_};
@@ -356,11 +350,11 @@ void tls_files::warn_of(std::string fault) {
 
 void tls_files::warn_of_expiry(clock::time_point now) {
     const auto context = current();
-    const auto ends = context->not_after();
+    const auto ends = context->not_after;
     if (!ends || *ends - now > expiry_is_near || now - expiry_told_ < expiry_interval) return;
     expiry_told_ = now;
     log::warn("a TLS certificate expires soon, or has",
-              {{"certificate", context->subject()}, {"not_after", text_of(ends)}, {"file", certificates_.path()}});
+              {{"certificate", context->subject}, {"not_after", text_of(ends)}, {"file", certificates_.path()}});
 }
 
 }  // namespace seriesgate

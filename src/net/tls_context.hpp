@@ -38,26 +38,13 @@ struct tls_settings {
     bool server_preference = true;      ///< the server's order of cipher suites wins
 };
 
-struct openssl_context;  // see net/openssl.hpp
-
 /// Made once for many connections. Session tickets end with it. Clients that must show a certificate get none, so each
 /// connection proves the certificate again. Threads: any.
-class tls_context {
-  public:
-    explicit tls_context(std::unique_ptr<openssl_context> made) noexcept;
-    tls_context(const tls_context&) = delete;
-    tls_context& operator=(const tls_context&) = delete;
-    ~tls_context();
+struct tls_context;  // see net/openssl.hpp
 
-    /// Subject and end of our own certificate; empty and nothing without one. It may have expired: the peer decides.
-    [[nodiscard]] const std::string& subject() const noexcept;
-    [[nodiscard]] std::optional<std::chrono::system_clock::time_point> not_after() const noexcept;
-
-    [[nodiscard]] openssl_context& own() const noexcept { return *state_; }
-
-  private:
-    std::unique_ptr<openssl_context> state_;
-};
+/// Subject and end of our own certificate; empty and nothing without one. It may have expired: the peer decides.
+[[nodiscard]] const std::string& subject_of(const tls_context& from) noexcept;
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> not_after_of(const tls_context& from) noexcept;
 
 /// @return the error: it names the wrong setting without its content.
 [[nodiscard]] result<std::shared_ptr<const tls_context>, std::string> make_tls_context(const tls_settings& settings);

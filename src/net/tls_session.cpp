@@ -192,7 +192,7 @@ tls_session::tls_session(std::shared_ptr<const tls_context> context, const std::
     : state_(std::make_unique<state>()) {
     state_->context = std::move(context);
     state_->peer_name = peer_name;
-    openssl_context& shared = state_->context->own();
+    const tls_context& shared = *state_->context;
     state_->ssl.reset(SSL_new(shared.ssl.get()));
     if (!state_->ssl) throw std::bad_alloc{};
     BIO* const both = make_bio(*state_).release();
@@ -313,27 +313,16 @@ void tls_session::cut_off() {
     fail(*state_, is_established() ? "cut off" : "the peer closed the connection during the handshake");
 }
 
-tls_version tls_session::version() const noexcept {
-    return SSL_version(state_->ssl.get()) == TLS1_3_VERSION ? tls_version::v1_3 : tls_version::v1_2;
-}
-
-std::string_view tls_session::protocol() const noexcept {
-    const unsigned char* name = nullptr;
-    unsigned size = 0;
-    SSL_get0_alpn_selected(state_->ssl.get(), &name, &size);
-    return {reinterpret_cast<const char*>(name), size};
-}
-
 std::string tls_session::peer_identity() const {
-    const openssl_context& shared = state_->context->own();
+    const tls_context& shared = *state_->context;
     if (shared.role == tls_role::server && !shared.verifies_clients()) return {};
     const certificate_ptr shown{SSL_get1_peer_certificate(state_->ssl.get())};
     if (!shown || SSL_get_verify_result(state_->ssl.get()) != X509_V_OK) return {};
     return name_in(shown.get());
 }
 
-bool tls_session::is_resumed() const noexcept {
-    return SSL_session_reused(state_->ssl.get()) != 0;
+ssl_st* tls_session::native() const noexcept {
+    return state_->ssl.get();
 }
 
 error_code make_error_code(tls_error from) noexcept {

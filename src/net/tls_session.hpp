@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "net/async.hpp"
 #include "net/tls_context.hpp"
+
+struct ssl_st;
 
 namespace seriesgate {
 
@@ -70,13 +71,12 @@ class tls_session {
     /// Fails the session, since its connection has ended.
     void cut_off();
 
-    // Only for an established session:
-    [[nodiscard]] tls_version version() const noexcept;
-    /// "http/1.1"; empty if none was negotiated.
-    [[nodiscard]] std::string_view protocol() const noexcept;
     /// The name in the peer's certificate, see name_in() in net/openssl.hpp. Empty without a verified certificate.
+    /// Only for an established session.
     [[nodiscard]] std::string peer_identity() const;
-    [[nodiscard]] bool is_resumed() const noexcept;
+
+    /// OpenSSL's own object.
+    [[nodiscard]] ssl_st* native() const noexcept;
 
     /// Most plain text in one record. Source: RFC 8446, section 5.1.
     static constexpr std::size_t record_bytes_max = 16 * 1024;

@@ -88,7 +88,7 @@ result<std::unique_ptr<tls_files>, std::string> load_sender_tls(const web_tls_co
 }
 
 void note_certificate(http_metrics& metrics, const tls_files& in_use) {
-    const auto end = in_use.current()->not_after();
+    const auto end = not_after_of(*in_use.current());
     metrics.certificate_not_after.set(end ? std::chrono::system_clock::to_time_t(*end) : 0);
 }
 
