@@ -29,12 +29,9 @@ bool is_out_of_descriptors(error_code error) {
 listening_socket listen_on(const listen_address& where) {
     try {
         net::io_context io{1};  // only needed to open the socket
-        if (where.unix_path.empty()) {
-            stream_acceptor made = listen_at(io, where.host, where.port);
-            return {.socket = detached_socket{made}};
-        }
-        listening_file made = listen_at_path(io, where.unix_path);
-        return {.file = std::move(made.file), .socket = detached_socket{made.acceptor}};
+        if (!where.unix_path.empty()) return listen_at_path(io, where.unix_path);
+        stream_acceptor made = listen_at(io, where.host, where.port);
+        return {.socket = detached_socket{made}};
     } catch (const boost::system::system_error& error) {
         throw std::runtime_error(fmt::format("cannot listen on {}: {}", shown(where), error.code().message()));
     }

@@ -54,15 +54,6 @@ void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitab
     spawn(where, keep_going(std::move(make), failed), failed);
 }
 
-std::size_t poll_handlers(net::io_context& io) {
-    try {
-        return io.poll();
-    } catch (...) {
-        log_failure("a handler failed", std::current_exception());
-        return 1;
-    }
-}
-
 void run_handlers(net::io_context& io) {
     for (;;) {
         try {

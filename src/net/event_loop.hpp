@@ -3,7 +3,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
-#include <cstddef>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -24,9 +23,6 @@ void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitab
 
 /// Runs handlers until the context is stopped, also after one throws. Threads: the calling thread serves the context.
 void run_handlers(net::io_context& io);
-
-/// Runs the handlers that are ready, also after one throws. @return their number.
-std::size_t poll_handlers(net::io_context& io);
 
 /// Runs an event loop until it is stopped. Tests that run all loops themselves return no thread.
 using thread_starter = std::function<std::jthread(net::io_context&, const std::string& name)>;

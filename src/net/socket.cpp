@@ -113,10 +113,10 @@ std::optional<tcp::endpoint> tcp_of(const stream_endpoint& of) {
     return made;
 }
 
-stream_endpoint endpoint_by(int (*ask)(int, sockaddr*, socklen_t*), int descriptor) noexcept {
+stream_endpoint own_endpoint(int descriptor) noexcept {
     stream_endpoint found;
     auto size = static_cast<socklen_t>(found.capacity());
-    if (ask(descriptor, found.data(), &size) != 0 || size > found.capacity()) return {};
+    if (::getsockname(descriptor, found.data(), &size) != 0 || size > found.capacity()) return {};
     found.resize(size);
     return found;
 }
@@ -298,11 +298,7 @@ result<stream_acceptor, error_code> detached_socket::attach_listening(net::io_co
 
 stream_endpoint detached_socket::local_endpoint() const noexcept {
     if (virtual_listener_) return virtual_listener_->local_endpoint();
-    return virtual_ ? virtual_->local_endpoint() : endpoint_by(::getsockname, descriptor_);
-}
-
-stream_endpoint detached_socket::remote_endpoint() const noexcept {
-    return virtual_ ? virtual_->remote_endpoint() : endpoint_by(::getpeername, descriptor_);
+    return virtual_ ? virtual_->local_endpoint() : own_endpoint(descriptor_);
 }
 
 struct name_resolver::state {
@@ -354,12 +350,12 @@ void socket_file::remove() noexcept {
     path_.clear();
 }
 
-listening_file listen_at_path(net::io_context& io, const std::string& path) {
+listening_socket listen_at_path(net::io_context& io, const std::string& path) {
     const stream_endpoint where = unix_endpoint(path);
     if (is_left_over(io, path)) ::unlink(path.c_str());
     const mode_mask mask;
     stream_acceptor made = listen_at(io, where);
-    return {.file = socket_file{path}, .acceptor = std::move(made)};
+    return {.file = socket_file{path}, .socket = detached_socket{made}};
 }
 
 }  // namespace seriesgate

@@ -262,8 +262,6 @@ class detached_socket {
     [[nodiscard]] int native_handle() const noexcept { return descriptor_; }
     /// Empty if the system does not know.
     [[nodiscard]] stream_endpoint local_endpoint() const noexcept;
-    /// Empty if there is no peer.
-    [[nodiscard]] stream_endpoint remote_endpoint() const noexcept;
 
   private:
     template <class Socket>
@@ -313,21 +311,16 @@ class socket_file {
     [[nodiscard]] bool is_ours() const noexcept { return !path_.empty(); }
 };
 
-struct listening_file {
-    socket_file file;
-    stream_acceptor acceptor;
-};
-
-/// Binds and listens; throws boost::system::system_error. Replaces the socket file of a killed process. Owner and group
-/// may connect, others may not. Threads: one, and no other thread may create files meanwhile, since the file mode mask
-/// belongs to the process.
-[[nodiscard]] listening_file listen_at_path(net::io_context& io, const std::string& path);
-
 /// A listening socket without an acceptor yet; opened by this process or inherited.
 struct listening_socket {
     socket_file file{};  ///< none for TCP, and where another process removes the file
     detached_socket socket;
     bool leaves_file = false;  ///< another process still owns the file and will leave it to this one
 };
+
+/// Binds and listens; throws boost::system::system_error. Replaces the socket file of a killed process. Owner and group
+/// may connect, others may not. Threads: one, and no other thread may create files meanwhile, since the file mode mask
+/// belongs to the process.
+[[nodiscard]] listening_socket listen_at_path(net::io_context& io, const std::string& path);
 
 }  // namespace seriesgate

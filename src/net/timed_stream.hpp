@@ -6,6 +6,7 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
 #include <cassert>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,7 +14,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/result.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
 #include "net/timed_socket.hpp"
@@ -162,7 +165,8 @@ class timed_stream {
         return net::async_initiate<Token, void(error_code, std::size_t)>(
             [this](auto handler, const Buffers& into) {
                 if (tls_) [[unlikely]]
-                    return tls_->read_some(first_of<net::mutable_buffer>(into), erased(std::move(handler)));
+                    return tls_->read_some(stream_socket::first_of<net::mutable_buffer>(into),
+                                           erased(std::move(handler)));
                 socket_->read_some(into, std::move(handler));
             },
             token, buffers);
@@ -247,16 +251,11 @@ class timed_stream {
         return {std::move(handler), get_executor()};
     }
 
-    /// TLS reads into one buffer at a time.
-    template <class Buffer, class Buffers>
-    static Buffer first_of(const Buffers& buffers) {
-        return stream_socket::first_of<Buffer>(buffers);
-    }
-
     /// Joins the many small pieces of a header into one record.
     template <class Buffers>
     void write_record(const Buffers& from, erased_handler handler) {
-        const net::const_buffer first = net::buffer(first_of<net::const_buffer>(from), tls_session::record_bytes_max);
+        const net::const_buffer first =
+            net::buffer(stream_socket::first_of<net::const_buffer>(from), tls_session::record_bytes_max);
         if (first.size() == tls_session::record_bytes_max || first.size() == net::buffer_size(from))
             return tls_->write_some(first, std::move(handler));
         std::array<char, tls_session::record_bytes_max> record;
@@ -281,5 +280,18 @@ using session_maker = std::function<std::unique_ptr<tls_session>()>;
 /// @return nothing if the connection is open.
 net::awaitable<std::optional<connect_fault>> open_stream(timed_stream& stream, const stream_endpoint& to,
                                                          const session_maker& make_session);
+
+// --- Connections to a host by name or address, for clients that need one at a time.
+
+/// Looks a name up, unless it is an address. @return at least one endpoint, or the error as a sentence.
+net::awaitable<result<std::vector<stream_endpoint>, std::string>> endpoints_of(
+    net::io_context& io, std::string host, std::uint16_t port, std::chrono::steady_clock::time_point limit);
+
+/// Opens the first endpoint that accepts; each has an equal part of the time left.
+/// @param stream set to the open stream, or to nothing. @param make_session see open_stream(). References must outlive
+/// it. @return the error as a sentence; empty if connected.
+net::awaitable<std::string> open_first(net::io_context& io, std::vector<stream_endpoint> endpoints,
+                                       const session_maker& make_session, std::chrono::steady_clock::time_point limit,
+                                       std::optional<timed_stream>& stream);
 
 }  // namespace seriesgate

@@ -17,8 +17,8 @@
 #include "base/clock.hpp"
 #include "config/version.hpp"
 #include "core/bytes.hpp"
-#include "net/host_connection.hpp"
 #include "net/http_fields.hpp"
+#include "net/timed_stream.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
 

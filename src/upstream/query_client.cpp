@@ -14,9 +14,9 @@
 #include "config/endpoint.hpp"
 #include "config/version.hpp"
 #include "core/path_tenant.hpp"
-#include "net/host_connection.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
+#include "net/timed_stream.hpp"
 #include "net/tls_session.hpp"
 #include "series/label.hpp"
 

@@ -31,7 +31,7 @@ struct scene {
     }
     [[nodiscard]] error_code why_not() {
         try {
-            const listening_file made = listen_at_path(io, path);
+            const listening_socket made = listen_at_path(io, path);
             return {};
         } catch (const boost::system::system_error& error) {
             return error.code();
@@ -43,7 +43,7 @@ TEST_CASE("a socket's file is its owner's and group's, and goes with it") {
     scene at;
     const mode_t before = ::umask(0022);
     {
-        const listening_file made = listen_at_path(at.io, at.path);
+        const listening_socket made = listen_at_path(at.io, at.path);
         struct stat found {};
         REQUIRE(::lstat(at.path.c_str(), &found) == 0);
         CHECK((found.st_mode & 0777) == 0660);
@@ -56,7 +56,7 @@ TEST_CASE("a socket's file is its owner's and group's, and goes with it") {
 TEST_CASE("a mask that lets only the owner in stays one") {
     scene at;
     const mode_t before = ::umask(0077);
-    const listening_file made = listen_at_path(at.io, at.path);
+    const listening_socket made = listen_at_path(at.io, at.path);
     CHECK(::umask(before) == 0077);
     struct stat found {};
     REQUIRE(::lstat(at.path.c_str(), &found) == 0);
@@ -68,7 +68,7 @@ TEST_CASE("what a killed process has left behind is replaced, a living one's is 
     at.leave_one_behind();
     CHECK(at.connect() == net::error::connection_refused);
     {
-        const listening_file made = listen_at_path(at.io, at.path);
+        const listening_socket made = listen_at_path(at.io, at.path);
         CHECK_FALSE(at.connect());
         CHECK(at.why_not() == net::error::address_in_use);
         CHECK_FALSE(at.connect());  // still there
@@ -113,7 +113,7 @@ TEST_CASE("a file that is no socket stays, and so does the directory that is not
 
 TEST_CASE("a file that another process has put in place is not removed") {
     scene at;
-    listening_file made = listen_at_path(at.io, at.path);
+    listening_socket made = listen_at_path(at.io, at.path);
     std::filesystem::rename(at.path, at.path + ".old");  // so that its number is not given anew
     at.leave_one_behind();
     made.file.remove();
@@ -122,7 +122,7 @@ TEST_CASE("a file that another process has put in place is not removed") {
 
 TEST_CASE("a file is removed once, by whoever has it last") {
     scene at;
-    listening_file made = listen_at_path(at.io, at.path);
+    listening_socket made = listen_at_path(at.io, at.path);
     socket_file other{std::move(made.file)};
     made.file.remove();
     CHECK(at.is_there());
