@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -69,6 +70,14 @@ class counter_by {
   private:
     std::array<counter, size> counters_;
 };
+
+/// The name of an enumerator. @param names in the order of the enumerators.
+template <typename Enum>
+constexpr std::string_view name_among(const std::array<std::string_view, counter_by<Enum>::size>& names,
+                                      Enum one) noexcept {
+    assert(one < Enum::count_);
+    return names[static_cast<std::size_t>(one)];
+}
 
 /// One counter for each HTTP status code; all numbers that are no status share `other`.
 class counter_by_status {

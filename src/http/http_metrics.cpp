@@ -1,55 +1,27 @@
 #include "http/http_metrics.hpp"
 
-#include <array>
-#include <cassert>
-#include <cstddef>
-
 namespace seriesgate {
-namespace {
-
-/// In the order of the enumerators.
-constexpr std::array<std::string_view, counter_by<reject_reason>::size> reject_reason_names{
-    "malformed", "invalid_http", "too_large",   "unsupported_media", "method_not_allowed", "unknown_path",
-    "timeout",   "overloaded",   "queue_delay", "refused",           "untranslated",       "left_out",
-    "loop",      "bad_argument", "pages_held",  "unauthenticated",   "forbidden",          "passwords_held"};
-
-constexpr std::array<std::string_view, counter_by<connection_bound>::size> connection_bound_names{
-    "max_connections", "max_connections_per_peer", "descriptors", "max_handshakes"};
-
-constexpr std::array<std::string_view, counter_by<handshake_outcome>::size> handshake_outcome_names{
-    "completed", "timeout", "given_up", "closed", "plain_http", "certificate", "failed"};
-
-constexpr std::array<std::string_view, counter_by<proxy_header_outcome>::size> proxy_header_outcome_names{
-    "completed", "timeout", "given_up", "closed", "malformed", "untrusted"};
-
-constexpr std::array<std::string_view, counter_by<connection_wait>::size> connection_wait_names{"request", "reading",
-                                                                                                "ending"};
-
-}  // namespace
-
 std::string_view name_of(connection_wait wait) noexcept {
-    assert(wait < connection_wait::count_);
-    return connection_wait_names[static_cast<std::size_t>(wait)];
+    return name_among({"request", "reading", "ending"}, wait);
 }
 
 std::string_view name_of(reject_reason reason) noexcept {
-    assert(reason < reject_reason::count_);
-    return reject_reason_names[static_cast<std::size_t>(reason)];
+    return name_among({"malformed", "invalid_http", "too_large", "unsupported_media", "method_not_allowed",
+                       "unknown_path", "timeout", "overloaded", "queue_delay", "refused", "untranslated", "left_out",
+                       "loop", "bad_argument", "pages_held", "unauthenticated", "forbidden", "passwords_held"},
+                      reason);
 }
 
 std::string_view name_of(connection_bound bound) noexcept {
-    assert(bound < connection_bound::count_);
-    return connection_bound_names[static_cast<std::size_t>(bound)];
+    return name_among({"max_connections", "max_connections_per_peer", "descriptors", "max_handshakes"}, bound);
 }
 
 std::string_view name_of(handshake_outcome outcome) noexcept {
-    assert(outcome < handshake_outcome::count_);
-    return handshake_outcome_names[static_cast<std::size_t>(outcome)];
+    return name_among({"completed", "timeout", "given_up", "closed", "plain_http", "certificate", "failed"}, outcome);
 }
 
 std::string_view name_of(proxy_header_outcome outcome) noexcept {
-    assert(outcome < proxy_header_outcome::count_);
-    return proxy_header_outcome_names[static_cast<std::size_t>(outcome)];
+    return name_among({"completed", "timeout", "given_up", "closed", "malformed", "untrusted"}, outcome);
 }
 
 void write(exposition& out, const http_metrics& metrics) {

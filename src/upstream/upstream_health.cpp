@@ -12,10 +12,6 @@ namespace seriesgate {
 namespace {
 
 /// In the order of the enumerators.
-constexpr std::array<std::string_view, static_cast<std::size_t>(upstream_error_reason::count_)> reason_names{
-    "dns", "connection_refused", "connect_timeout", "no_route", "connect_failed", "connection_lost",
-    "tls", "invalid_answer",     "timeout",         "busy",     "unauthorized"};
-
 /// Usual status codes, exported from zero on. All that mean lost data are here, since an alert sees no increase in a
 /// counter that begins with its first burst.
 constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,
@@ -40,8 +36,9 @@ circuit_breaker::clock::time_point at(circuit_breaker::clock::rep ticks) {
 }  // namespace
 
 std::string_view name_of(upstream_error_reason reason) noexcept {
-    assert(reason < upstream_error_reason::count_);
-    return reason_names[static_cast<std::size_t>(reason)];
+    return name_among({"dns", "connection_refused", "connect_timeout", "no_route", "connect_failed", "connection_lost",
+                       "tls", "invalid_answer", "timeout", "busy", "unauthorized"},
+                      reason);
 }
 
 upstream_error_reason reason_of_connect(error_code error) noexcept {
