@@ -1,5 +1,7 @@
 #include "http/access_control.hpp"
 
+#include <openssl/evp.h>
+
 #include <algorithm>
 #include <exception>
 #include <memory>
@@ -13,26 +15,18 @@ namespace {
 constexpr std::size_t user_bytes_max = 256;
 constexpr std::size_t basic_bytes_max = (user_bytes_max + 1 + password_bytes_max + 2) / 3 * 4;
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Strict: requires padding, allows nothing else. Source: RFC 4648, section 4.
+/// Strict: requires padding, allows nothing else, and no bits behind the last byte. Source: RFC 4648, section 4.
 std::optional<std::string> from_base64(std::string_view text) {
-    if (text.size() % 4 != 0) return std::nullopt;
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-    text.remove_suffix(padding);
-    std::string bytes;
-    std::uint32_t bits = 0;
-    unsigned count = 0;
-    for (const char each : text) {
-        const std::size_t value = alphabet.find(each);
-        if (value == std::string_view::npos) return std::nullopt;
-        bits = bits << 6 | static_cast<std::uint32_t>(value);
-        count += 6;
-        if (count < 8) continue;
-        count -= 8;
-        bytes += static_cast<char>(bits >> count & 0xff);
-    }
-    return bytes;
+    const auto unsigned_of = [](auto& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); };
+    std::string from{text};
+    std::string bytes(text.size(), '\0');
+    std::string again(text.size(), '\0');
+    const int size = EVP_DecodeBlock(unsigned_of(bytes), unsigned_of(from), static_cast<int>(from.size()));
+    if (size < 0) return std::nullopt;
+    const int padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+    bytes.resize(static_cast<std::size_t>(std::max(0, size - padding)));
+    EVP_EncodeBlock(unsigned_of(again), unsigned_of(bytes), static_cast<int>(bytes.size()));
+    return again == text ? std::optional{bytes} : std::nullopt;
 }
 
 credentials basic(std::string_view encoded) {

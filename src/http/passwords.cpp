@@ -144,9 +144,4 @@ std::optional<password_queue::order> password_queue::take() {
     return next;
 }
 
-std::size_t password_queue::size() const {
-    const std::scoped_lock lock{guard_};
-    return size_;
-}
-
 }  // namespace seriesgate

@@ -74,8 +74,6 @@ class bad_passwords {
         return kept_.contains(one);
     }
 
-    [[nodiscard]] std::size_t size() const noexcept { return kept_.size(); }
-
   private:
     void forget_oldest() {
         kept_.erase(order_.front().second);
@@ -134,8 +132,6 @@ class password_queue {
         const std::scoped_lock lock{guard_};
         notify_ = std::move(notify);
     }
-
-    [[nodiscard]] std::size_t size() const;
 
   private:
     using lanes = std::map<std::string, std::deque<order>, std::less<>>;

@@ -175,12 +175,12 @@ std::string_view query_of(std::string_view target) {
 }
 
 bool is_allowed(std::string_view method, std::string_view list) {
-    for (;;) {
-        const std::size_t end = list.find(", ");
-        if (list.substr(0, end) == method) return true;
-        if (end == std::string_view::npos) return false;
-        list.remove_prefix(end + 2);
-    }
+    bool found = false;
+    for_each_item(list, [&](std::string_view each) {
+        found = each == method;
+        return !found;
+    });
+    return found;
 }
 
 std::string_view fault_of(const request_header& header, std::string_view tenant_header) {

@@ -17,6 +17,23 @@
 namespace seriesgate {
 namespace {
 
+reply malformed_http(std::string_view fault) {
+    return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
+}
+
+reply header_too_large(std::uint64_t bytes_max) {
+    return rejection(reject_reason::invalid_http, 431,
+                     fmt::format("header larger than server.maxHeaderBytes ({}) or {} lines", format_size(bytes_max),
+                                 header_lines_max));
+}
+
+reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced = std::nullopt) {
+    const std::string size = announced ? counted(*announced, "byte") : std::string{"it goes on"};
+    return rejection(
+        reject_reason::too_large, 400,
+        fmt::format("body larger than server.maxRequestBytes: {}, at most {}", size, counted(bytes_max, "byte")));
+}
+
 /// The Allow header of a path, or of the whole gate. Source: RFC 9110, sections 9.1 and 9.3.7.
 std::string methods_of(const route* to) {
     if (to == nullptr) return "GET, HEAD, POST, OPTIONS";
@@ -160,10 +177,15 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
     co_return std::nullopt;
 }
 
-/// The answer if requests wait too long, see queue_delay.
+/// 503 at maxQueueDelay if requests wait too long, see queue_delay.
 std::optional<reply> turned_away(const worker& self, const incoming_request& current) {
     if (!self.delay.is_standing(current.began)) return std::nullopt;
-    return too_busy(self.delay.late(current.began), self.shared.settings.queue_delay_max);
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(self.delay.late(current.began));
+    return come_again(
+        rejection(reject_reason::queue_delay, 503,
+                  fmt::format("over server.maxQueueDelay ({}): requests have waited for {} before they "
+                              "were worked on; try again",
+                              format_duration(self.shared.settings.queue_delay_max), format_duration(waited))));
 }
 
 bool is_for_overload(const reply& rejected) {
@@ -243,23 +265,6 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
     if (!made.rejected) made.rejected = two_tenants(header, made, bounds.tenant_header);
     made.is_probe = made.rejected && is_success(made.rejected->status);
     return made;
-}
-
-reply malformed_http(std::string_view fault) {
-    return rejection(reject_reason::invalid_http, 400, std::string{"malformed HTTP: "}.append(fault));
-}
-
-reply header_too_large(std::uint64_t bytes_max) {
-    return rejection(reject_reason::invalid_http, 431,
-                     fmt::format("header larger than server.maxHeaderBytes ({}) or {} lines", format_size(bytes_max),
-                                 header_lines_max));
-}
-
-reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced) {
-    const std::string size = announced ? counted(*announced, "byte") : std::string{"it goes on"};
-    return rejection(
-        reject_reason::too_large, 400,
-        fmt::format("body larger than server.maxRequestBytes: {}, at most {}", size, counted(bytes_max, "byte")));
 }
 
 net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_request& current) {

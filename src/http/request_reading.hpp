@@ -74,12 +74,6 @@ struct request_bounds {
 header_verdict check_header(const request_header& header, std::optional<std::uint64_t> content_length,
                             const request_bounds& bounds);
 
-reply malformed_http(std::string_view fault);
-
-reply header_too_large(std::uint64_t bytes_max);
-
-reply body_too_large(std::uint64_t bytes_max, std::optional<std::uint64_t> announced = std::nullopt);
-
 /// The sender has closed or the network failed: no answer is possible.
 inline reply gone() {
     return {.status = 0};

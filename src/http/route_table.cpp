@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/url/pct_string_view.hpp>
 #include <cassert>
 #include <iterator>
 #include <utility>
@@ -18,28 +19,11 @@ constexpr std::size_t shown_bytes_max = 100;
 constexpr std::size_t tenant_bytes_max = 100;
 constexpr std::size_t logged_user_bytes_max = 100;
 
-std::optional<unsigned> hex_digit(char c) noexcept {
-    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-    return std::nullopt;
-}
-
 /// Decodes application/x-www-form-urlencoded text. @return false if it is ambiguous or invalid.
 bool decode(std::string_view text, std::string& decoded) {
-    decoded.clear();
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == ';' || text[i] == '#') return false;
-        if (text[i] != '%') {
-            decoded += text[i] == '+' ? ' ' : text[i];
-            continue;
-        }
-        const auto high = i + 1 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
-        const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-        if (!high || !low) return false;
-        decoded += static_cast<char>(*high << 4 | *low);
-        i += 2;
-    }
+    const auto valid = boost::urls::make_pct_string_view(text);
+    if (!valid || text.find_first_of(";#") != std::string_view::npos) return false;
+    decoded = valid->decode(boost::urls::encoding_opts{true});
     return true;
 }
 
@@ -97,14 +81,6 @@ reply overloaded(const inflight_use& now) {
         rejection(reject_reason::overloaded, 503,
                   fmt::format("over server.maxInflightBytes: {} of {} bytes are held, {} of {} for bodies; try again",
                               now.held, now.held_max, now.bodies, now.bodies_max)));
-}
-
-reply too_busy(std::chrono::nanoseconds waited, std::chrono::milliseconds wait_max) {
-    const auto shown = std::chrono::duration_cast<std::chrono::milliseconds>(waited);
-    return come_again(rejection(reject_reason::queue_delay, 503,
-                                fmt::format("over server.maxQueueDelay ({}): requests have waited for {} before they "
-                                            "were worked on; try again",
-                                            format_duration(wait_max), format_duration(shown))));
 }
 
 reply out_of_memory() {

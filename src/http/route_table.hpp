@@ -67,10 +67,6 @@ reply come_again(reply made);
 /// 503 at maxInflightBytes. The sender keeps the data and tries again.
 reply overloaded(const inflight_use& now);
 
-/// 503 at maxQueueDelay.
-/// @param waited the current delay.
-reply too_busy(std::chrono::nanoseconds waited, std::chrono::milliseconds wait_max);
-
 reply out_of_memory();
 
 /// Answers one request. The session has checked it and keeps it until the answer. Threads: the worker's.
