@@ -120,7 +120,7 @@ net::awaitable<reply> admin_answers::status(const http_request& request) {
 /// As plain text, since browsers save YAML as a file.
 net::awaitable<reply> admin_answers::configuration(const http_request&) {
     reply made = text_reply(200, "");
-    made.shared_body = shared_.in_force.text();
+    made.shared_body = *shared_.in_force.lock();
     co_return made;
 }
 

@@ -5,7 +5,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -20,18 +19,8 @@ namespace seriesgate {
 
 // --- GET /config.
 
-/// The configuration in force as text, made when it changes and not for each request. Threads: any.
-class config_page {
-    guarded<page_text, std::mutex> text_{std::make_shared<const std::string>()};
-
-  public:
-    [[nodiscard]] page_text text() { return *text_.lock(); }
-
-    /// Replaces the text. Readers of the previous one keep it.
-    void replace(page_text next) noexcept {
-        std::swap(*text_.lock(), next);  // the old text is freed outside the lock
-    }
-};
+/// The configuration in force as text, made when it changes and not for each request.
+using config_page = guarded<page_text, std::mutex>;
 
 // --- Reload.
 
@@ -66,7 +55,7 @@ struct admin_shared {
     page_queue pages{};                        ///< for /metrics and /stats, see make_pages()
     page_queue questions{};                    ///< for / and the API; metrics never wait for these
     reload_queue reloads{};
-    config_page in_force{};
+    config_page in_force{std::make_shared<const std::string>()};
 };
 
 /// The handlers of one thread, one for each route. Threads: the one that runs `io`.

@@ -1,5 +1,7 @@
 #include "admin/limit_metrics.hpp"
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <map>
 #include <string_view>
@@ -66,48 +68,32 @@ void write_group(exposition& out, const budget_figures& of, std::string_view win
                value);
 }
 
-struct budget_family {
-    std::string_view name;
-    std::string_view help;
-    std::uint64_t budget_window_figures::*figure;
-};
-
-void write_budgets(exposition& out, const budget_family& family, const budget_list& budgets,
-                   void (*write_one)(exposition&, const budget_figures&, std::string_view, std::uint64_t)) {
-    out.family(family.name, family.help, metric_type::gauge);
-    for (const budget_figures* each : budgets) {
-        write_one(out, *each, "hourly", each->hourly.*family.figure);
-        write_one(out, *each, "daily", each->daily.*family.figure);
-        if (each->active) write_one(out, *each, "active", *each->active.*family.figure);
-    }
-}
-
 constexpr std::string_view current_help = "Series admitted in the current window, or active.";
 constexpr std::string_view refused_help =
     "Distinct series that found no room in the current window; with mode observe they were admitted.";
 
-void write_tenants(exposition& out, const std::vector<budget_figures>& all) {
-    const budget_list shown = shown_tenants(all);
-    for (const budget_family& each :
-         {budget_family{"seriesgate_tenant_series_max",
-                        "Series that the budget may admit in the window; 0 is not limited. The 100 tenants with the "
-                        "most demand.",
-                        &budget_window_figures::series_max},
-          budget_family{"seriesgate_tenant_series_current", current_help, &budget_window_figures::series_current},
-          budget_family{"seriesgate_tenant_series_refused", refused_help, &budget_window_figures::series_refused}})
-        write_budgets(out, each, shown, write_tenant);
-}
+/// What differs between the budgets of tenants and of limits.
+struct budget_families {
+    std::string_view prefix;
+    std::string_view shown;  // which ones
+    void (*write_one)(exposition&, const budget_figures&, std::string_view window, std::uint64_t);
+};
 
-void write_groups(exposition& out, const std::vector<budget_figures>& all) {
-    const budget_list shown = shown_groups(all);
-    for (const budget_family& each :
-         {budget_family{"seriesgate_limit_series_max",
-                        "Series that the budget may admit in the window; 0 is not limited. Of each limit the 100 "
-                        "groups with the most demand, of all limits 1000.",
-                        &budget_window_figures::series_max},
-          budget_family{"seriesgate_limit_series_current", current_help, &budget_window_figures::series_current},
-          budget_family{"seriesgate_limit_series_refused", refused_help, &budget_window_figures::series_refused}})
-        write_budgets(out, each, shown, write_group);
+void write_budgets(exposition& out, const budget_families& of, const budget_list& budgets) {
+    const std::string max_help =
+        fmt::format("Series that the budget may admit in the window; 0 is not limited. {}", of.shown);
+    const auto write_family = [&](std::string_view suffix, std::string_view help,
+                                  std::uint64_t budget_window_figures::*figure) {
+        out.family(fmt::format("{}{}", of.prefix, suffix), help, metric_type::gauge);
+        for (const budget_figures* each : budgets) {
+            of.write_one(out, *each, "hourly", each->hourly.*figure);
+            of.write_one(out, *each, "daily", each->daily.*figure);
+            if (each->active) of.write_one(out, *each, "active", *each->active.*figure);
+        }
+    };
+    write_family("_max", max_help, &budget_window_figures::series_max);
+    write_family("_current", current_help, &budget_window_figures::series_current);
+    write_family("_refused", refused_help, &budget_window_figures::series_refused);
 }
 
 }  // namespace
@@ -147,8 +133,16 @@ void write(exposition& out, const limiter_figures& figures) {
     out.sample({{"window", "hourly"}}, figures.exempt_hourly);
     out.sample({{"window", "daily"}}, figures.exempt_daily);
     if (figures.active) out.sample({{"window", "active"}}, figures.exempt_active);
-    write_tenants(out, figures.tenants);
-    write_groups(out, figures.limits);
+    write_budgets(out,
+                  {.prefix = "seriesgate_tenant_series",
+                   .shown = "The 100 tenants with the most demand.",
+                   .write_one = write_tenant},
+                  shown_tenants(figures.tenants));
+    write_budgets(out,
+                  {.prefix = "seriesgate_limit_series",
+                   .shown = "Of each limit the 100 groups with the most demand, of all limits 1000.",
+                   .write_one = write_group},
+                  shown_groups(figures.limits));
     out.family("seriesgate_commits_total", "Requests that held new series and went through the commit lock.",
                metric_type::counter);
     out.sample({}, figures.commits);

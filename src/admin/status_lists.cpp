@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/url/encode.hpp>
+#include <boost/url/rfc/unreserved_chars.hpp>
 #include <cstddef>
 #include <string>
 
@@ -185,14 +187,7 @@ bool is_plain_value(std::string_view text) {
 }
 
 std::string percent_encoded(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (is_identifier_character(c))
-            out += c;
-        else
-            out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return out;
+    return boost::urls::encode(text, boost::urls::unreserved_chars);
 }
 
 /// A link to all labels of the series, found by its short labels.

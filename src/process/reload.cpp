@@ -81,7 +81,7 @@ reloader::reloader(const config& running, std::function<load_outcome()> read_aga
       web_(web),
       metrics_(metrics),
       page_(page) {
-    page_.replace(page_of(in_force_, {}));
+    *page_.lock() = page_of(in_force_, {});
     note_success();  // the start counts as a success
 }
 
@@ -149,7 +149,7 @@ reload_outcome reloader::take_over() {
     limiter_.reconfigure(limiter_rules(next));
     log::set_up(next.log.format, next.log.level);
     in_force_ = std::move(next);
-    page_.replace(std::move(page));
+    std::swap(*page_.lock(), page);  // the old text is freed outside the lock
     log_warnings(loaded);
     note_success();
     log::info("configuration reloaded",

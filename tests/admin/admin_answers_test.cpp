@@ -105,13 +105,13 @@ TEST_CASE("the status page may run, load and be framed by nothing, for HEAD and 
 
 TEST_CASE("the configuration in force is one text for all who ask, and a new one for those who come later") {
     scene at;
-    at.shared.in_force.replace(std::make_shared<const std::string>("mode: enforce\n"));
+    *at.shared.in_force.lock() = std::make_shared<const std::string>("mode: enforce\n");
     const reply first = at.ask(&admin_answers::configuration, {});
     CHECK(first.status == 200);
     CHECK(first.text() == "mode: enforce\n");
     CHECK(first.headers[http::field::content_type] == "text/plain; charset=utf-8");
     CHECK(at.ask(&admin_answers::configuration, {}).shared_body == first.shared_body);
-    at.shared.in_force.replace(std::make_shared<const std::string>("mode: observe\n"));
+    *at.shared.in_force.lock() = std::make_shared<const std::string>("mode: observe\n");
     CHECK(at.ask(&admin_answers::configuration, {}).text() == "mode: observe\n");
     CHECK(first.text() == "mode: enforce\n");
 }

@@ -113,7 +113,7 @@ TEST_CASE("limits on a label that is ignored until a restart are not taken over"
     scene at;
     at.running.ignore_labels = {"replica", "zone"};
     reloader reload{at.running, [&at] { return at.read_again(); }, at.gate.limiter, at.web, at.metrics, at.page};
-    const std::string page = *at.page.text();
+    const std::string page = **at.page.lock();
     load_outcome wanted{.value = at.running, .errors = {}};
     wanted.value.ignore_labels = {};
     wanted.value.rules.global.hourly = 7;
@@ -129,7 +129,7 @@ TEST_CASE("limits on a label that is ignored until a restart are not taken over"
     CHECK(outcome.text ==
           "limits[1].match: 'replica'" + why + "\nlimits[1].each[1]: 'zone'" + why + "\nexempt[1]: 'zone'" + why);
     CHECK(at.hourly_max() == 3);
-    CHECK(*at.page.text() == page);
+    CHECK(**at.page.lock() == page);
     CHECK(at.metrics.successful.value() == 0);
 
     wanted.value.rules.limits.clear();
@@ -140,8 +140,8 @@ TEST_CASE("limits on a label that is ignored until a restart are not taken over"
 
 TEST_CASE("the page shows what is in force: new limits, and else what was started with") {
     scene at;
-    const auto shows = [&at](std::string_view line) { return at.page.text()->find(line) != std::string::npos; };
-    CHECK(at.page.text()->starts_with("# The configuration in force"));
+    const auto shows = [&at](std::string_view line) { return (*at.page.lock())->find(line) != std::string::npos; };
+    CHECK((*at.page.lock())->starts_with("# The configuration in force"));
     CHECK(shows("\nmaxHourlySeries: 3\n"));
     load_outcome wanted{.value = at.running, .errors = {}};
     wanted.value.rules.global.hourly = 8;
@@ -152,9 +152,9 @@ TEST_CASE("the page shows what is in force: new limits, and else what was starte
     CHECK(shows("\n  level: warn\n"));
     CHECK(shows("\nrejectStatus: 400\n"));
     CHECK(shows("\n# A restart is needed for: rejectStatus 400 -> 429\n"));
-    const page_text before = at.page.text();
+    const page_text before = *at.page.lock();
     CHECK_FALSE(at.read(wrong({{.where = {}, .key = "mode", .message = "unknown key"}})).ok);
-    CHECK(at.page.text() == before);
+    CHECK(*at.page.lock() == before);
     CHECK(at.read({.value = at.running, .errors = {}}).text ==
           "configuration reloaded\nmaxHourlySeries 8 -> 3\nlog.level warn -> info");
     CHECK_FALSE(shows("restart"));
