@@ -62,25 +62,27 @@ void check_upstream(const config& read, config_report& report) {
 
 /// Backends that are the gate itself: an error if they are, a warning if they may be.
 void find_own_addresses(const config& read, config_report& report, severity is) {
-    std::vector<own_listener> listeners{{"listen", read.listen}};
-    if (read.admin.listen) listeners.push_back({"admin.listen", *read.admin.listen});
-    for (const own_listener& ours : listeners) {
-        if (report.has_errors(ours.key)) continue;
+    using listener = std::pair<std::string, std::optional<listen_address>>;
+    const own_address sought = is == severity::error ? own_address::yes : own_address::maybe;
+    for (const auto& [own_key, where] : {listener{"listen", read.listen}, {"admin.listen", read.admin_listen}}) {
+        if (!where || report.has_errors(own_key)) continue;
+        const std::string what = sought == own_address::yes
+                                     ? "is the address of " + in_quotes(own_key) +
+                                           ": the gate would send to itself; the store listens elsewhere"
+                                     : "is another address of this machine with the port of " + in_quotes(own_key) +
+                                           ": if no store listens there, it is wrong";
         for (const auto& [key, store] : all_stores_of(read)) {
             const bool has_url = store.backends.size() == 1 && report.is_set(key + ".url");
-            for (std::size_t i = 0; i < store.backends.size(); ++i) {
-                const own_address found = find_own_address(ours.where, store.backends[i]);
-                if (found == (is == severity::error ? own_address::yes : own_address::maybe))
-                    report.add_at(keys{has_url ? key + ".url" : key_of_item(key + ".urls", i)},
-                                  in_words(found, ours.key), is);
-            }
+            for (std::size_t i = 0; i < store.backends.size(); ++i)
+                if (find_own_address(*where, store.backends[i]) == sought)
+                    report.add_at(keys{has_url ? key + ".url" : key_of_item(key + ".urls", i)}, what, is);
         }
     }
 }
 
 /// Two listeners with one address would be found out only when the second is opened.
 void check_listeners(const config& read, config_report& report) {
-    if (report.has_errors("listen") || read.admin.listen != read.listen) return;
+    if (report.has_errors("listen") || read.admin_listen != read.listen) return;
     if (read.listen.port == 0 && read.listen.unix_path.empty()) return;  // any two free ones
     report.add_at(keys{"admin.listen", "listen"},
                   "'listen' and 'admin.listen' have one address: leave 'admin.listen' out to have all there");

@@ -120,13 +120,6 @@ struct listen_address {
     bool operator==(const listen_address&) const = default;
 };
 
-/// What is for people, scrapers and probes, and not for senders.
-struct admin_config {
-    std::optional<listen_address> listen{};  ///< nothing: where senders connect
-
-    bool operator==(const admin_config&) const = default;
-};
-
 /// In which version of remote write the upstream gets what comes in version 2.
 enum class upstream_protocol : std::uint8_t {
     passthrough,  ///< in the sender's
@@ -265,9 +258,9 @@ struct warm_start_config {
 
 struct config {
     listen_address listen;
-    admin_config admin;
-    std::string web_config_file;  ///< web.config.file; empty: none
-    web_config web;               ///< what stands there
+    std::optional<listen_address> admin_listen{};  ///< for people, scrapers and probes; nothing: where senders connect
+    std::string web_config_file;                   ///< web.config.file; empty: none
+    web_config web;                                ///< what stands there
     upstream_config upstream;
     limit_rules rules;                       ///< maxHourlySeries, maxDailySeries, tenants, limits, exempt and the like
     set_kind series_set = set_kind::bloom;   ///< seriesSet

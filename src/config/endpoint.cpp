@@ -344,18 +344,4 @@ own_address find_own_address(const listen_address& listen, const store_backend& 
     return are_two ? own_address::no : own_address::maybe;
 }
 
-std::string in_words(own_address found, std::string_view key) {
-    switch (found) {
-        case own_address::yes:
-            return "is the address of " + in_quotes(key) +
-                   ": the gate would send to itself; the store listens elsewhere";
-        case own_address::maybe:
-            return "is another address of this machine with the port of " + in_quotes(key) +
-                   ": if no store listens there, it is wrong";
-        case own_address::no:
-            break;
-    }
-    return "";
-}
-
 }  // namespace seriesgate

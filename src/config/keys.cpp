@@ -243,16 +243,6 @@ config_key tenant_answer() {
     return made;
 }
 
-/// Whoever sets 400 is not warned of what vmagents make of it.
-config_key reject_status() {
-    config_key made =
-        key("rejectStatus", at_restart, in<&config::reject_status>{},
-            one_of<unsigned>("status", {{"400", 400}, {"409", 409}, {"429", 429}}),
-            "The status of that error; on 400 a vmagent changes from zstd to snappy, on 409 it does not.");
-    made.differs_when_absent = true;
-    return made;
-}
-
 config_key overrides_of_tenants() {
     config_key made = key("tenants.overrides", at_reload, in<rules, tenants>{}, tenant_overrides(),
                           "What single tenants may have; a key that is left out is as in `tenants.default`.",
@@ -272,7 +262,7 @@ std::vector<config_key> listen_keys() {
     return {
         key("listen", at_restart, in<&config::listen>{}, addresses(),
             "Address to serve on, such as `0.0.0.0:9201`, `:9201` or `unix:/path`.", "0.0.0.0:9201", "ADDR"),
-        key("admin.listen", at_restart, in<&config::admin, &admin_config::listen>{}, optional_addresses(),
+        key("admin.listen", at_restart, in<&config::admin_listen>{}, optional_addresses(),
             "Another address for all that is not ingestion: health, metrics, stats, reload.", "127.0.0.1:9202", "ADDR"),
         key("web.config.file", at_restart, in<&config::web_config_file>{}, paths(),
             "TLS and authentication of the listener, in the form of Prometheus' web configuration file.",
@@ -349,7 +339,11 @@ std::vector<config_key> series_keys() {
             "`observe` counts what limits would refuse, and refuses nothing."),
         key("onLimit", at_reload, in<rules, tenants, &tenant_limits::answer>{}, answers(),
             "What senders of refused series are told: `drop` nothing, `reject` an error."),
-        reject_status(),
+        // Whoever sets 400 is not warned of what vmagents make of it.
+        absent_in_example(
+            key("rejectStatus", at_restart, in<&config::reject_status>{},
+                one_of<unsigned>("status", {{"400", 400}, {"409", 409}, {"429", 429}}),
+                "The status of that error; on 400 a vmagent changes from zstd to snappy, on 409 it does not.")),
     };
 }
 

@@ -108,10 +108,10 @@ process::process(const config& settings, const start& how, std::function<load_ou
       // Before any thread starts and before readiness: a signal must find its handler.
       signals_(acceptor(), SIGTERM, SIGINT),
       reload_signals_(acceptor(), SIGHUP) {
-    if (settings_.admin.listen)
+    if (settings_.admin_listen)
         admin_server_.emplace(
             entrance{*acceptor_.admin_server, admin_connections_, {}, arrivals_ ? &*arrivals_ : nullptr},
-            take_or_open(place_.at.admin, *settings_.admin.listen), relief_);
+            take_or_open(place_.at.admin, *settings_.admin_listen), relief_);
     if (writes_markers(settings_))
         marks_.emplace(background_.context(),
                        marker_sources{.settings = settings_,

@@ -141,7 +141,7 @@ serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
     if (as == role::worker) ingest.emplace(self.io, shared.ingest);
     offered.routes = make_routes(admin, ingestion_by(ingest), shared.ingest.settings.tenant_path);
-    if (!shared.ingest.settings.admin.listen) return;
+    if (!shared.ingest.settings.admin_listen) return;
     if (as == role::acceptor)
         admin_server.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
     offered.routes = offered.routes.of(route_kind::ingestion);

@@ -33,7 +33,7 @@ std::string host_name() {
 std::vector<given_socket> fitting(std::vector<given_socket> given, const config& settings) {
     std::erase_if(given, [&](const given_socket& one) {
         const stream_endpoint bound = one.at.socket.local_endpoint();
-        const auto& admin = settings.admin.listen;
+        const auto& admin = settings.admin_listen;
         return one.name == admin_socket_name ? !admin || !fits(bound, *admin) : !fits(bound, settings.listen);
     });
     return given;
@@ -41,10 +41,10 @@ std::vector<given_socket> fitting(std::vector<given_socket> given, const config&
 
 inherited_listeners take_listeners(const config& settings, takeover_client from) {
     inherited_listeners made;
-    made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin.listen);
+    made.at = assign_sockets(fitting(from.ask_for_sockets(), settings), settings.listen, settings.admin_listen);
     // Opens the missing ones before the takeover: an address in use must not cost any request.
     if (!made.at.gate) made.at.gate = listen_on(settings.listen);
-    if (settings.admin.listen && !made.at.admin) made.at.admin = listen_on(*settings.admin.listen);
+    if (settings.admin_listen && !made.at.admin) made.at.admin = listen_on(*settings.admin_listen);
     raise_descriptor_limit();  // before connections come
     from.take();
     made.before = std::move(from);
@@ -128,7 +128,7 @@ inherited_listeners find_listeners(const config& settings, bool takes_over) {
         if (running) return take_listeners(settings, std::move(*running));
         log::info("no gate runs, so none is taken over");
     }
-    return {.at = assign_sockets(std::move(given), settings.listen, settings.admin.listen),
+    return {.at = assign_sockets(std::move(given), settings.listen, settings.admin_listen),
             .is_activated = is_activated,
             .before = {}};
 }
@@ -145,7 +145,7 @@ descriptor_use descriptors_besides(const config& settings) {
             .idle_upstream_max = connection_pool::idle_max * backends,
             .upstream_max = share_of_connections(settings.upstream, workers) * workers * backends + markers * backends,
             .has_replicas = !settings.upstream.replicas.empty(),
-            .admin_connections = settings.admin.listen ? admin_bounds.total : 0};
+            .admin_connections = settings.admin_listen ? admin_bounds.total : 0};
 }
 
 connection_bounds connection_bounds_of(const server_config& settings, const descriptor_use& others) {

@@ -18,7 +18,7 @@ class random_config {
     config make() {
         config made;
         made.listen = {.host = random_.one_in(2) ? "::1" : "127.0.0.1", .port = static_cast<std::uint16_t>(below(100))};
-        made.admin.listen = some_admin_listen();
+        made.admin_listen = some_admin_listen();
         made.web_config_file = path();
         fill(made.upstream);
         fill(made.rules);
