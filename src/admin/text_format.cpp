@@ -53,12 +53,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string cut(std::string_view text, std::size_t bytes_max) {
-    if (text.size() <= bytes_max) return std::string{text};
-    std::size_t head = bytes_max - bytes_max / 3;
-    std::size_t tail = text.size() - bytes_max / 3;
-    while (head > 0 && continues_character(text[head])) --head;
-    while (tail < text.size() && continues_character(text[tail])) ++tail;
-    return std::string{text.substr(0, head)}.append("…").append(text.substr(tail));
+    return without_middle(text, {.head = bytes_max - bytes_max / 3, .tail = bytes_max / 3}, "…");
 }
 
 std::string name_html(std::string_view name, std::size_t bytes_max) {

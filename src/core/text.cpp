@@ -13,6 +13,15 @@ std::uint64_t rounded(std::uint64_t estimate) {
 
 }  // namespace
 
+std::string without_middle(std::string_view text, kept_ends bytes, std::string_view mark) {
+    if (text.size() <= bytes.head + bytes.tail) return std::string{text};
+    std::size_t head = bytes.head;
+    std::size_t tail = text.size() - bytes.tail;
+    while (head > 0 && continues_character(text[head])) --head;
+    while (tail < text.size() && continues_character(text[tail])) ++tail;
+    return std::string{text.substr(0, head)}.append(mark).append(text.substr(tail));
+}
+
 std::string grouped(std::uint64_t number) {
     std::string digits = std::to_string(number);
     for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');

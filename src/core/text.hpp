@@ -213,6 +213,15 @@ inline void append_utf8(std::string& out, char32_t character) {
     }
 }
 
+/// Lengths in bytes of what stays of both ends of a text.
+struct kept_ends {
+    std::size_t head;
+    std::size_t tail;
+};
+
+/// Replaces the middle of a longer text by the mark; cuts no character.
+std::string without_middle(std::string_view text, kept_ends bytes, std::string_view mark);
+
 // --- Numbers for people.
 
 /// "1 sample", "2 samples".

@@ -5,11 +5,13 @@
 #include <boost/json/object.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
-#include <charconv>
+#include <ctime>
 #include <exception>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+
+#include "core/text.hpp"
 
 namespace seriesgate::top {
 namespace {
@@ -19,18 +21,8 @@ namespace json = boost::json;
 /// No screen shows longer texts, and each frame copies them.
 constexpr std::size_t text_bytes_max = 8 * 1024;
 
-bool continues_character(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
-}
-
-/// Cuts the middle of a longer text.
 std::string bounded(std::string_view text) {
-    if (text.size() <= text_bytes_max) return std::string{text};
-    std::size_t head = text_bytes_max / 2;
-    std::size_t tail = text.size() - text_bytes_max / 2;
-    for (int i = 0; i < 3 && continues_character(text[head]); ++i) --head;
-    for (int i = 0; i < 3 && continues_character(text[tail]); ++i) ++tail;
-    return std::string{text.substr(0, head)}.append("...").append(text.substr(tail));
+    return without_middle(text, {.head = text_bytes_max / 2, .tail = text_bytes_max / 2}, "...");
 }
 
 /// The functions below throw std::exception if a value is missing or has another type.
@@ -53,24 +45,12 @@ std::uint64_t number_at(const json::object& in, std::string_view key) {
     return in.at(key).to_number<std::uint64_t>();
 }
 
-int digits_of(std::string_view text, std::size_t from, std::size_t count) {
-    int number = 0;
-    const std::string_view digits = text.substr(from, count);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + count || number < 0) throw std::invalid_argument{"not a time"};
-    return number;
-}
-
 /// `2026-01-01T10:00:00Z`
 std::chrono::sys_seconds time_at(const json::object& in, std::string_view key) {
-    using namespace std::chrono;
+    std::tm parts{};
     const std::string text = text_at(in, key);
-    if (text.size() < 19) throw std::invalid_argument{"not a time"};
-    const year_month_day day{year{digits_of(text, 0, 4)}, month{static_cast<unsigned>(digits_of(text, 5, 2))},
-                             std::chrono::day{static_cast<unsigned>(digits_of(text, 8, 2))}};
-    if (!day.ok()) throw std::invalid_argument{"not a day"};
-    return sys_days{day} + hours{digits_of(text, 11, 2)} + minutes{digits_of(text, 14, 2)} +
-           seconds{digits_of(text, 17, 2)};
+    if (::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) throw std::invalid_argument{"not a time"};
+    return std::chrono::sys_seconds{std::chrono::seconds{::timegm(&parts)}};
 }
 
 /// Older gates do not say; they counted up to a thousand exactly.
