@@ -3,11 +3,12 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "config/command_line.hpp"
 
 namespace seriesgate::top {
 
@@ -33,34 +34,24 @@ struct client_options {
     std::chrono::seconds answer_limit{5};  ///< for one request, including the connect
 };
 
-/// Without a name for its value it takes none.
-struct subcommand_flag {
-    std::string name;  ///< `--url`
-    std::string value_name;
-    std::string help;
-};
-
 struct subcommand {
     std::string name;  ///< `top`
     std::string purpose;
     std::string footer;
-    std::vector<subcommand_flag> flags;  ///< besides --help and those of client_options
-    client_options access{};             ///< what applies where no flag says otherwise
+    std::vector<flag_about> flags;  ///< besides --help and those of client_options
+    client_options access{};        ///< what applies where no flag says otherwise
 };
 
-/// One of three cases: `error` is set (print it, exit 1), `print` is set (print it to stdout, exit 0), or `values` has
-/// the flags that are given, those without a value as empty texts, and `access` is valid but for the address.
-struct subcommand_line {
-    std::string error;  ///< one line, without the program's name
-    std::string print;
-    std::map<std::string, std::string, std::less<>> values;
+/// `access` is valid but for the address.
+struct subcommand_line : parsed_flags {
     client_options access;
 };
 
 /// @param argv with the subcommand as its first argument
 subcommand_line parse_subcommand(const subcommand& of, int argc, const char* const* argv);
 
-/// One of three cases, as above: `error`, `print`, or `asked` is valid.
+/// One of three cases: `error` is set (print it, exit 1), `print` is set (print it to stdout, exit 0), or `asked` is
+/// valid.
 template <class Options>
 struct parsed_subcommand {
     std::string error;
