@@ -33,7 +33,7 @@ std::string_view first_word(std::string_view text) noexcept {
 }
 
 /// Redis 6: "ERR Error running script (call to f_…): @user_script:1: @user_script: 1: -OOM command not allowed".
-std::string_view code_of(std::string_view line) noexcept {
+std::string_view error_code_in(std::string_view line) noexcept {
     constexpr std::string_view inner_mark = ": -";
     if (!line.starts_with("ERR Error running script")) return first_word(line);
     const auto at = line.find(inner_mark);
@@ -56,7 +56,7 @@ std::string_view name_of(kind from) noexcept {
 }
 
 redis_error error_of_reply(std::string_view line) {
-    const std::string_view code = code_of(line);
+    const std::string_view code = error_code_in(line);
     if (line.starts_with("ERR max number of clients")) return {.why = kind::busy, .text = one_line(line)};
     const auto* const found = std::ranges::find(kinds, code, &std::pair<std::string_view, kind>::first);
     return {.why = found == kinds.end() ? kind::other : found->second, .text = one_line(line)};

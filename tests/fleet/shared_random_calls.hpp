@@ -136,6 +136,7 @@ class shared_random_calls {
                      .is_told = !random_.one_in(6),
                      .grace = std::chrono::seconds{600},
                      .leaves = random_.one_in(40)};
+        if (random_.one_in(15)) of.gate = "leaver", of.leaves = true;  // and does not come back
         if (random_.one_in(3)) of.refilled = random_.below(4);
         if (random_.one_in(4)) of.heard_of = gates_;
         if (random_.one_in(12)) of.heard_of.push_back({.name = "gone", .hour = hour() - 1, .version = ""});
