@@ -14,16 +14,7 @@ from waiting import eventually
 pytestmark = pytest.mark.extended
 
 
-def test_an_error_of_the_store_is_not_tried_again_on_another_gate(fleet):
-    gates = fleet()
-    for store in gates.stores:
-        store.default = Answer(503)
-    assert gates.send("up", "shop").status == 503
-    assert sum(len(store.requests) for store in gates.stores) == 1
-    assert sorted(gate.current() for gate in gates.gates) == [0, 0, 1]
-
-
-def test_a_store_that_is_down_takes_no_gate_out(fleet, kind):
+def test_an_error_of_the_store_is_tried_on_no_other_gate_and_takes_none_out(fleet, kind):
     gates = fleet(edits=QUICK_CHECKS[kind])
     homes = gates.probe()
     for store in gates.stores:
@@ -31,6 +22,7 @@ def test_a_store_that_is_down_takes_no_gate_out(fleet, kind):
     gates.clear()
     for tenant in TENANTS:
         assert gates.send("up", tenant).status == 500
+    assert sum(len(store.requests) for store in gates.stores) == len(TENANTS)
     assert {tenant: min(way) for tenant, way in gates.ways().items()} == homes
 
 
