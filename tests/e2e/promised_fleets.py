@@ -8,7 +8,6 @@ import pytest
 
 from faked_clock import FakedClock, library
 from shared_fleets import GATES
-from test_shared_clock import comes_to, set_all
 from traffic import identity, numbered
 from upstream import Listener
 from waiting import eventually
@@ -115,10 +114,14 @@ class PromisedFleet:
     # --- time
 
     def set(self, now):
-        set_all(self._clocks, now)
+        for clock in self._clocks:
+            clock.set(now)
 
     def set_of_store(self, now):
         self._clocks[0].set(now)
+
+    def set_of_gate(self, ordinal, now):
+        self._clocks[ordinal + 1].set(now)
 
     def begin(self, now):
         """An hour, in which came() counts anew. A gate that cannot hear of it goes on by the time that it heard last."""

@@ -11,13 +11,27 @@ import pytest
 
 import wire
 from gate import run
-from traffic import TENANT, body, identity
+from traffic import TENANT, body, figures, identity, limits, tenants
 from upstream import Answer, Upstream
 from waiting import eventually
 
 GATES = 3
 NUMBER = "X-Request-Number"
 SECRET = bytes(range(32))
+
+
+def current(window="hourly"):
+    return lambda stats: stats["windows"][window]["currentSeries"]
+
+
+def currents(window):
+    """Of the budgets of /stats: those of the limits if there are any, else the tenants'."""
+    return lambda stats: sorted(figures(budget, window)[1] for budget in (limits(stats) or tenants(stats)).values())
+
+
+def metrics(fleet, name):
+    """By gate."""
+    return [gate.metric(f"seriesgate_shared_{name}") for gate in fleet.gates]
 
 
 class Recorder(Upstream):

@@ -4,6 +4,7 @@ Redis is the one that is installed (SERIESGATE_REDIS_SERVER: another); Valkey is
 """
 
 import os
+import re
 import shutil
 import signal
 import ssl
@@ -17,9 +18,11 @@ import pytest
 import resp
 import servers
 from certificates import Authority
+from gate import REPOSITORY
 from waiting import eventually
 
 KINDS = ("redis", "valkey")
+RULES = re.search(r"ACL SETUSER gate on >PASSWORD (.*)", (REPOSITORY / "docs/fleet.md").read_text())[1]
 
 
 def program(kind):
@@ -32,10 +35,10 @@ def program(kind):
 
 @dataclass
 class User:
-    """Who may do with the gates' keys what docs/fleet.md says that they do, and nothing else."""
+    """Who may do what docs/fleet.md says that gates need, and nothing else."""
     name: str = "gate"
     password: str = "word-of-gate"
-    rules: tuple = ("~sg:*", "+@all", "-@admin", "-@dangerous", "+info", "+role")
+    rules: tuple = tuple(RULES.replace("{shop}", "{default}").split())
 
 
 ADMINISTRATOR = User("admin", "word-of-admin", ("~*", "&*", "+@all"))
@@ -109,11 +112,6 @@ class SharedStore:
 
     def configure(self, directive, value):
         assert self.call("CONFIG", "SET", directive, value) == b"OK"
-
-    def members(self):
-        """How many members all its sets have."""
-        keys = self.call("KEYS", "*")
-        return sum(self.call("SCARD", key) for key in keys if self.call("TYPE", key) == b"set")
 
     # --- its life
 

@@ -70,9 +70,6 @@ sentinel failover-timeout {MASTER} 3000
     def call(self, *words):
         return self.master.call(*words)
 
-    def members(self):
-        return self.master.members()
-
     def kill_master(self, seconds=40):
         """Kills it when the replica has all that it has answered, and waits until that one has taken its place."""
         old, replica = self.master, self._replica
@@ -161,9 +158,6 @@ class Cluster:
     def settings_of(self, ordinal):
         """Gates ask different nodes first: most of them another than the one that has their keys."""
         return {**self.nodes[ordinal % len(self.nodes)].settings_of(ordinal), "cluster": True}
-
-    def members(self):
-        return sum(node.members() for node in self.nodes)
 
     @property
     def owners(self):

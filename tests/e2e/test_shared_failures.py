@@ -1,34 +1,32 @@
-"""A store that fails its gates: what is known flows, newcomers get what is configured, and it ends by itself."""
+"""A store that fails its gates, or is none: what is known flows, newcomers get what is configured, and it ends by itself."""
 
-import threading
-import time
+from pathlib import Path
 
 import pytest
 
-from shared_fleets import GATES, share  # noqa: F401
-from shared_stores import keep, start_store, store_kind  # noqa: F401
-from store_sets import Cluster, SentinelSet
-from test_shared_fleet import current
+from shared_fleets import GATES, current, share  # noqa: F401
+from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from traffic import identity, numbered
+from upstream import Listener
 from waiting import eventually
+from world import threading, time
 
 pytestmark = pytest.mark.extended
 
 KNOWN, NEWCOMERS = numbered(10), numbered(15, start=1000)
 
-# How a store fails, how that ends, and whether the gates call that being away: one that is full still answers.
+
+def is_away(gate):
+    return gate.stats["shared"]["state"] == "away"
+
+
+# How a store fails, how that ends, and what a gate shows meanwhile: one that is full still answers.
 TROUBLES = {
-    "killed": (lambda store: store.kill(), lambda store: store.restart(), True),
-    "standing still": (lambda store: store.stand_still(), lambda store: store.go_on(), True),
-    "full": (lambda store: store.configure("maxmemory", 1), lambda store: store.configure("maxmemory", 0), False),
+    "killed": (lambda store: store.kill(), lambda store: store.restart(), is_away),
+    "standing still": (lambda store: store.stand_still(), lambda store: store.go_on(), is_away),
+    "full": (lambda store: store.configure("maxmemory", 1), lambda store: store.configure("maxmemory", 0),
+             lambda gate: gate.metric("seriesgate_shared_claim_failures_total", reason="out_of_memory") > 0),
 }
-troubles = pytest.mark.parametrize("begins, ends, is_away", TROUBLES.values(), ids=TROUBLES)
-
-
-def said_of_the_store(gate):
-    """What it has said about the shared store, in order."""
-    gate.said("")  # waits until it is quiet
-    return [event for event in gate.events if "the shared store" in event["msg"]]
 
 
 def agree(fleet, series, count):
@@ -56,16 +54,15 @@ def known_everywhere(share, start_store):
     return start
 
 
-@troubles
-def test_without_the_store_the_known_flow_and_newcomers_are_refused(known_everywhere, begins, ends, is_away):
+@pytest.mark.parametrize("begins, ends, is_shown", TROUBLES.values(), ids=TROUBLES)
+def test_without_the_store_the_known_flow_and_newcomers_are_refused(known_everywhere, begins, ends, is_shown):
     fleet, store = known_everywhere()
     begins(store)
     for _ in range(3):
         assert fleet.offer_to_all(KNOWN) == [KNOWN] * GATES
         assert fleet.offer_to_all(NEWCOMERS + KNOWN) == [KNOWN] * GATES
         assert [gate.get("/-/ready").status for gate in fleet.gates] == [200] * GATES
-    if is_away:
-        fleet.all_are("away")
+    eventually(lambda: all(map(is_shown, fleet.gates)), "they show it")
     assert fleet.offer_to_all(NEWCOMERS) == [[]] * GATES
     ends(store)
     fleet.all_join()
@@ -75,16 +72,13 @@ def test_without_the_store_the_known_flow_and_newcomers_are_refused(known_everyw
     fleet.accounts_for_all()
 
 
-@troubles
-def test_without_the_store_newcomers_are_admitted_where_that_is_configured(known_everywhere, begins, ends, is_away):
+def test_without_the_store_newcomers_are_admitted_where_that_is_configured(known_everywhere):
     fleet, store = known_everywhere(onUnavailable="admit")
-    begins(store)
+    store.stand_still()
     for _ in range(2):
         assert fleet.offer_to_all(NEWCOMERS + KNOWN) == [NEWCOMERS + KNOWN] * GATES
-    if is_away:
-        fleet.all_are("away")
-    assert [gate.get("/-/ready").status for gate in fleet.gates] == [200] * GATES
-    ends(store)
+    fleet.all_are("away")
+    store.go_on()
     fleet.all_join()
     others = numbered(50, start=2000)
     eventually(lambda: len(fleet.offer(0, others)) < 50, "the limit holds again", every=0.05)
@@ -92,41 +86,53 @@ def test_without_the_store_newcomers_are_admitted_where_that_is_configured(known
     fleet.all_show(current(), len(fleet.admitted()))  # what passed is counted, beyond the limit too
 
 
-def test_the_log_says_once_that_the_store_is_away_and_once_that_it_is_back(known_everywhere):
+def test_without_the_store_each_gate_lets_its_part_of_the_room_pass(share, start_store):
+    store, limit, known = start_store(kept=True), 140, numbered(20)
+    fleet = share(store, f"maxHourlySeries: {limit}\n", timeout="1s", onUnavailable="local")
+    assert fleet.offer_to_all(known) == [known] * GATES
+    fleet.all_show(current(), len(known))
+    store.kill()
+    fleet.all_are("away")
+    part, passed = (limit - len(known)) // GATES, []
+    for ordinal, gate in enumerate(fleet.gates):
+        series = numbered(2 * part, start=10_000 * (ordinal + 1))
+        assert fleet.offer(ordinal, series) == series[:part]
+        assert fleet.offer(ordinal, series[::-1]) == series[:part][::-1]  # the same ones, and they take nothing again
+        assert fleet.offer(ordinal, known + series) == known + series[:part]
+        assert gate.stats["shared"]["alone"] == gate.metric("seriesgate_shared_alone_series_total") == part
+        said = eventually(lambda: gate.said("the shared store is away"), "it says so")
+        assert {event["new_series"] for event in said} == {"a part of the room"}
+        passed += series[:part]
+    store.restart()
+    fleet.all_join()
+    fleet.all_show(current(), limit)
+    assert fleet.offer_to_all(passed) == [passed] * GATES  # known to all, and counted once
+    assert fleet.offer(0, numbered(100, start=90_000)) == []
+    fleet.accounts_for_all()
+
+
+def test_the_log_says_once_that_the_store_is_away_and_once_what_has_become_of_it(known_everywhere):
     fleet, store = known_everywhere()
-    joined = [len(said_of_the_store(gate)) for gate in fleet.gates]
+    ends = ["the shared store answers again", "the shared store has lost data", "the shared store has its data again"]
+
+    def said_by(gate, at=0):
+        gate.said("")  # waits until it is quiet
+        return [event for event in gate.events if "the shared store" in event["msg"]][at:]
+
+    before = [len(said_by(gate)) for gate in fleet.gates]
     store.kill()
     for turn in range(5):
         fleet.offer_to_all(numbered(5, start=100 * turn))
     fleet.all_are("away")
-    for gate, before in zip(fleet.gates, joined):
-        eventually(lambda: len(said_of_the_store(gate)) > before, "it says so")  # the state is shown before it is said
-        said = said_of_the_store(gate)[before:]
-        assert {event["msg"] for event in said} == {"the shared store is away"}
-        assert len({event["err"] for event in said}) == len(said), said  # once for each reason
-    away = [len(said_of_the_store(gate)) for gate in fleet.gates]
     store.restart()
     fleet.all_join()
-    for gate, before in zip(fleet.gates, away):
-        eventually(lambda: len(said_of_the_store(gate)) >= before + 3, "it says what has become of it")
-        said = said_of_the_store(gate)[before:]
-        assert [event["msg"] for event in said] == [
-            "the shared store answers again", "the shared store has lost data", "the shared store has its data again"]
-
-
-def test_who_asks_nothing_does_not_wait_for_a_store_that_stands_still(known_everywhere):
-    fleet, store = known_everywhere(timeout="8s")
-    store.stand_still()
-    asking = [threading.Thread(target=fleet.offer, args=(ordinal, NEWCOMERS)) for ordinal in range(GATES)]
-    for thread in asking:
-        thread.start()
-    started = time.monotonic()
-    for _ in range(5):
-        assert fleet.offer_to_all(KNOWN) == [KNOWN] * GATES
-    assert time.monotonic() - started < 5, "who asks nothing does not wait"
-    store.go_on()
-    for thread in asking:
-        thread.join(20)
+    for gate, at in zip(fleet.gates, before):
+        *away, answers, lost, whole = eventually(lambda: len(said_by(gate, at)) > 3 and said_by(gate, at), "all is said")
+        assert [answers["msg"], lost["msg"], whole["msg"]] == ends
+        assert {event["msg"] for event in away} == {"the shared store is away"}
+        assert len({event["err"] for event in away}) == len(away), away  # once for each reason
+        assert (lost["new_series"], whole["gates"]) == ("wait", str(GATES))
+        assert 1 < float(whole["refill_seconds"]) < 6
 
 
 def test_nobody_waits_longer_for_the_store_than_is_configured(known_everywhere):
@@ -147,41 +153,76 @@ def test_nobody_waits_longer_for_the_store_than_is_configured(known_everywhere):
     fleet.all_join()
 
 
-def test_a_gate_that_starts_without_the_store_joins_when_it_comes(share, start_store):
-    store = start_store(kept=True)
-    fleet = share(store, "maxHourlySeries: 20\n", timeout="500ms")
-    agree(fleet, KNOWN, 10)
-    store.kill()
-    fleet.gates[2].stop()
-    gate = fleet.restart(2)
-    assert gate.stats["shared"]["state"] != "joined"
-    assert fleet.offer(2, NEWCOMERS) == []
-    store.restart()
+def test_who_asks_nothing_does_not_wait_for_those_that_do(known_everywhere):
+    fleet, store = known_everywhere(timeout="8s")
+    store.stand_still()
+    asking = [threading.Thread(target=fleet.offer, args=(ordinal, NEWCOMERS)) for ordinal in range(GATES)]
+    for thread in asking:
+        thread.start()
+    started = time.monotonic()
+    for _ in range(5):
+        assert fleet.offer_to_all(KNOWN) == [KNOWN] * GATES
+    assert time.monotonic() - started < 5
+    store.go_on()
+    for thread in asking:
+        thread.join(20)
+
+
+# --- stores that are none for a fleet
+
+def test_a_store_that_may_evict_is_not_begun_with_and_noticed_later(known_everywhere):
+    policy, mended_by = "maxmemory-policy", "set maxmemory-policy to noeviction"
+    fleet, store = known_everywhere()
+    store.configure(policy, "allkeys-lru")
+    fleet.all_are("away")
+    for gate in fleet.gates:
+        eventually(lambda: any(mended_by in event["err"] for event in gate.said("the shared store is away")), "it says why")
+    assert fleet.offer_to_all(NEWCOMERS + KNOWN) == [KNOWN] * GATES
+    status, said = fleet.refused_to_join()
+    assert status == 2 and mended_by in said and "allkeys-lru" in said, said
+    store.configure(policy, "noeviction")
     fleet.all_join()
     agree(fleet, NEWCOMERS + KNOWN, 20)
+    fleet.accounts_for_all()
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(150)
-def test_a_failover_amid_an_explosion_spends_no_place_twice(share, keep, store_kind, tmp_path):
-    stores = keep(SentinelSet(store_kind, tmp_path))
-    fleet = share(stores, "maxHourlySeries: 200\n", timeout="1s")
-    series = numbered(800)
-    fleet.explode({None: series}, batch=10, meanwhile=stores.kill_master)
-    assert len(fleet.admitted()) <= 200
-    fleet.all_are("joined", 40)
-    agree(fleet, series, 200)
+def test_a_store_that_forbids_what_gates_need_or_their_password_is_not_joined(share, start_store):
+    store = start_store(user=User(rules=(*User.rules, "-info")))
+    fleet = share(None, "", gates=0)
+    fleet.store = store
+    for ordinal, why in enumerate(("INFO: NOPERM", "WRONGPASS")):
+        gate = fleet.start(ordinal)
+        away, = eventually(lambda: gate.said("the shared store is away"), "it says so")
+        assert is_away(gate) and why in away["err"], away
+        Path(store.settings_of(ordinal)["passwordFile"]).write_text("guess\n")
 
 
-@pytest.mark.slow
-def test_a_node_of_a_cluster_that_fails_is_waited_for(share, keep, store_kind, tmp_path):
-    cluster = keep(Cluster(store_kind, tmp_path, 3))
-    fleet = share(cluster, "maxHourlySeries: 20\n", timeout="500ms")
-    agree(fleet, KNOWN, 10)
-    home, = cluster.owners
-    home.stand_still()
-    fleet.all_are("away")
-    assert fleet.offer_to_all(KNOWN + NEWCOMERS) == [KNOWN] * GATES
-    home.go_on()
-    fleet.all_are("joined", 40)
-    agree(fleet, NEWCOMERS + KNOWN, 20)
+class Babbler(Listener):
+    """Listens where a store should, and says the same to whoever comes, whatever they ask."""
+
+    def __init__(self, says):
+        self._says = says
+        super().__init__()
+
+    def serve(self, connection, _ordinal):
+        connection.recv(4096)
+        connection.sendall(self._says)
+        connection.recv(4096)
+
+    def settings_of(self, _ordinal):
+        return {"url": f"redis://{self.host}/0"}
+
+
+def test_what_is_no_store_gets_no_series_admitted_and_no_gate_down(known_everywhere, keep):
+    fleet, _ = known_everywhere(timeout="200ms")
+    for says in (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b"+OK\r\n" * 100, b"*2147483647\r\n", b"$-5\r\n",
+                 b":9\r\n" * 1000 + bytes(range(256))):
+        fleet.store = keep(Babbler(says))
+        fleet.gates[0].stop()
+        gate = fleet.restart(0)
+        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+        for _ in range(3):
+            assert fleet.offer(0, NEWCOMERS) == [], says
+        assert is_away(gate), says
+        eventually(lambda: gate.said("the shared store is away"), "it says so")
+    assert fleet.offer(1, NEWCOMERS + KNOWN) == NEWCOMERS[:10] + KNOWN
