@@ -6,7 +6,6 @@ import re
 import pytest
 
 import wire
-import wire_v2
 from client import RawConnection, head, post
 from exposition import samples_of
 from faked_names import FakedNames
@@ -243,27 +242,6 @@ def test_a_name_that_does_not_resolve_at_the_start_is_not_ready_until_it_does(st
     eventually(lambda: gate.get("/-/ready").status == 200, "ready")
     assert gate.send(BODY).status == 204
     assert 0 < float(line(gate, "the upstream's name resolves again")["outage_seconds"]) < 60
-
-
-def test_what_the_store_writes_less_of_is_counted_and_told(start_gate, upstream):
-    gate = start(start_gate, upstream.url, more="maxHourlySeries: 3\n")
-    body = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abcd")))  # one is refused
-    sent = [*wire_v2.HEADERS, *TENANT]
-
-    def confirming(samples, status=204):
-        upstream.default = Answer(status, [("X-Prometheus-Remote-Write-Samples-Written", str(samples))])
-        reply = gate.send(body, sent)
-        return reply.status, reply.get("X-Prometheus-Remote-Write-Samples-Written")
-
-    assert confirming(3) == (204, "4")
-    assert confirming(1, status=400) == (400, "1")  # an error is heard of as such
-    assert gate.metric("seriesgate_partly_written_requests_total") == 0
-    for _ in range(5):
-        assert confirming(1) == (204, "2")
-    assert line(gate, "the store wrote less than it was sent")["samples"] == "2"
-    assert gate.metric("seriesgate_partly_written_requests_total") == 5
-    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
-    assert gate.metric("seriesgate_samples_failed_total") == 12
 
 
 # --- all of it adds up
