@@ -55,7 +55,8 @@ def test_an_explosion_at_the_edge_takes_no_incumbents_place(promised, text, befo
         fleet.most_show(currents("hourly"), [10])
 
 
-@pytest.mark.parametrize("its_own, behind", [("2026-03-10 12:58:00", 150), ("2026-03-10 12:59:58", 32), ("2026-03-10 13:02:00", -90)])
+@pytest.mark.parametrize("its_own, behind", [
+    ("2026-03-10 12:58:00", 150), ("2026-03-10 12:59:58", 32), ("2026-03-10 13:02:00", -90)])
 def test_a_gate_with_another_time_counts_in_the_stores_hour_and_shows_how_far_it_is_off(promised, its_own, behind):
     timed = promised(ONE, BEFORE, timeout="10s")
     fleet = timed.fleet

@@ -1,5 +1,6 @@
 """A store that fails its gates, or is none: what is known flows, newcomers get what is configured, and it ends by itself."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,7 @@ def test_without_the_store_newcomers_are_admitted_where_that_is_configured(known
     for _ in range(2):
         assert fleet.offer_to_all(NEWCOMERS + KNOWN) == [NEWCOMERS + KNOWN] * GATES
     fleet.all_are("away")
+    assert [gate.stats["shared"]["unanswered"] for gate in fleet.gates] == [len(NEWCOMERS)] * GATES
     store.go_on()
     fleet.all_join()
     others = numbered(50, start=2000)
@@ -166,6 +168,27 @@ def test_who_asks_nothing_does_not_wait_for_those_that_do(known_everywhere):
     store.go_on()
     for thread in asking:
         thread.join(20)
+
+
+def test_what_is_lost_with_the_only_gate_that_had_it_may_come_once_more(share, start_store):
+    store = start_store()
+    fleet = share(store, "maxHourlySeries: 60\n", timeout="1s")
+    known = [numbered(20, start=1000 * ordinal) for ordinal in range(GATES)]
+    for ordinal in (0, 1):
+        assert fleet.offer(ordinal, known[ordinal]) == known[ordinal]
+        fleet.gates[ordinal].signal(signal.SIGSTOP)
+    assert fleet.offer(2, known[2]) == known[2]
+    fleet.gates[2].stop()
+    assert store.call("FLUSHALL") == b"OK"
+    for gate in fleet.gates[:2]:
+        gate.signal(signal.SIGCONT)
+    fleet.restart(2)
+    fleet.all_join()
+    fleet.explode({None: numbered(200, start=10_000)})
+    assert len(fleet.admitted()) == 60 + len(known[2])
+    assert [gate.stats["shared"]["losses"] for gate in fleet.gates] == [1, 1, 0]
+    assert [fleet.offer(ordinal, known[ordinal]) for ordinal in (0, 1)] == known[:2]
+    fleet.most_show(current(), 60)
 
 
 # --- stores that are none for a fleet
