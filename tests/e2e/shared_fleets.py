@@ -1,6 +1,5 @@
 """Gates that share their limits through one store, before one upstream that records; and senders that go round them."""
 
-import http.client
 import itertools
 import json
 import random
@@ -143,46 +142,24 @@ class SharedFleet:
         """To one gate after the other. @return those that came through each"""
         return [self.offer(ordinal, series, tenant) for ordinal in range(len(self.gates))]
 
-    def explode(self, offers, senders=4, batch=20, seed=1, meanwhile=None):
+    def explode(self, offers, senders=4, batch=20):
         """`offers`: {tenant: series}. So many senders offer all of it at once, each in an order of its own, and go round the
-        gates, past one that does not answer. `meanwhile` is called when about half has been offered."""
-        half = threading.Semaphore(0)
-
+        gates."""
         def send_all(number):
-            order = random.Random(1000 * seed + number)
+            order = random.Random(number)
             clients = [gate.client() for gate in self.gates]
             requests = [(tenant, mixed[at:at + batch]) for tenant, series in offers.items()
                         for mixed in [order.sample(series, len(series))] for at in range(0, len(mixed), batch)]
             order.shuffle(requests)
             for turn, (tenant, series) in enumerate(requests):
-                if turn == len(requests) // 2:
-                    half.release()
-                self._offer_somewhere(number + turn, series, tenant, clients)
+                ordinal = (number + turn) % len(clients)
+                self.offer(ordinal, series, tenant, clients[ordinal])
             for client in clients:
                 client.close()
 
         with ThreadPoolExecutor(senders) as pool:
-            running = [pool.submit(send_all, number) for number in range(senders)]
-            if meanwhile:
-                for _ in running:
-                    half.acquire(timeout=60)
-                meanwhile()
-            for sender in running:
+            for sender in [pool.submit(send_all, number) for number in range(senders)]:
                 sender.result(120)
-
-    def _offer_somewhere(self, first, series, tenant, clients):
-        def answered():
-            for turn in range(len(self.gates)):
-                ordinal = (first + turn) % len(self.gates)
-                try:
-                    self.offer(ordinal, series, tenant, clients[ordinal])
-                    return True
-                except (OSError, http.client.HTTPException):
-                    clients[ordinal].close()
-                    clients[ordinal] = self.gates[ordinal].client()
-            return False
-
-        eventually(answered, "a gate answers", 30, every=0.05)
 
     # --- what came of it
 
@@ -193,23 +170,20 @@ class SharedFleet:
 
     def all_show(self, figure, expected):
         """Figures of /stats, as figure(stats) finds them, at every gate; a gate may have to ask the store for them."""
-        def shown():
-            return [figure(gate.stats) for gate in self.gates]
-
-        try:
-            eventually(lambda: shown() == [expected] * len(self.gates), "", 5, every=0.05)
-        except AssertionError:
-            raise AssertionError(f"shown: {shown()}, expected of each: {expected}") from None
+        self._show(figure, lambda shown: shown == [expected] * len(shown), expected)
 
     def most_show(self, figure, expected):
         """As all_show(), of the gate that shows the most: one that has nothing to ask about a budget has heard less of it."""
+        self._show(figure, lambda shown: max(shown) == expected, expected)
+
+    def _show(self, figure, is_expected, expected):
         def shown():
             return [figure(gate.stats) for gate in self.gates]
 
         try:
-            eventually(lambda: max(shown()) == expected, "", 5, every=0.05)
+            eventually(lambda: is_expected(shown()), "", 5, every=0.05)
         except AssertionError:
-            raise AssertionError(f"shown: {shown()}, expected at most, and of one: {expected}") from None
+            raise AssertionError(f"shown: {shown()}, expected: {expected}") from None
 
     def accounts_for_all(self):
         """What the gates have counted is what senders were told, and what came upstream; none of them has been restarted."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-import resp
+import client
 import servers
 from certificates import Authority
 from gate import REPOSITORY
@@ -24,6 +24,67 @@ from waiting import eventually
 KINDS = ("redis", "valkey")
 RULES = re.search(r"ACL SETUSER gate on >PASSWORD (.*)", (REPOSITORY / "docs/fleet.md").read_text())[1]
 
+
+# --- their protocol, RESP2: https://redis.io/docs/latest/develop/reference/protocol-spec/
+
+class RespError(Exception):
+    """The server's answer was an error; its text."""
+
+
+class Connection:
+    """`address`: (host, port), or the path of a unix socket. `tls`: an ssl.SSLContext, if the server speaks TLS."""
+
+    def __init__(self, address, timeout=5.0, tls=None):
+        self._socket = client.connect(address, timeout)
+        try:
+            if tls:
+                self._socket = tls.wrap_socket(self._socket, server_hostname=address[0])
+        except OSError:
+            self._socket.close()
+            raise
+        self._stream = self._socket.makefile("rb")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._stream.close()
+        self._socket.close()
+
+    def call(self, *words):
+        """@return the answer: bytes, a number, a list of these, or None. Raises RespError."""
+        encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+        self._socket.sendall(b"*%d\r\n" % len(encoded) +
+                             b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded))
+        return self._answer()
+
+    def _answer(self):
+        line = self._stream.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError("the server has closed the connection")
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"-":
+            raise RespError(rest.decode())
+        if kind == b"+":
+            return rest
+        if kind == b":":
+            return int(rest)
+        if kind == b"$":
+            return None if rest == b"-1" else self._exactly(int(rest) + 2)[:-2]
+        assert kind == b"*", line
+        return None if rest == b"-1" else [self._answer() for _ in range(int(rest))]
+
+    def _exactly(self, count):
+        data = self._stream.read(count)
+        if len(data) < count:
+            raise ConnectionError("the server has closed the connection")
+        return data
+
+
+# --- one server
 
 def program(kind):
     if kind == "valkey":
@@ -93,7 +154,7 @@ class SharedStore:
 
     def call(self, *words, timeout=5.0):
         """A command, as one who may do everything."""
-        with resp.Connection(self.address, timeout, self._authority and self.tls(self._for_gates)) as connection:
+        with Connection(self.address, timeout, self._authority and self.tls(self._for_gates)) as connection:
             if self.user:
                 connection.call("AUTH", ADMINISTRATOR.name, ADMINISTRATOR.password)
             return connection.call(*words)
@@ -171,7 +232,7 @@ class SharedStore:
             raise ChildProcessError
         try:
             return self.call("PING") == b"PONG"
-        except (OSError, resp.RespError):
+        except (OSError, RespError):
             return False
 
     def _admit(self, user):

@@ -1,20 +1,30 @@
 """monitoring/ beside a gate: every expression asks for what there is and has data, and what happens fires."""
 
+import http.client
 import json
 import re
 import urllib.error
 
 import pytest
 
+import client
 import dashboards
 import rule_tests
+import traffic
+import wire
+import wire_v2
 from dashboards import TARGETS, VARIABLES
 from gate import REPOSITORY
 from rule_tests import ALERTS, RECORDS
+from secure import Secured
+from servers import Prometheus, free_port
+from shared_fleets import SharedFleet
+from shared_stores import SharedStore
 from test_alerts import CASES, DROPPED_WITH, MORE_CASES
 from test_exhaustion import PANELS as EXHAUSTION
+from upstream import Answer, Upstream
 from waiting import eventually
-from watched_gates import WatchedGates
+from world import threading, time
 
 
 # --- what they ask for
@@ -48,6 +58,214 @@ def test_every_code_of_a_case_is_there_from_the_start(gate):
     assert set(DROPPED_WITH) <= codes
     for code in codes:
         assert gate.metric("seriesgate_upstream_responses_total", code=code) == 0, code
+
+
+# --- gates of every kind under load that does all to them that figures tell of, and a Prometheus that watches them
+
+RULES = [REPOSITORY / "monitoring" / name for name in ("rules.yaml", "alerts.yaml")]
+TENANTS = ("shop", "team.a+b", "one-more", "and-another")
+
+LIMITED = """
+upstream: {{urls: ['{store}', 'http://127.0.0.1:{nobody}/api/v1/write'], replicateTo: [{{url: '{replica}', bestEffort: true}}]}}
+maxHourlySeries: 1000000
+maxDailySeries: 1000000
+wholeHistograms: true
+tenants:
+  maxTenants: 3
+  default: {{maxHourlySeries: 20}}
+  overrides: {{grows: {{maxHourlySeries: 1000000, maxDailySeries: 1000000}}}}
+limits:
+  - {{name: per-job, match: '{{job!=""}}', each: [job], maxHourlySeries: 1000000, 
+     overrides: [{{group: {{job: sick}}, maxHourlySeries: 30, maxDailySeries: 25}}]}}
+  - {{name: per-team, match: '{{job!=""}}', each: [job], perTenant: true, maxHourlySeries: 1000000}}
+  - {{name: per-metric, each: [__name__], mode: observe, maxHourlySeries: 5}}
+exempt: [up]
+ignoreLabels: [replica]
+state: {{dir: {state}, interval: 500ms}}
+"""
+
+OBSERVING = """
+mode: observe
+maxHourlySeries: 10
+seriesSet: exact
+maxActiveSeries: 10
+warmStart: {{url: 'http://127.0.0.1:{nobody}', timeout: 1s}}
+upstream: {{url: '{store}', protocol: v1}}
+server: {{maxConnections: 4, idleTimeout: 1s}}
+admin: {{listen: '127.0.0.1:0'}}
+state: {{dir: {state}, interval: 500ms}}
+"""
+
+FLEET = """
+maxHourlySeries: 32000
+limits: [{name: few, match: '{kind="few"}', maxHourlySeries: 50}]
+"""
+
+CONFIG = """
+global: {{scrape_interval: 500ms, evaluation_interval: 500ms}}
+rule_files: {rules}
+scrape_configs:
+  - job_name: seriesgate
+    static_configs: [{{targets: {targets}}}]
+  - job_name: secured
+    scheme: https
+    tls_config: {{ca_file: {authority}}}
+    static_configs: [{{targets: ['127.0.0.1:{secured}']}}]
+  - job_name: other
+    static_configs: [{{targets: ['127.0.0.1:{own}']}}]
+"""
+
+
+class WatchedGates:
+    """Three gates of their own (one with limits, one that observes and has everything against it, one with TLS) and two that
+    share their limits. `start_gate` is the one of fixtures.py; stop() ends what that does not."""
+
+    def __init__(self, start_gate, folder):
+        self._stops, self._ended, self._failure, self._sender = [], threading.Event(), None, None
+        self._cycle, self._idle = 0, None
+        try:
+            self._start(start_gate, folder)
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self, start_gate, folder):
+        self._stores = [self._kept(Upstream(handler=self._answer)), self._kept(Upstream(handler=self._replica_answer))]
+        urls = {"store": self._stores[0].url, "replica": self._stores[1].url, "nobody": free_port()}
+        self.limited = start_gate(config=LIMITED.format(state=folder / "state", **urls))
+        (folder / "blocked" / "state" / "in the way").mkdir(parents=True)
+        self.observing = start_gate(config=OBSERVING.format(state=folder / "blocked", **urls))
+        secured = Secured(folder)
+        self.secured = start_gate(secured.web(), "--upstream.url=discard:", authority=str(secured.authority.certificate))
+        self.shared_store = self._kept(SharedStore("redis", folder))
+        self.fleet = self._kept(SharedFleet(start_gate, folder, self.shared_store, FLEET, gates=2, timeout="500ms",
+                                            onUnavailable="local", reserve="5%"))
+        gates = [self.limited, self.observing, *self.fleet.gates]
+        targets = [f"127.0.0.1:{gate.admin_address[1]}" for gate in gates] + [f"127.0.0.1:{urls['nobody']}"]
+        self.server = self._kept(Prometheus(folder, lambda own: CONFIG.format(
+            rules=json.dumps([str(file) for file in RULES]), targets=json.dumps(targets), own=own,
+            authority=secured.authority.certificate, secured=self.secured.address[1])))
+        eventually(lambda: len(self.query("seriesgate_build_info")) == 5, "all are scraped", 30)
+        self._sender = threading.Thread(target=self._load, daemon=True)
+        self._sender.start()
+
+    # --- what is asked
+
+    def query(self, expression, **further):
+        """The result of an instant query: a list of {metric, value}."""
+        return json.loads(self.server.get("/api/v1/query", query=expression, **further))["data"]["result"]
+
+    def values_of(self, selector, label):
+        found = json.loads(self.server.get("/api/v1/series", **{"match[]": selector}))["data"]
+        return sorted({series[label] for series in found if label in series})
+
+    def goes_on(self):
+        """Fails if the load has ended."""
+        if self._failure:
+            raise AssertionError("the load has failed") from self._failure
+
+    # --- the load
+
+    def _load(self):
+        try:
+            while not self._ended.is_set():
+                self._cycle += 1
+                self._write_to_limited()
+                self._write_to_observing()
+                self._write_to_secured()
+                self._write_to_fleet()
+        except BaseException as failure:
+            if not self._ended.is_set():
+                self._failure = failure
+
+    def _fresh(self, count, **labels):
+        """Series that have not been before."""
+        return traffic.numbered(count, start=self._cycle * 100, **labels)
+
+    def _write_to_limited(self):
+        gate, n = self.limited, self._cycle
+        for tenant in TENANTS:
+            gate.send(traffic.body(self._fresh(6)), [(traffic.TENANT, tenant)])
+        grows = [(traffic.TENANT, "grows")]
+        gate.send(traffic.body(self._fresh(5, job="well", name=f"n{n}")), grows)
+        gate.send(traffic.body(self._fresh(5, job="sick", name=f"n{n}")), grows)
+        gate.send(traffic.body([{"__name__": "up", "instance": str(n), "replica": "a"}]), grows)
+        begun = [{"__name__": "latency_bucket", "job": "sick", "le": str(bound)} for bound in range(n + 1)]
+        gate.send(traffic.body(begun), grows)
+        gate.send(wire.pack(wire.metadata("m")), grows)
+        symbols = wire_v2.Symbols()
+        exemplar = wire_v2.exemplar(symbols, trace="t")
+        native = wire_v2.series(symbols, {"__name__": "native", "n": str(n)}, wire_v2.histogram(), exemplar)
+        gone = wire_v2.series(symbols, {"__name__": "gone", "n": str(n)}, exemplar)
+        gate.send(wire.pack(symbols.encode() + native + gone), [*wire_v2.HEADERS, *grows])
+        gate.send(b"\x04bad", grows)
+
+    def _write_to_observing(self):
+        gate = self.observing
+        gate.send(traffic.body(self._fresh(5)))
+        symbols = wire_v2.Symbols()
+        custom = wire.field(wire_v2.HISTOGRAMS, wire.number_field(1, 1) + wire.number_field(4, 105))
+        body = b"".join(wire_v2.series(symbols, labels, entry) for labels, entry in [
+            ({"__name__": "custom"}, custom), ({"job": "nameless"}, wire_v2.sample()),
+            ({"__name__": "m", "n": str(self._cycle)}, wire_v2.sample())])
+        gate.send(wire.pack(symbols.encode() + body), wire_v2.HEADERS)
+        if self._cycle % 10 == 1:
+            gate.reload("maxHourlySeries: many\n")
+            self.limited.reload(self.limited.config_file.read_text())
+        if self._cycle % 20 == 5:
+            self._fill(gate)
+        elif self._cycle % 20 == 10:
+            self._idle = gate.client()
+            self._idle.write(traffic.body(self._fresh(1)))
+
+    @staticmethod
+    def _fill(gate):
+        """More connections than it takes: idle ones make room for others, and who comes while all are at work is turned away."""
+        idle, working = ([gate.raw() for _ in range(5)] for _ in range(2))
+        for each in working:
+            each.send_what_it_takes(client.head(headers=[("Content-Length", "1000")]))
+        time.sleep(0.1)
+        for each in [*idle, *working]:
+            each.close()
+
+    def _write_to_secured(self):
+        self.secured.send(traffic.body(self._fresh(5)))
+        try:
+            client.get(self.secured.address, "/")
+        except (OSError, http.client.HTTPException):
+            pass  # plain HTTP: told so, or closed
+
+    def _write_to_fleet(self):
+        if self._cycle % 60 == 20:
+            self.shared_store.kill()
+        elif self._cycle % 60 == 40:
+            self.shared_store.restart()
+        for ordinal in range(2):
+            self.fleet.offer(ordinal, self._fresh(5))
+            self.fleet.offer(ordinal, self._fresh(5, gate=str(ordinal), kind="few"))
+
+    def _answer(self, request):
+        """Of the store: mostly success."""
+        if self._cycle % 5 == 0:
+            return (Answer(400, body=b"out of order\n"), Answer(503), Answer(cut=0))[self._cycle // 5 % 3]
+        written = request.get("X-Prometheus-Remote-Write-Version") == "2.0.0" and self._cycle % 2
+        return Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "0")] if written else [])
+
+    def _replica_answer(self, _request):
+        return Answer(cut=0) if self._cycle % 3 == 0 else Answer((204, 500)[self._cycle % 2])
+
+    # --- its life
+
+    def _kept(self, what):
+        self._stops.append(what.stop)
+        return what
+
+    def stop(self):
+        self._ended.set()
+        if self._sender:
+            self._sender.join(60)
+        while self._stops:
+            self._stops.pop()()
 
 
 # --- all have data, in a real Prometheus
