@@ -1,19 +1,137 @@
-"""Several gates behind HAProxy and behind nginx, as deploy/ has them: who goes where, and what that does to limits."""
+"""Several gates behind HAProxy and behind nginx, as deploy/ has them: who goes where, what that does to limits, and what happens
+when gates and stores fail: no request is lost, and nobody moves in vain."""
 
 import base64
+import http.client
 import subprocess
 
 import pytest
 
+import balancers
 import recorded
 import servers
 import wire
-from fleets import (BY_CLUSTER, BY_LOGIN, FIRST_SERVER, GATES, LAST_SERVER, QUICK_CHECKS, ROUND_ROBIN, SPARE, TENANTS,
-                    fleet, kind)  # noqa: F401
 from traffic import TENANT, arrived, body, identity, numbered
+from upstream import Answer, Upstream
 from waiting import eventually
+from world import threading
 
 pytestmark = pytest.mark.extended
+
+GATES = 3
+TENANTS = [f"team-{n}" for n in range(60)]
+
+# What tests change in the files of deploy/.
+LAST_SERVER = {"haproxy": "    server gate-3 10.0.0.13:9201 id 3\n",
+               "nginx": "        server 10.0.0.13:9201 max_fails=1 fail_timeout=5s;\n"}
+FIRST_SERVER = {"haproxy": "    server gate-1 10.0.0.11:9201 id 1\n",
+                "nginx": "        server 10.0.0.11:9201 max_fails=1 fail_timeout=5s;\n"}
+SPARE = {"haproxy": [("id 2\n", "id 2 backup\n"), (LAST_SERVER["haproxy"], "")],
+         "nginx": [("hash $route consistent;", ""), ("12:9201 max_fails", "12:9201 backup max_fails"),
+                   (LAST_SERVER["nginx"], "")]}
+BY_SENDER = {"haproxy": [("    http-request set-var(txn.route) req.fhdr(X-Scope-OrgID) if { req.fhdr(X-Scope-OrgID),length gt 0 }\n",
+                          "")],
+             "nginx": [("hash $route consistent;", "hash $remote_addr consistent;")]}
+BY_LOGIN = {"haproxy": [("set-var(txn.route) req.fhdr(X-Scope-OrgID) if { req.fhdr(X-Scope-OrgID)",
+                         "set-var(txn.route) http_auth_user if { http_auth_user")],
+            "nginx": [("map $http_x_scope_orgid", "map $remote_user"), ("default $http_x_scope_orgid", "default $remote_user")]}
+NO_CHECKS = {"haproxy": [("inter 2s fastinter 500ms", "inter 1h")], "nginx": []}
+QUICK_CHECKS = {"haproxy": [("inter 2s fastinter 500ms", "inter 200ms")], "nginx": [("fail_timeout=5s", "fail_timeout=1s")]}
+ROUND_ROBIN = {"haproxy": [("balance hash var(txn.route)\n    hash-type consistent wt6", "balance roundrobin")],
+               "nginx": [("hash $route consistent;", ""), ("worker_processes auto", "worker_processes 1")]}
+
+
+class Fleet:
+    """Gates that share nothing, each with a store of its own, so that one sees which way a request went."""
+
+    def __init__(self, start_gate, config):
+        self._start_gate, self._config = start_gate, config
+        self.stores, self.gates, self.balancer = [], [], None
+        for _ in range(GATES):
+            self.add()
+
+    @property
+    def ports(self):
+        return [gate.address[1] for gate in self.gates]
+
+    def add(self):
+        self.stores.append(Upstream())
+        self.gates.append(self._start(self.stores[-1], 0))
+
+    def restart(self, index):
+        """On its old port, which may be a connection's for a moment."""
+        for _ in range(10):
+            try:
+                self.gates[index] = self._start(self.stores[index], self.ports[index])
+                return
+            except AssertionError as error:
+                failure = error
+        raise failure
+
+    def ways(self):
+        """Which gates each tenant's requests went through: {tenant: {index}}."""
+        went = {}
+        for index, store in enumerate(self.stores):
+            for request in list(store.requests):
+                went.setdefault(request.get(TENANT), set()).add(index)
+        return went
+
+    def arrived(self, tenant):
+        """The series that came to the stores for a tenant, each as often as it came."""
+        return arrived([request for store in self.stores for request in list(store.requests)
+                        if request.body and request.get(TENANT) == tenant])
+
+    def probe(self, tenants=tuple(TENANTS)):
+        """Where each tenant goes now: {tenant: index}; each has to go to one gate only."""
+        self.clear()
+        for tenant in tenants:
+            assert self.send("probe", tenant).status == 204
+        ways = self.ways()
+        assert all(len(way) == 1 for way in ways.values()), ways
+        return {tenant: min(way) for tenant, way in ways.items()}
+
+    def send(self, name, tenant=None, **how):
+        headers = [(TENANT, tenant)] if tenant is not None else []
+        return self.balancer.send(wire.pack(wire.sampled(name)), headers, **how)
+
+    def clear(self):
+        for store in self.stores:
+            store.clear()
+
+    def stop(self):
+        if self.balancer:
+            self.balancer.stop()
+        for store in self.stores:
+            store.stop()
+
+    def _start(self, store, port):
+        return self._start_gate(f"--upstream.url={store.url}", f"--listen=127.0.0.1:{port}", config=self._config)
+
+
+@pytest.fixture(params=balancers.KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def fleet(start_gate, tmp_path, kind):
+    """fleet(configuration of each gate, edits of the balancer's file): gates behind a balancer. `again`: a fleet that is to
+    get a new balancer instead."""
+    started = []
+
+    def start(config="{}\n", edits=(), again=None):
+        made = again or Fleet(start_gate, config)
+        if again:
+            made.balancer.stop()
+        else:
+            started.append(made)
+        made.balancer = balancers.Balancer(kind, made.ports[:GATES], tmp_path, edits)
+        return made
+
+    yield start
+    for made in started:
+        made.stop()
+
 
 # --- who goes where
 
@@ -56,15 +174,21 @@ def test_without_a_tenant_a_sender_has_one_gate(fleet):
     assert set(homes) == set(range(GATES))
 
 
-@pytest.mark.parametrize("edits, header", [(BY_CLUSTER, lambda n: ("X-Cluster", f"eu-{n}")), (BY_LOGIN, lambda n: (
-    "Authorization", "Basic " + base64.b64encode(f"team-{n}:secret".encode()).decode()))], ids=["cluster", "login"])
-def test_what_is_named_instead_of_the_tenant_has_one_gate(fleet, kind, edits, header):
+def login(n):
+    return [("Authorization", "Basic " + base64.b64encode(f"team-{n}:secret".encode()).decode())]
+
+
+@pytest.mark.parametrize("edits, source, headers", [
+    pytest.param(BY_SENDER, lambda n: f"127.0.0.{n + 2}", lambda n: [], id="sender"),
+    pytest.param(BY_LOGIN, lambda n: "127.0.0.1", login, id="login")])
+def test_what_is_named_instead_of_the_tenant_has_one_gate(fleet, kind, edits, source, headers):
     gates = fleet(edits=edits[kind])
     homes = set()
     for n in range(30):
         gates.clear()
         for tenant in ("a", "b", "c", "d"):
-            assert gates.balancer.send(wire.pack(wire.sampled("up")), [(TENANT, tenant), header(n)]).status == 204
+            sent = [(TENANT, tenant), *headers(n)]
+            assert gates.balancer.send(wire.pack(wire.sampled("up")), sent, source=source(n)).status == 204
         assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 4]
         homes.add(next(index for index, store in enumerate(gates.stores) if store.requests))
     assert homes == set(range(GATES))
@@ -179,6 +303,153 @@ def home_of(gates, source):
     gates.clear()
     assert gates.balancer.send(wire.pack(wire.metadata("asks")), source=source).status == 204
     return next(index for index, store in enumerate(gates.stores) if store.requests)
+
+
+# --- gates and stores that fail
+
+def test_an_error_of_the_store_is_tried_on_no_other_gate_and_takes_none_out(fleet, kind):
+    gates = fleet(edits=QUICK_CHECKS[kind])
+    homes = gates.probe()
+    for store in gates.stores:
+        store.default = Answer(500)
+    gates.clear()
+    for tenant in TENANTS:
+        assert gates.send("up", tenant).status == 500
+    assert sum(len(store.requests) for store in gates.stores) == len(TENANTS)
+    assert {tenant: min(way) for tenant, way in gates.ways().items()} == homes
+
+
+def test_a_gate_that_is_suddenly_gone_costs_its_senders_no_request(fleet, kind):
+    """Before any check has noticed."""
+    gates = fleet(edits=NO_CHECKS[kind])
+    homes = gates.probe()
+    gone = homes[TENANTS[0]]
+    gates.gates[gone].crash()
+    moved = gates.probe()
+    assert {tenant for tenant in TENANTS if moved[tenant] != homes[tenant]} == \
+        {tenant for tenant in TENANTS if homes[tenant] == gone}
+    assert set(moved.values()) == set(range(GATES)) - {gone}
+
+
+def test_a_request_that_waits_for_the_store_is_finished_by_a_gate_that_drains(fleet):
+    gates = fleet()
+    home = gates.probe(["shop"])["shop"]
+    gates.clear()
+    answered = threading.Event()
+    gates.stores[home].default = Answer(204, hold=answered)
+    replies = []
+    sender = threading.Thread(target=lambda: replies.append(gates.send("up", "shop")), daemon=True)
+    sender.start()
+    eventually(lambda: gates.stores[home].requests, "the request is at the store")
+    gates.gates[home].signal()
+    eventually(lambda: gates.gates[home].said("draining"), "the gate drains")
+    answered.set()
+    sender.join(20)
+    assert [reply.status for reply in replies] == [204]
+    assert sum(len(store.requests) for store in gates.stores) == 1
+    assert gates.gates[home].wait() == 0
+
+
+def test_all_senders_are_one_peer_to_the_gate(fleet):
+    """So the bound for one peer is one for all; fleet.md says to set it higher than what the balancer opens."""
+    gates = fleet("server: {maxConnectionsPerPeer: 2}\n")
+    home = gates.stores[gates.probe(["shop"])["shop"]]
+    gates.clear()
+    answered = threading.Event()
+    home.default = Answer(204, hold=answered)
+    replies = []
+    senders = [threading.Thread(target=lambda source=f"127.0.0.{n}": replies.append(gates.send("up", "shop", source=source)),
+                                daemon=True) for n in (2, 3)]
+    for sender in senders:
+        sender.start()
+    eventually(lambda: len(home.requests) == 2, "two wait for the store")
+    for source in ("127.0.0.4", "127.0.0.5"):
+        reply = gates.send("up", "shop", source=source)
+        assert (reply.status, reply.first_line.split(":")[0]) == (503, "over server.maxConnectionsPerPeer")
+    answered.set()
+    for sender in senders:
+        sender.join(20)
+    assert [reply.status for reply in replies] == [204, 204]
+
+
+class Senders(threading.Thread):
+    """Goes round the tenants with a new series each time, on one connection, as a sender would: what has not been
+    answered with success is sent again."""
+
+    def __init__(self, balancer, tenants):
+        super().__init__(daemon=True)
+        self._balancer, self._tenants = balancer, tenants
+        self.stopped = threading.Event()
+        self.acknowledged = []  # (tenant, name of the series)
+        self.rounds = 0
+        self.failure = None
+
+    def run(self):
+        try:
+            with self._balancer.client(timeout=30) as client:
+                while not self.stopped.is_set():
+                    for tenant in self._tenants:
+                        self._deliver(client, tenant, f"round_{self.rounds}")
+                    self.rounds += 1
+        except Exception as error:  # noqa: BLE001  told to the test
+            self.failure = error
+
+    def _deliver(self, client, tenant, name):
+        for _ in range(200):
+            try:
+                status = client.write(wire.pack(wire.sampled(name)), [(TENANT, tenant)]).status
+            except (OSError, http.client.HTTPException):
+                client.close()
+                continue
+            if status == 204:
+                self.acknowledged.append((tenant, name))
+                return
+            assert status >= 500, status
+        raise AssertionError(f"{tenant} {name} never got through")
+
+    def goes_round(self, times):
+        target = self.rounds + times
+        eventually(lambda: self.failure or self.rounds >= target, f"{times} more rounds", 40)
+        assert self.failure is None, self.failure
+
+    def end(self):
+        self.stopped.set()
+        self.join(30)
+        assert self.failure is None, self.failure
+
+
+def test_a_drained_gate_gives_its_tenants_away_and_gets_them_back(fleet, kind):
+    gates = fleet(edits=QUICK_CHECKS[kind])
+    homes = gates.probe()
+    gone = homes[TENANTS[0]]
+    theirs = {tenant for tenant in TENANTS if homes[tenant] == gone}
+    gates.clear()
+
+    senders = [Senders(gates.balancer, TENANTS[n::4]) for n in range(4)]
+    for sender in senders:
+        sender.start()
+    for sender in senders:
+        sender.goes_round(2)
+    gates.gates[gone].stop()
+    for sender in senders:
+        sender.goes_round(3)
+        sender.end()
+
+    # Nothing is lost, and nobody moved who did not have to.
+    acknowledged = [one for sender in senders for one in sender.acknowledged]
+    for tenant in TENANTS:
+        came = set(gates.arrived(tenant))
+        assert came >= {identity({"__name__": name}) for whose, name in acknowledged if whose == tenant}
+    ways = gates.ways()
+    assert {tenant: way for tenant, way in ways.items() if tenant not in theirs} == \
+        {tenant: {homes[tenant]} for tenant in TENANTS if tenant not in theirs}
+    moved = gates.probe()
+    assert {tenant: {gone, moved[tenant]} for tenant in theirs} == {tenant: ways[tenant] for tenant in theirs}
+    assert {moved[tenant] for tenant in theirs} == set(range(GATES)) - {gone}
+
+    gates.restart(gone)
+    eventually(lambda: gates.probe([TENANTS[0]]) == {TENANTS[0]: gone}, "the gate is used again", 20, every=0.1)
+    eventually(lambda: gates.probe() == homes, "all are where they were", 20, every=0.1)
 
 
 # --- tenants by login
