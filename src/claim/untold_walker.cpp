@@ -57,7 +57,7 @@ std::optional<store_call> untold_walker::next() {
             under_way_.all.resize(told);
         }
         if (!made.fingerprints.empty()) return made;
-        is_reported();  // the store counts none of them
+        is_told();  // the store counts none of them
     }
 }
 
@@ -97,7 +97,7 @@ void untold_walker::describe(gate_terms& into) const {
     into.hour = hour_number(under_way_.hour.start);
 }
 
-void untold_walker::is_reported() {
+void untold_walker::is_told() {
     mark_told(*limiter_, under_way_);
     at_ += std::exchange(taken_, 0);
     ++progress_;

@@ -41,7 +41,7 @@ class untold_walker {
     /// Describes the rules and the hour of the last call.
     void describe(gate_terms& into) const;
     /// The store has decided about the last call.
-    void is_reported();
+    void is_told();
     /// It has not: the same is told again. Windows may have changed, so what it is said of is worked out anew.
     void is_not_told() noexcept { taken_ = 0; }
 

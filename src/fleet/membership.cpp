@@ -206,7 +206,7 @@ net::awaitable<bool> membership::tell_one(const store_call& call) {
         co_return false;
     }
     shared_.view.hear(call, *answer);
-    walker_->is_reported();
+    walker_->is_told();
     for (const series_decision& each : answer->series) shared_.metrics.told[each.outcome].add();
     co_return true;
 }

@@ -580,9 +580,9 @@ class fleet_simulation {
             const bool arrives = at_once || !loses();
             if (arrives && said.status == store_status::decided) {
                 at.view->hear(call, said);
-                at.walker->is_reported();
+                at.walker->is_told();
             } else if (wrong_.forgets_failed) {
-                at.walker->is_reported();
+                at.walker->is_told();
             } else {
                 at.walker->is_not_told();
             }
@@ -596,7 +596,7 @@ class fleet_simulation {
         note_refilled(at);
         if (!call) return;
         if (!hears(at) || (!at_once && loses())) {
-            wrong_.forgets_failed ? at.walker->is_reported() : at.walker->is_not_told();
+            wrong_.forgets_failed ? at.walker->is_told() : at.walker->is_not_told();
             return;
         }
         at.telling.emplace(*call, store_.decide(*call, terms_of(at, *at.walker), server_, store_now()));

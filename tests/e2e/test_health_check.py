@@ -118,7 +118,7 @@ def test_a_gate_that_wants_a_password_is_asked_at_a_path_that_needs_none(start_g
 # --- other servers
 
 def test_only_2xx_is_well(server):
-    def is_reported(status, fault):
+    def is_told(status, fault):
         body = b"it drains\nand more\n" if status == 503 else b""
         _, url = server(Answer(status=status, body=body, headers=[("Location", "http://127.0.0.1:1/")], close_after=True))
         assert checked(url) == (told(url, fault) if fault else "")

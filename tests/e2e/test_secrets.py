@@ -83,7 +83,7 @@ WRONG_FILES = [
 def test_what_is_wrong_with_a_file_is_told_without_secrets(tmp_path):
     file = tmp_path / "gate.yaml"
 
-    def is_reported(text):
+    def is_told(text):
         file.write_text(text)
         for flags in ((), ("--check-config",)):
             done = run(f"--config.file={file}", *flags)
@@ -101,7 +101,7 @@ WRONG_FLAGS = [
 
 
 def test_what_is_wrong_with_a_command_line_is_told_without_secrets():
-    def is_reported(flags):
+    def is_told(flags):
         done = run(*flags)
         assert done.returncode != 0
         assert done.stderr and TOKEN not in done.stdout + done.stderr

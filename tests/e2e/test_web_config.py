@@ -45,7 +45,7 @@ def test_a_mistake_is_found_before_the_start(tmp_path):
 
 
 def test_a_file_that_holds_no_token_is_told_without_what_it_holds(tmp_path):
-    def is_reported(content, what):
+    def is_told(content, what):
         (tmp_path / "t").write_bytes(content)
         status, lines = check(tmp_path, "bearer_tokens:\n- name: ci\n  token_file: t\n")
         assert status == 1 and len(lines) == 1

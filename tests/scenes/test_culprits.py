@@ -130,7 +130,7 @@ ASKED_WRONGLY = [
 
 
 def test_what_is_asked_wrongly_is_told(gate):
-    def is_reported(path, query, said):
+    def is_told(path, query, said):
         assert error(gate, path, query).startswith(said)
 
     check_rows({f"{path}?{query[:40]}": (path, query, said) for path, query, said in ASKED_WRONGLY}, is_told, gate)

@@ -20,13 +20,13 @@ def test_status_headers_and_body(limited, upstream, answer):
     gate = gate_that_knows(limited, upstream, f"onLimit: {answer}\n")
     rows = crossed(["v1", "v2"], list(SENT), list(STORES))
     assert len(rows) == 42
-    check_rows(rows, lambda *row: is_reported(gate, upstream, answer, *row), gate)
+    check_rows(rows, lambda *row: is_told(gate, upstream, answer, *row), gate)
     samples, sent = gate.stats["samples"], [SENT[refused] for _, refused, _ in rows.values()]
     assert samples["received"] == sum(map(len, sent)) + len(KNOWN)
     assert samples["refused"] == sum(len(NEW) for labels in sent if labels is not KNOWN)
 
 
-def is_reported(gate, upstream, answer, version, refused, store):
+def is_told(gate, upstream, answer, version, refused, store):
     upstream.clear()
     kept, said = KEPT[refused], STORES[store]
     confirms = version == "v2" and store != "2xx without counts"

@@ -315,7 +315,7 @@ def test_what_cannot_be_understood_is_400_and_says_what_can(gate):
     def rejected():
         return gate.metric("seriesgate_requests_rejected_total", reason="bad_argument")
 
-    def is_reported(query, fault):
+    def is_told(query, fault):
         before = rejected()
         for method in ("GET", "HEAD"):
             with gate.client() as client:
