@@ -288,8 +288,10 @@ void membership::tell_away(const obstacle& by) {
 
 void membership::tell_back() {
     const double lasted = std::chrono::duration<double>(clock::now() - *away_since_).count();
-    log::info(said_ == other_time ? "the shared store's clock is right again" : "the shared store answers again",
-              {{"outage_seconds", lasted}, {"server", server_}});
+    if (said_ == other_time)
+        log::info("the shared store's clock is right again", {{"outage_seconds", lasted}, {"server", server_}});
+    else
+        log::info("the shared store answers again", {{"outage_seconds", lasted}, {"server", server_}});
     away_since_.reset();
     said_.clear();
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/redis_config.hpp"
 #include "core/result.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"

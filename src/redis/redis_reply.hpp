@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/redis_config.hpp"
 #include "core/result.hpp"
 
 namespace seriesgate {

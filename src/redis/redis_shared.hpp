@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/metrics.hpp"
-#include "config/config.hpp"
+#include "config/redis_config.hpp"
 #include "core/synchronization.hpp"
 #include "net/tls_context.hpp"
 #include "net/tls_session.hpp"

@@ -65,6 +65,8 @@ def observed_then_enforced(fleet, observed, offers):
     for ordinal, gate in enumerate(fleet.gates):
         assert gate.reload(fleet.fleet.configuration(ordinal)).status == 200
     for begins, times in zip((False, True), offers):
+        if begins and fleet.store:
+            fleet.is_told()
         if begins:
             next_hour(fleet)
         for turn in range(times):

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/redis_config.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
 #include "support/files.hpp"
