@@ -2,7 +2,7 @@
 # What senders notice of an hour's end when gates share a limit, on this machine: bench/edge.sh [options]
 #
 # Three gates behind nginx, which goes round them, count by one Redis on loopback. Every series is known to each of them. A load
-# is measured in the middle of the hour, and once more from two seconds before its end. The clock of Redis is ahead so that this
+# is measured in the middle of the hour, and once more from two seconds before its end. All clocks are ahead so that this
 # is soon.
 #
 #   --series N    that come all the time (1000000), in requests of 2,000

@@ -39,11 +39,13 @@ class Fleet:
         redis_port = self.redis_port = free_port()
         # By when the rest is done; a refill is in the middle of the hour.
         self.hour_ends = time.time() + (1800 if asked.refill else asked.seconds + asked.series / 20_000 + 20)
-        self.redis = start_redis(folder, redis_port, clock_that_ends_its_hour_at(self.hour_ends, asked.midnight, folder))
+        clock = clock_that_ends_its_hour_at(self.hour_ends, asked.midnight, folder)
+        self.redis = start_redis(folder, redis_port, clock)
         self.running.append(self.redis)
         self.gates = []
         for number in range(asked.gates):
-            self.gates.append(FleetGate(programs, folder / f"gate-{number}", self.store, 3 * asked.series, None, redis_port))
+            self.gates.append(FleetGate(programs, folder / f"gate-{number}", self.store, 3 * asked.series, None, redis_port,
+                                        clock))
             self.running.append(self.gates[-1])
         self.port = free_port()
         self.running.append(start_balancer("nginx", folder / "balancer", self.port, [gate.port for gate in self.gates]))
@@ -106,7 +108,7 @@ class Fleet:
 
 def clock_that_ends_its_hour_at(moment, is_midnight, folder):
     """@param is_midnight whether its day ends, too
-    @return the environment of a server whose clock is ahead by so much; gates of a fleet go by their store's"""
+    @return the environment of a server or gate whose clock is ahead by so much; a fleet believes no clock that is alone"""
     ends = 86400 if is_midnight else 3600
     library = folder / "clock.so"
     source = bodies.REPOSITORY / "tests/e2e/stopped_clock.c"

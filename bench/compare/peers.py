@@ -171,6 +171,7 @@ class Peer:
 class Gate(Peer):
     ready_path = "/-/ready"
     further = ""  # of its configuration
+    environment = None
 
     def _start(self, programs, folder, store, limit, certificate):
         folder.mkdir(exist_ok=True)
@@ -183,7 +184,7 @@ class Gate(Peer):
             web = folder / "web.yml"
             web.write_text(f"tls_server_config: {{cert_file: {certificate.chain}, key_file: {certificate.key}}}\n")
             command.append(f"--web.config.file={web}")
-        return Group("seriesgate", command, folder / "log")
+        return Group("seriesgate", command, folder / "log", self.environment)
 
     def counts(self):
         samples = json.loads(get(self.port, "/stats", self.scheme)[1])["samples"]
@@ -201,10 +202,10 @@ def start_redis(folder, port, environment=None):
 
 class FleetGate(Gate):
     """The same in a fleet: its limits are counted by a Redis on loopback, which is not counted here. @param redis_port of one
-    that is there; without it the gate is its only one, and brings it along"""
+    that is there; without it the gate is its only one, and brings it along. @param environment of the gate, as for its clock"""
 
-    def __init__(self, programs, folder, store, limit, certificate, redis_port=None):
-        self._redis_port, self._redis = redis_port, None
+    def __init__(self, programs, folder, store, limit, certificate, redis_port=None, environment=None):
+        self._redis_port, self._redis, self.environment = redis_port, None, environment
         super().__init__(programs, folder, store, limit, certificate)
 
     def _start(self, programs, folder, store, limit, certificate):
