@@ -6,7 +6,7 @@ import signal
 import pytest
 
 import traffic
-from bounds import within
+from bounds import OwnTime, within
 from busy import Busy
 from gate import sanitized
 from waiting import eventually
@@ -30,17 +30,18 @@ def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, up
         if by == "request":
             statuses.append(client.request("POST", "/-/reload").status)
         else:
-            gate.signal(signal.SIGHUP)
+            for _ in range(10):
+                gate.signal(signal.SIGHUP)
             time.sleep(0.001)
 
     gate.config_file.write_text(LARGE)
     began = time.monotonic()
-    with within(gate, memory_mib=64, cpu=4), Busy(gate.address, 10, storm):
+    with within(gate, memory_mib=64, cpu=4), Busy(gate.address, 10 if by == "request" else 1, storm):
         with gate.client() as client:
             while time.monotonic() < began + 3:
-                before = time.monotonic()
+                own_time = OwnTime(gate)
                 assert client.write(traffic.body(traffic.numbered(1))).status == 204
-                slowest = max(slowest, time.monotonic() - before)
+                slowest = max(slowest, own_time.seconds())
                 time.sleep(0.002)
         gate.config_file.write_text("maxHourlySeries: 77\n")
     if by == "signal":

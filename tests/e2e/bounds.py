@@ -52,6 +52,24 @@ def longest_wait(before, after):
     return max(seconds - before.get(thread, 0) for thread, seconds in after.items())
 
 
+class OwnTime:
+    """Measures from its construction on, without the time in which the gate, or who sends, waits for a core that others have."""
+
+    def __init__(self, gate):
+        self._pids = (gate.pid, os.getpid())
+        self._waited = [waits_for_a_core(pid) for pid in self._pids]
+        self._began = time.monotonic()
+
+    def so_far(self):
+        """(all seconds, those of them for want of a core)"""
+        took = time.monotonic() - self._began
+        return took, sum(longest_wait(before, waits_for_a_core(pid)) for before, pid in zip(self._waited, self._pids))
+
+    def seconds(self):
+        took, others_had = self.so_far()
+        return took - others_had
+
+
 FAULT_SECONDS = 1e-6  # what one takes where the kernel has the memory to itself
 
 
@@ -75,20 +93,17 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
     """What happens inside may raise the gate's peak by so many MiB, take so many seconds of CPU and `cores` of as long as it
     lasts, and last so long.
 
-    Time in which the gate, or who sends, waits for a core that others have does not count as its own.
+    It is its OwnTime that may last so long.
 
     The bounds are those of a release build. A sanitizer's binary keeps freed memory for a while and is many times
     slower, so there they are wider, and it is the sanitizer's report that counts.
     """
     slow = sanitized("asan", "tsan", "ubsan")
     reset_peak(gate)
-    resident, used, began, faults = memory(gate), cpu_seconds(gate), time.monotonic(), page_faults(gate)
-    both = (gate.pid, os.getpid())
-    waited = [waits_for_a_core(pid) for pid in both]
+    resident, used, faults, own_time = memory(gate), cpu_seconds(gate), page_faults(gate), OwnTime(gate)
     yield
-    took, spent = time.monotonic() - began, cpu_seconds(gate) - used
     assert gate.running, gate.log
-    others_had = sum(longest_wait(before, waits_for_a_core(pid)) for before, pid in zip(waited, both))
+    (took, others_had), spent = own_time.so_far(), cpu_seconds(gate) - used
     grown = (memory_peak(gate) - resident) / MIB
     if memory_mib is not None:
         assert grown <= (memory_mib * 6 + 512 if slow else memory_mib), f"{grown:.0f} MiB"
@@ -96,8 +111,7 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
         faulting = (page_faults(gate) - faults) * excess_of_a_fault()
         assert spent - faulting <= (cpu + cores * took) * (25 if slow else 1), f"{spent:.2f} s of CPU in {took:.2f}, {faulting:.2f} of it for slow page faults"
     if seconds is not None:
-        own = took - others_had
-        assert own <= seconds * (10 if slow else 1), f"{took:.2f} s, {others_had:.2f} of it for want of a core"
+        assert took - others_had <= seconds * (10 if slow else 1), f"{took:.2f} s, {others_had:.2f} of it for want of a core"
 
 
 def _status(gate, key):
