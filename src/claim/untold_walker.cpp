@@ -138,6 +138,7 @@ bool untold_walker::find_for_refill() {
         has_wrapped_ = true;
         next_ = 0;
     }
+    std::ranges::sort(found_);  // so that the series of a bucket of the store are in one call
     return true;
 }
 

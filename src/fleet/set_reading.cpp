@@ -111,7 +111,7 @@ net::awaitable<void> read_bucket(reading& all, std::string key) {
 net::awaitable<void> read_buckets(std::shared_ptr<reading> all) {
     try {
         while (all->goes_on()) {
-            std::string key = bucket_key_at(all->set.record, all->next++);
+            std::string key = bucket_key_at(all->set.record, bucket_in_turn(all->next++, all->set.buckets));
             co_await read_bucket(*all, std::move(key));
         }
     } catch (const std::exception& error) {

@@ -1,6 +1,7 @@
 /// The names under which a fleet's windows are kept in its store.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstdint>
 #include <string>
@@ -9,9 +10,9 @@
 namespace seriesgate {
 
 /// Of the keys and their values. Gates of another layout use other keys beside these.
-inline constexpr unsigned store_layout = 3;
+inline constexpr unsigned store_layout = 4;
 
-/// The names of a namespace's keys: sg:{default}:3:head, sg:{default}:3:h:0:490000, sg:{default}:3:h:0:490000:17. In a
+/// The names of a namespace's keys: sg:{default}:4:head, sg:{default}:4:h:0:490000, sg:{default}:4:h:0:490000:17. In a
 /// cluster the part in braces chooses the slot, so a namespace is in one. Threads: any.
 class store_keys {
     std::string prefix_;
@@ -46,10 +47,22 @@ inline std::string bucket_key_at(std::string_view record, std::uint64_t bucket) 
     return key.append(record).append(":").append(std::to_string(bucket));
 }
 
-/// @param buckets of that window, a power of two.
+/// The high bits of a fingerprint choose its bucket, as they choose its place in a gate's table: who walks through the
+/// table meets the series of a bucket one after the other.
+/// @param buckets of that window, a power of two, below 2^32.
 inline std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets) {
-    assert(buckets != 0 && (buckets & (buckets - 1)) == 0);
-    return bucket_key_at(record, fingerprint & (buckets - 1));
+    assert(std::has_single_bit(buckets));
+    return bucket_key_at(record, (fingerprint >> 32) * buckets >> 32);
+}
+
+/// The n-th bucket of an order that comes to all parts of a table in turn: 0, 1/2, 1/4, 3/4, 1/8 of them and so on. A
+/// table that got them in the order of their numbers could not grow so much in one place.
+/// @param buckets a power of two. @param n below it.
+inline std::uint64_t bucket_in_turn(std::uint32_t n, std::uint32_t buckets) noexcept {
+    std::uint64_t bucket = 0;
+    for (std::uint32_t place = buckets / 2; place != 0; place /= 2, n /= 2)
+        if (n % 2 == 1) bucket += place;
+    return bucket;
 }
 
 /// As sets hold it: the signed number of the same bits, which lets them keep it in 8 bytes.

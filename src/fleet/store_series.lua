@@ -83,7 +83,7 @@ local function take(i)
             end
         elseif new ~= 0 then
             return new
-        elseif not refills then
+        else
             return KNOWN
         end
     end
@@ -103,6 +103,38 @@ local function take(i)
     if not is_new then return KNOWN end
     took = took + 1
     return TAKEN
+end
+
+-- After a loss a gate tells of the series of a bucket one after the other: enters those from i to at most `last` that share
+-- their buckets. Returns the last of them, or nil and the error of a write that failed.
+local function refill_bucket(i, last)
+    local hour_key, day_key, before_key = KEYS[hour_keys + i], to_day and KEYS[day_keys + i], KEYS[before_keys + i]
+    local uses_before, to = kept or to_before, i
+    while to < last and KEYS[hour_keys + to + 1] == hour_key and (not to_day or KEYS[day_keys + to + 1] == day_key) and
+          (not uses_before or KEYS[before_keys + to + 1] == before_key) do
+        to = to + 1
+    end
+    local function ask(command, key) return try(command, key, unpack(ARGV, before_series + i, before_series + to)) end
+    local of_hour, of_day = ask('SMISMEMBER', hour_key), to_day and ask('SMISMEMBER', day_key)
+    local of_before = uses_before and ask('SMISMEMBER', before_key)
+    local new, new_day, new_before = to_hour and ask('SADD', hour_key) or 0, to_day and ask('SADD', day_key) or 0,
+                                     to_before and ask('SADD', before_key) or 0
+    for _, each in ipairs({new, new_day, new_before}) do
+        if type(each) == 'table' then return nil, each end
+    end
+    if new > 0 and new_in_hour then expire_bucket(hour_key, hour_ends) end
+    if new_day > 0 and new_in_day then expire_bucket(day_key, day_ends) end
+    if new_before > 0 and new_in_before then expire_bucket(before_key, hour_start) end
+    taken, taken_day, taken_before = taken + new, taken_day + new_day, taken_before + new_before
+    for j = i, to do
+        local in_hour, in_before = of_hour[j - i + 1] == 1, uses_before and of_before[j - i + 1] == 1
+        local is_new = (to_hour and not in_hour) or (to_before and not in_before) or (to_day and of_day[j - i + 1] == 0)
+        outcomes[j] = is_new and TAKEN or KNOWN
+        if kept and (to_hour or in_hour) and (to_before or in_before) and not (in_hour and in_before) then
+            came_back = came_back + 1
+        end
+    end
+    return to
 end
 
 local function look(i)
@@ -189,6 +221,12 @@ local function decide_run(bytes, first, last)
         for i = first, last do outcomes[i] = look(i) end
     elseif call_kind == 'claim' then
         failed = claim_run(run, first, last, flags >= 8)
+    elseif refills then
+        local i = first
+        while i and i <= last do
+            i, failed = refill_bucket(i, last)
+            i = i and i + 1
+        end
     else
         for i = first, last do
             outcomes[i] = take(i)
@@ -256,7 +294,7 @@ if #touched > 0 then
     local hourly = file(HOUR, in_hour, {g = groups, n = new_groups}, {r = kept and returned, c = completes and completed_hour})
     local daily = with_day and file(DAY, in_day, {g = groups_day}, {c = completes and completed_day}) or ''
     local before = enters_before and file(BEFORE, in_before, {g = groups_before}, {}) or ''
-    if refills or failed then took = 0 end
+    if failed then took = 0 end
     call('HSET', HEAD, 'members', members, 'day_members', members_day, 'fed', fed + took)
     call('EXPIRE', HEAD, HEAD_KEPT)
     if took > 0 then

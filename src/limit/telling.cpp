@@ -91,7 +91,7 @@ telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerp
                 {.series = {.fingerprint = fingerprints[next], .windows = windows}, .combination = mark.combination});
         }
         std::ranges::sort(found, {}, [](const described& each) {
-            return std::tuple{each.combination, each.series.windows};
+            return std::tuple{each.combination, each.series.windows, each.series.fingerprint};
         });
         // A combination that is freed when the lock is given back may get another meaning.
         std::optional<combination_number> last;

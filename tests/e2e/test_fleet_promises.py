@@ -61,6 +61,8 @@ def observed_then_enforced(fleet, observed, offers):
     fleet.begin(NOON)
     for turn in range(GATES):
         assert fleet.offer(observed, turn) == len(observed)
+    if fleet.store:
+        fleet.is_told()
     fleet.fleet.limits = HOURLY
     for ordinal, gate in enumerate(fleet.gates):
         assert gate.reload(fleet.fleet.configuration(ordinal)).status == 200

@@ -3,6 +3,8 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <set>
+#include <vector>
 
 #include "fleet/counting_gate.hpp"
 #include "limit/limiter.hpp"
@@ -114,6 +116,18 @@ struct joined_gate {
         is_complete = co_await under_test.read(limiter, client.connection_epoch() - later);
     }
 };
+
+TEST_CASE("buckets are read from all parts of the table in turn, each once") {
+    const std::uint32_t buckets = 1u << GENERATE(0, 1, 6, 16);
+    std::vector<std::uint64_t> all;
+    for (std::uint32_t n = 0; n < buckets; ++n) all.push_back(bucket_in_turn(n, buckets));
+    // Of a table in so many parts each gets one bucket before any gets another.
+    for (std::uint32_t parts = 1; parts <= buckets; parts *= 2) {
+        std::set<std::uint64_t> reached;
+        for (std::uint32_t n = 0; n < parts; ++n) reached.insert(all[n] * parts / buckets);
+        CHECK(reached.size() == parts);
+    }
+}
 
 TEST_CASE("a gate knows what others have admitted in the hour and in the one before, and how much that was") {
     counting_gate others = gate_before();

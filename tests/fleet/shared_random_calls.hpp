@@ -29,6 +29,7 @@ struct shared_scene {
 
 /// A fleet of made-up gates: few series and small budgets, so that everything happens often.
 class shared_random_calls {
+    static constexpr std::uint64_t gates_count = 4;
     static constexpr std::uint64_t tenants = 3, groups = 11, other_groups = 4, series_of_group = 6;
     static constexpr std::int64_t first_hour = 1'139'568 + 21;  // 2100-01-01; a day ends soon
 
@@ -36,13 +37,14 @@ class shared_random_calls {
     random_numbers random_;
     std::chrono::seconds since_{0};
     std::chrono::seconds store_offset_{0};
-    std::vector<std::chrono::seconds> gate_offsets_ = std::vector<std::chrono::seconds>(4);
+    std::vector<std::chrono::seconds> gate_offsets_ = std::vector<std::chrono::seconds>(gates_count);
     std::string server_ = "s0";
     std::uint64_t servers_ = 1;
     std::string epoch_;
     open_windows known_{};
     std::vector<gate_heard_of> gates_;
-    std::uint64_t observed_ = 0;  ///< some budgets are, by this number's bits
+    std::uint64_t done_ = gates_count + 1;  ///< heartbeats of are_done_at_once()
+    std::uint64_t observed_ = 0;            ///< some budgets are, by this number's bits
 
   public:
     explicit shared_random_calls(const shared_scene& of) : scene_(of), random_(of.seed) {}
@@ -62,11 +64,18 @@ class shared_random_calls {
         epoch_ = of.state.epoch;
         gates_ = of.gates;
     }
-    void restart_store() { server_ = "s" + std::to_string(servers_++); }
+    void restart_store() {
+        server_ = "s" + std::to_string(servers_++);
+        if (one_in(2)) done_ = 0;
+    }
+    /// After a loss all gates have told at once, and then one of them that had not known of it.
+    [[nodiscard]] bool are_done_at_once() const { return done_ <= gates_count; }
 
     void pass_time(bool slowly) {
         const std::int64_t into = since_.count() % 3600;
-        if (slowly) {
+        if (are_done_at_once()) {
+            since_ += std::chrono::seconds{random_.below(2)};
+        } else if (slowly) {
             since_ += std::chrono::seconds{random_.below(3)};
         } else if (random_.one_in(40)) {
             since_ += std::chrono::seconds{3600 - into - (random_.one_in(3) ? 4 : 0)};
@@ -77,11 +86,11 @@ class shared_random_calls {
         }
         if (!scene_.has_wrong_clocks) return;
         if (random_.one_in(60)) store_offset_ = wrong_clock();
-        if (random_.one_in(60)) gate_offsets_[random_.below(4)] = wrong_clock();
+        if (random_.one_in(60)) gate_offsets_[random_.below(gates_count)] = wrong_clock();
     }
 
     gate_terms next_terms() {
-        const std::size_t gate = random_.below(4);
+        const std::size_t gate = random_.below(gates_count);
         gate_terms terms{.gate = std::string(1, static_cast<char>('a' + gate)),
                          .run = gate,
                          .clock = now() + gate_offsets_[gate],
@@ -116,16 +125,23 @@ class shared_random_calls {
             if (is_of_others)
                 run.budgets.push_back(static_cast<std::uint8_t>(1 + tenants + groups + group % other_groups));
             set_windows(run, asked.kind);
+            const auto first = static_cast<std::ptrdiff_t>(asked.fingerprints.size());
             for (std::uint32_t i = 0; i < run.series; ++i)
                 asked.fingerprints.push_back(
                     fingerprint_of(group + groups * (2 * random_.below(series_of_group / 2) + (is_of_others ? 1 : 0))));
+            if (asked.kind == call_kind::refill) {  // in the order of the buckets, each once
+                const auto of_run = std::ranges::subrange{asked.fingerprints.begin() + first, asked.fingerprints.end()};
+                std::ranges::sort(of_run);
+                asked.fingerprints.erase(std::ranges::unique(of_run).begin(), asked.fingerprints.end());
+                run.series = static_cast<std::uint32_t>(std::ssize(asked.fingerprints) - first);
+            }
             asked.runs.push_back(std::move(run));
         }
         return asked;
     }
 
     heartbeat next_heartbeat() {
-        const std::size_t gate = random_.below(4);
+        const std::size_t gate = random_.below(gates_count);
         heartbeat of{.gate = std::string(1, static_cast<char>('a' + gate)),
                      .fingerprints = random_.one_in(200) ? "others" : "ours",
                      .version = random_.one_in(2) ? "1.0" : "1.1",
@@ -136,6 +152,12 @@ class shared_random_calls {
                      .is_told = !random_.one_in(6),
                      .grace = std::chrono::seconds{600},
                      .leaves = random_.one_in(40)};
+        if (are_done_at_once()) {
+            of.gate = std::string(1, static_cast<char>('a' + done_++ % gates_count));
+            of.epoch = epoch_;
+            of.leaves = false;
+            return of;
+        }
         if (random_.one_in(15)) of.gate = "leaver", of.leaves = true;  // and does not come back
         if (random_.one_in(3)) of.refilled = random_.below(4);
         if (random_.one_in(4)) of.heard_of = gates_;
@@ -402,7 +424,8 @@ inline std::map<std::string, int> run_shared_scene(const shared_scene& of, int s
                     both.expire_before();
             }
         }
-        if (gates.one_in(3) || gates.epoch().empty() || (both.model().epoch() != gates.epoch() && gates.one_in(2))) {
+        if (gates.are_done_at_once() || gates.one_in(3) || gates.epoch().empty() ||
+            (both.model().epoch() != gates.epoch() && gates.one_in(2))) {
             const heartbeat_answer answer = both.beat(gates.next_heartbeat(), gates.server(), gates.stores_clock());
             if (answer.state.status == heartbeat_status::heard) gates.hear(answer);
             if (answer.state.windows.hour >= 0 && answer.state.windows.buckets.before != 0 &&

@@ -127,9 +127,9 @@ TEST_CASE("a call's words are keys, terms and what it asks") {
                      .room = 100,
                      .day_room = 200};
     const words fixed =
-        words_of("sg:{a}:3:head sg:{a}:3:gates sg:{a}:3:feed sg:{a}:3:h:12:49 sg:{a}:3:h:12:48 sg:{a}:3:d:12:2");
-    const words buckets = with(words_of("sg:{a}:3:h:12:49:3 sg:{a}:3:h:12:49:1 sg:{a}:3:d:12:2:3 sg:{a}:3:d:12:2:1"),
-                               words_of("sg:{a}:3:h:12:48:1 sg:{a}:3:h:12:48:1"));
+        words_of("sg:{a}:4:head sg:{a}:4:gates sg:{a}:4:feed sg:{a}:4:h:12:49 sg:{a}:4:h:12:48 sg:{a}:4:d:12:2");
+    const words buckets = with(words_of("sg:{a}:4:h:12:49:0 sg:{a}:4:h:12:49:2 sg:{a}:4:d:12:2:0 sg:{a}:4:d:12:2:4"),
+                               words_of("sg:{a}:4:h:12:48:0 sg:{a}:4:h:12:48:1"));
     const auto arguments = [](const std::string& counts, const char* day) {
         words all = words_of("pass one -2 176401 e 49 12 " + counts + " 100 200");
         all = with(all, {"\5\0\0\0\0\0\0\0\6\0\0\0\0\0\0\0"s, day, "1"});
@@ -233,7 +233,7 @@ TEST_CASE("a heartbeat's words are keys, and all that the gate says") {
                  .leaves = false,
                  .heard_of = {{.name = "two", .hour = 48}, {.name = "three", .hour = 49}}};
     const words keys =
-        words_of("6 sg:{a}:3:head sg:{a}:3:gates sg:{a}:3:feed sg:{a}:3:h:12:49 sg:{a}:3:h:12:48 sg:{a}:3:d:12:2");
+        words_of("6 sg:{a}:4:head sg:{a}:4:gates sg:{a}:4:feed sg:{a}:4:h:12:49 sg:{a}:4:h:12:48 sg:{a}:4:d:12:2");
     const auto said = [&](const char* text) { return with(with(keys, words_of(text)), {""}); };
     CHECK(heartbeat_words(of, store_keys{"a"}) == said("heartbeat one f 176401 1.0 e 49 1 5 600 0 12 two 48 three 49"));
     of.refilled.reset();
@@ -293,7 +293,7 @@ std::string feed_text(const words& entries, std::int64_t fed = 77) {
 
 TEST_CASE("reads of the feed have few words") {
     const words keys =
-        words_of("6 sg:{a}:3:head sg:{a}:3:gates sg:{a}:3:feed sg:{a}:3:h:0:0 sg:{a}:3:h:0:-1 sg:{a}:3:d:0:0");
+        words_of("6 sg:{a}:4:head sg:{a}:4:gates sg:{a}:4:feed sg:{a}:4:h:0:0 sg:{a}:4:h:0:-1 sg:{a}:4:d:0:0");
     CHECK(feed_read_words("e", 9, store_keys{"a"}) == with(with(keys, words_of("feed e 9 128")), {""}));
 }
 
