@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 
 namespace seriesgate {
 namespace {
@@ -213,7 +213,7 @@ suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules
 void observed_demand::look(series_limiter& limiter, time_point now) {
     const auto ended = take_ended(limiter);
     const auto [hour, day] = [&] {
-        const auto current = limiter.state().sets.read();
+        const auto current = limiter.sets();
         return std::pair{current->hour_span.start, current->day_span.start};
     }();
     std::optional<limiter_figures> figures;

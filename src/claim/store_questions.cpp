@@ -8,6 +8,7 @@
 
 #include "core/bytes.hpp"
 #include "limit/budget_table.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"
 #include "limit/telling.hpp"
@@ -43,7 +44,7 @@ void store_questions::ask(std::span<const offered_series> offered, const lookup_
         find_spent(known);
     group followers{.when = turn::look, .budgets = {}, .series = {}};
     for (std::uint32_t at = 0; at < open.followers.size(); ++at)
-        if (!known.limiter.knows(offered[open.followers[at]].fingerprint)) followers.series.push_back(at);
+        if (!known.limiter.sets()->knows(offered[open.followers[at]].fingerprint)) followers.series.push_back(at);
     groups_.push_back(std::move(followers));
     named_.clear();
     calls_closed_ = 0;
@@ -107,12 +108,12 @@ std::optional<store_questions::turn> store_questions::turn_of(std::uint32_t at, 
         over_full most = over_full::no;
         for (const applying& each : budgets)
             if (enforces(each)) most = std::max(most, known.view.is_over_full(budgets_[each.budget], known.hour));
-        const bool is_doubtful = known.limiter.is_doubtful(fingerprint_at(at));
+        const bool is_doubtful = known.limiter.sets()->is_doubtful(fingerprint_at(at));
         if (most == over_full::no) return is_doubtful ? turn::doubtful : turn::never;
         if (most == over_full::unknown) return is_doubtful ? turn::doubtful : turn::unsure;
     }
     const histogram_family family = family_at(at);
-    if (family && known.limiter.has_begun(family.fingerprint)) return turn::begun;
+    if (family && known.limiter.hour_has(family.fingerprint)) return turn::begun;
     if (is_incumbent) return turn::before;
     if (!family) return turn::first;
     if (known.limiter.has_refused(family.fingerprint)) return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "fleet/fleet_shared.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
@@ -189,7 +190,7 @@ void series_sampler::catch_up() {
 }
 
 void series_sampler::end_hours() {
-    const time_point hour = limiter_.hour_start();
+    const time_point hour = limiter_.sets()->hour_span.start;
     if (hour <= tracker_.hour_start()) return;
     catch_up();
     tracker_.maintain(hour);
@@ -198,7 +199,7 @@ void series_sampler::end_hours() {
 void series_sampler::count(const batch& of) {
     // Ends the hours before, so that a late batch counts in its own hour. The limiter decides which hour it is, since
     // clocks may be wrong.
-    tracker_.maintain(std::min<time_point>(of.when, limiter_.hour_start()));
+    tracker_.maintain(std::min<time_point>(of.when, limiter_.sets()->hour_span.start));
     std::vector<offered_series> offered;
     std::vector<std::uint32_t> places;
     for (const batch::entry& each : of.entries) {

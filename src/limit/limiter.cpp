@@ -240,12 +240,8 @@ void series_limiter::maintain(time_point now) {
     windows_->maintain(now);
 }
 
-bool series_limiter::clock_in_doubt() const noexcept {
-    return state_->sets.read()->leap.has_value();
-}
-
-std::chrono::sys_seconds series_limiter::hour_start() const noexcept {
-    return state_->sets.read()->hour_span.start;
+published<window_sets>::reader series_limiter::sets() const noexcept {
+    return state_->sets.read();
 }
 
 const std::string& series_limiter::limit_name(limit_number number) const {
@@ -253,31 +249,19 @@ const std::string& series_limiter::limit_name(limit_number number) const {
 }
 
 std::shared_ptr<const compiled_rules> series_limiter::rules() const {
-    return state_->sets.read()->rules;
-}
-
-bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {
-    return state_->sets.read()->knows(fingerprint);
+    return sets()->rules;
 }
 
 bool series_limiter::hour_has(std::uint64_t key) const noexcept {
-    return state_->sets.read()->hour_has(key);
+    return sets()->hour_has(key);
 }
 
 bool series_limiter::hour_before_has(std::uint64_t fingerprint) const noexcept {
-    return state_->sets.read()->was_admitted_before(fingerprint);
+    return sets()->was_admitted_before(fingerprint);
 }
 
-bool series_limiter::is_doubtful(std::uint64_t fingerprint) const noexcept {
-    return state_->sets.read()->is_doubtful(fingerprint);
-}
-
-bool series_limiter::has_begun(std::uint64_t family) const noexcept {
-    return hour_has(family);
-}
-
-bool series_limiter::has_refused(std::uint64_t family) const noexcept {
-    return state_->refused.lookup(family).has_value();
+bool series_limiter::has_refused(std::uint64_t key) const noexcept {
+    return state_->refused.lookup(key).has_value();
 }
 
 std::uint64_t series_limiter::revision() const noexcept {

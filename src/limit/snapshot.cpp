@@ -386,7 +386,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
     sets->step_back = state.sets.read()->step_back;
     if (state.is_shared()) sets->lapse = sets->hour_span.start + sets->rules->incumbent_grace;
     bound_sets(*held, *sets->rules);
-    state.sets.publish(*held, std::move(sets));
+    publish(state.sets, *held, std::move(sets));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "claim/gate_session.hpp"
 #include "claim/store_questions.hpp"
 #include "core/bytes.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/telling.hpp"
 #include "limit/window_rotation.hpp"
@@ -178,7 +179,7 @@ plan planner::pass(series_limiter& limiter, time_point now, std::string_view ten
     limiter.lookup(offered_, now, verdicts_, scratch_);
     std::ranges::fill(verdicts_, verdict::known);
     // Incumbents of the hour before keep their place in this one.
-    std::erase_if(scratch_.pending, [&](std::uint32_t i) { return !limiter.knows(offered_[i].fingerprint); });
+    std::erase_if(scratch_.pending, [&](std::uint32_t i) { return !limiter.sets()->knows(offered_[i].fingerprint); });
     scratch_.recalled = {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!scratch_.is_empty()) limiter.commit(offered_, now, verdicts_, scratch_, origin);

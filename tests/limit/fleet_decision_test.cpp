@@ -1,6 +1,7 @@
 // A gate of a fleet: what a store has told decides, whatever this gate has counted.
 #include "limit/verdict.hpp"
 
+#include "limit/commit_state.hpp"
 #include "limit/fleet_gate.hpp"
 #include "support/catch.hpp"
 
@@ -332,7 +333,7 @@ TEST_CASE("a gate of a fleet follows its store's clock at once") {
     gate.offer(0, 1, at(15, 20), outcome_of(decision_outcome::taken));
     const auto hour = [&gate](time_point now) {
         gate.lookup(0, 1, now);
-        CHECK_FALSE(gate.limiter.clock_in_doubt());
+        CHECK_FALSE(gate.limiter.sets()->leap.has_value());
         return gate.open.hour;
     };
     SECTION("forward by days") {
