@@ -16,38 +16,6 @@ std::string_view key_at(std::size_t place, const rule_selections::one& selection
     return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
 }
 
-std::vector<spent_budget> explain_now(commit_state& held, const window_sets& current, const offered_series& series,
-                                      std::string_view tenant, const rule_selections::one& selected) {
-    std::vector<budget_pair*> budgets;
-    std::vector<spent_budget> spent;
-    tenant_of_request sender{.name = tenant};
-    const bool in_day = current.day_has(series.fingerprint);
-    const standing of = current.standing_of(series.fingerprint, in_day);
-    const bool is_active = current.is_active(series.fingerprint);
-    const auto is_full = [&](const budget_pair& pair, refusing_window window) {
-        if (window == refusing_window::hourly) return !pair.hourly.has_room(of);
-        if (window == refusing_window::daily) return !in_day && !pair.daily.has_room(of);
-        return !is_active && held.budgets.active_room_of(pair, held.minute) == 0u;
-    };
-    const auto has_room = [&](const budget_pair* pair) {
-        return pair == nullptr || !(is_full(*pair, refusing_window::hourly) || is_full(*pair, refusing_window::daily));
-    };
-    if (selected.exempt()) {
-        held.budgets.find(sender, selected, budgets);
-        if (has_room(budgets.front())) return spent;
-    }
-    const auto selection = selected.exempt() ? selected.without_exemption() : selected;
-    held.budgets.find(sender, selection, budgets);
-    for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
-        for (std::size_t place = 0; place < budgets.size(); ++place) {
-            const budget_pair* pair = budgets[place];
-            if (pair == nullptr || !pair->enforces() || !is_full(*pair, window)) continue;
-            spent.push_back({.figures = figures_of(*pair, held.budgets.active()), .window = window});
-            spent.back().figures.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
-        }
-    return spent;
-}
-
 std::optional<budget_figures> budget_now(commit_state& held, limit_number limit, std::string_view tenant,
                                          const rule_selections::one& selection) {
     std::vector<budget_pair*> budgets;
@@ -197,12 +165,16 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
                        limit == ignored_values_limit ? asked_about::ignored_value : asked_about::series);
 }
 
-std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
+std::vector<spent_budget> explain(const series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant) {
-    limiter_state& state = limiter.state();
-    return ask_limiter(state, labels, tenant, [&](commit_state& held, const rule_selections::one& selection) {
-        return explain_now(held, *state.sets.read(), series, tenant, selection);
-    });
+    std::vector<spent_budget> spent;
+    const auto what = explain_series(limiter, series, {}, labels, tenant);
+    if (!what) return spent;
+    for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
+        for (const applying_budget& each : what->budgets)
+            if (each.exists && each.figures.mode == limit_mode::enforce && is_in(window, each.spent))
+                spent.push_back({.figures = each.figures, .window = window});
+    return spent;
 }
 
 std::optional<explanation> explain_series(const series_limiter& limiter, const offered_series& series,

@@ -27,7 +27,7 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
 
 /// The budgets that would refuse this series now, hourly ones first. Empty if there is room, or if evaluating the rules
 /// would cost too much. Threads: any.
-std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
+std::vector<spent_budget> explain(const series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant);
 
 struct applying_budget {
