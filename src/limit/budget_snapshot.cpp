@@ -76,10 +76,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
 void budget_table::save_before_change(std::span<budget_pair* const> found) {
     for (budget_pair* const pair : found) {
         if (pair == nullptr || pair->snapshot == snapshot_) continue;
-        const std::size_t number = pair->role.kind == budget_kind::group    ? 2 + pair->role.limit
-                                   : pair->role.kind == budget_kind::tenant ? 1
-                                                                            : 0;
-        save_pair(number, *pair, saved_early_);
+        save_pair(number_of(pair->role), *pair, saved_early_);
     }
 }
 
@@ -202,7 +199,7 @@ budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, 
                            .overflow = flag,
                            .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - 2)};
     if (flag && !from.same_sharing) count_anew(of);
-    return make_in(of, role, key);
+    return make_in(role, key);
 }
 
 }  // namespace seriesgate

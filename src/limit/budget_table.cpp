@@ -31,12 +31,6 @@ budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key
     describe(limit_budgets_rules_of(*rules_));
 }
 
-const budget_table::limit_budgets& budget_table::limit_budgets_of(const budget_role& role) const noexcept {
-    return limit_budgets_at(role.kind == budget_kind::global   ? 0
-                            : role.kind == budget_kind::tenant ? 1
-                                                               : 2 + role.limit);
-}
-
 const budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) const noexcept {
     assert(number < limit_budgets_count());
     return number == 0 ? fixed_budgets_ : number == 1 ? tenants_ : limits_[number - 2];
@@ -52,11 +46,18 @@ namespace {
 
 constexpr budget_role role_of_tenant{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
 
-budget_role role_of_group(std::size_t limit) {
+budget_role role_of_group(std::size_t limit) noexcept {
     return {.kind = budget_kind::group, .overflow = false, .limit = static_cast<std::uint32_t>(limit)};
 }
 
 }  // namespace
+
+budget_identity budget_in_place(std::size_t place, const rule_selections::one& selection,
+                                std::string_view tenant) noexcept {
+    if (!is_limit_place(place, selection)) return {.role = role_of_tenant, .key = tenant};
+    const std::size_t selected = selected_at(place, selection);
+    return {.role = role_of_group(selection.limit_index(selected)), .key = selection.key(selected)};
+}
 
 void budget_table::find(tenant_of_request& tenant, const rule_selections::one& selection,
                         std::vector<budget_pair*>& found) {
@@ -78,11 +79,8 @@ void budget_table::find(tenant_of_request& tenant, const rule_selections::one& s
 in_windows budget_table::spent_for_new_series(const tenant_of_request& tenant, const rule_selections::one& selection,
                                               std::size_t place) const {
     if (!reserving_) return {};
-    const bool is_tenant = !is_limit_place(place, selection);
-    const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
-    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
-    const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
-    const limit_budgets& of = is_tenant ? tenants_ : limits_[role.limit];
+    auto [role, key] = budget_in_place(place, selection, tenant.name);
+    const limit_budgets& of = limit_budgets_of(role);
     role.overflow = shares_overflow(of, role, key);
     if (expects(of, role) == 0) return {};
     const ruling rule = ruling_of(*rules_, role, key.value_or(""));
@@ -103,10 +101,7 @@ budget_table::active_room budget_table::active_room_in(const tenant_of_request& 
         active = active_.count_in(budget->number);
         of = &limit_budgets_of(found->role);
     } else {
-        const bool is_tenant = !is_limit_place(place, selection);
-        const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
-        budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
-        const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
+        auto [role, key] = budget_in_place(place, selection, tenant.name);
         of = &limit_budgets_of(role);
         role.overflow = shares_overflow(*of, role, key);
         set_active_max(fresh, ruling_of(*rules_, role, key.value_or("")));
@@ -126,13 +121,9 @@ void budget_table::make_missing(tenant_of_request& tenant, const rule_selections
                                 std::vector<budget_pair*>& found) {
     for (std::size_t place = 0; place < found.size(); ++place) {
         if (found[place] != nullptr) continue;  // the global budget always exists
-        if (!is_limit_place(place, selection)) {
-            found[place] = tenant.budget = &make_in(tenants_, role_of_tenant, tenant.name);
-            continue;
-        }
-        const std::size_t selected = selected_at(place, selection);
-        const budget_role role = role_of_group(selection.limit_index(selected));
-        found[place] = &make_in(limits_[role.limit], role, selection.key(selected));
+        const auto [role, key] = budget_in_place(place, selection, tenant.name);
+        found[place] = &make_in(role, key);
+        if (role.kind == budget_kind::tenant) tenant.budget = found[place];
     }
     assert(std::ranges::count(found, nullptr) == 0);
 }
@@ -140,11 +131,10 @@ void budget_table::make_missing(tenant_of_request& tenant, const rule_selections
 void budget_table::use_overflow(tenant_of_request& tenant, const rule_selections::one& selection, std::size_t place,
                                 std::vector<budget_pair*>& found) {
     if (place == 0 || (found[place] != nullptr && found[place]->role.overflow)) return;
-    const bool is_tenant = !is_limit_place(place, selection);
-    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected_at(place, selection)));
+    budget_role role = budget_in_place(place, selection, tenant.name).role;
     role.overflow = true;
-    found[place] = &make_in(is_tenant ? tenants_ : limits_[role.limit], role, std::nullopt);
-    if (is_tenant) tenant.budget = found[place];
+    found[place] = &make_in(role, std::nullopt);
+    if (role.kind == budget_kind::tenant) tenant.budget = found[place];
     if (snapshot_open_) save_before_change({&found[place], 1});
 }
 
@@ -155,7 +145,8 @@ budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, s
     return of.overflow;
 }
 
-budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key) {
+budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_view> key) {
+    limit_budgets& of = limit_budgets_at(number_of(role));
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);

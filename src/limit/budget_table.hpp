@@ -53,6 +53,15 @@ inline std::size_t selected_at(std::size_t place, const rule_selections::one& se
     return selection.is_apart() ? place : place - first_limit_place;
 }
 
+/// A budget by what identifies it, whether it exists or not.
+struct budget_identity {
+    budget_role role;
+    std::optional<std::string_view> key;  ///< see budget_pair; nothing: too long for a budget of its own
+};
+/// The budget of a series in a place of find() other than the global one's.
+budget_identity budget_in_place(std::size_t place, const rule_selections::one& selection,
+                                std::string_view tenant) noexcept;
+
 /// A request's tenant and its budget, found once and reused for the other series. Null: not found yet. Valid under one
 /// hold of the commit lock.
 struct tenant_of_request {
@@ -231,10 +240,16 @@ class budget_table {
     [[nodiscard]] std::size_t limit_budgets_count() const noexcept { return 2 + limits_.size(); }
     [[nodiscard]] const limit_budgets& limit_budgets_at(std::size_t number) const noexcept;
     [[nodiscard]] limit_budgets& limit_budgets_at(std::size_t number) noexcept;
-    [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept;
+    [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept {
+        return limit_budgets_at(number_of(role));
+    }
+    /// For limit_budgets_at().
+    [[nodiscard]] static std::size_t number_of(const budget_role& role) noexcept {
+        return role.kind == budget_kind::global ? 0 : role.kind == budget_kind::tenant ? 1 : 2 + role.limit;
+    }
 
     [[nodiscard]] budget_pair* find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key);
-    budget_pair& make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key);
+    budget_pair& make_in(budget_role role, std::optional<std::string_view> key);
     [[nodiscard]] bool shares_overflow(const limit_budgets& of, const budget_role& role,
                                        std::optional<std::string_view> key) const;
     [[nodiscard]] std::uint64_t expects(const limit_budgets& of, const budget_role& role) const noexcept;

@@ -13,7 +13,7 @@ namespace seriesgate {
 namespace {
 
 std::string_view key_at(std::size_t place, const rule_selections::one& selection, std::string_view tenant) {
-    return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
+    return budget_in_place(place, selection, tenant).key.value_or("");
 }
 
 std::optional<budget_figures> budget_now(commit_state& held, limit_number limit, std::string_view tenant,
@@ -37,14 +37,9 @@ std::optional<std::uint64_t> room_in(const budget& window, standing of) {
 
 applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
                                const rule_selections::one& selection, std::string_view tenant, bool counts_active) {
-    budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
-    if (is_limit_place(place, selection)) {
-        const std::size_t selected = selected_at(place, selection);
-        role.kind = budget_kind::group;
-        role.overflow = !selection.key(selected);
-        role.limit = static_cast<std::uint32_t>(selection.limit_index(selected));
-    }
-    const std::string_view key = key_at(place, selection, tenant);
+    auto [role, own_key] = budget_in_place(place, selection, tenant);
+    role.overflow = !own_key;
+    const std::string_view key = own_key.value_or("");
     const ruling rule = ruling_of(rules, role, key);
     applying_budget made{.figures = {}, .exists = false, .spent = spent};
     made.figures.name = name_of(rules, role, key);
