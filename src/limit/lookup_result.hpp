@@ -30,7 +30,7 @@ struct lookup_result {
 
     // Results besides the verdicts.
     std::vector<limit_number> refused_by;       ///< by entry: the limit that refused it
-    observed_shares observed;                   ///< admitted although an observing limit has no room
+    shares_by_limit<observed_share> observed;   ///< admitted although an observing limit has no room
     entry_share beyond_exemption;               ///< exempt, but now decided by other limits
     std::vector<std::uint32_t> newly_admitted;  ///< entries admitted; neither the day nor the hour before had them
     std::vector<std::uint32_t> returned;        ///< entries admitted that the day or the hour before had

@@ -119,8 +119,9 @@ struct request_origin {
 
 /// A limit without room, and the entries admitted nevertheless.
 struct observed_share {
-    spent_limit by;           ///< window as for the first entry
-    std::uint32_t first = 0;  ///< entry
+    limit_number limit = global_limit;
+    refusing_window window = refusing_window::hourly;  ///< as for the first entry
+    std::uint32_t first = 0;                           ///< entry
     std::uint64_t samples = 0;
 };
 
@@ -137,29 +138,34 @@ struct entry_share {
     }
 };
 
-/// Sums by limit, because a request may have millions of series and each may exceed all limits. Reuses its memory.
-/// Threads: one at a time.
-class observed_shares {
-    std::vector<observed_share> shares_;  // in order of arrival
-    std::vector<std::uint32_t> places_;   // by limit: index in shares_ plus one, or 0
+/// Sums samples by limit, because a request may have millions of series and each may exceed all limits. Reuses its
+/// memory. Threads: one at a time.
+/// @tparam Share has `limit` and `samples`.
+template <class Share>
+class shares_by_limit {
+    std::vector<Share> shares_;          // in order of arrival
+    std::vector<std::uint32_t> places_;  // by limit: index in shares_ plus one, or 0
 
   public:
     void start() noexcept {
-        for (const observed_share& each : shares_) places_[each.by.by] = 0;
+        for (const Share& each : shares_) places_[each.limit] = 0;
         shares_.clear();
     }
 
-    void add(const spent_limit& by, std::uint32_t entry, std::uint64_t samples) {
-        if (by.by >= places_.size()) places_.resize(by.by + std::size_t{1});
-        std::uint32_t& place = places_[by.by];
-        if (place == 0) {
-            shares_.push_back({.by = by, .first = entry});
-            place = static_cast<std::uint32_t>(shares_.size());
-        }
-        shares_[place - 1].samples += samples;
+    /// @return false if the limit has no share yet: call begin().
+    bool add(limit_number limit, std::uint64_t samples) noexcept {
+        if (limit >= places_.size() || places_[limit] == 0) [[unlikely]]
+            return false;
+        shares_[places_[limit] - 1].samples += samples;
+        return true;
+    }
+    void begin(const Share& first) {
+        if (first.limit >= places_.size()) places_.resize(first.limit + std::size_t{1});
+        shares_.push_back(first);
+        places_[first.limit] = static_cast<std::uint32_t>(shares_.size());
     }
 
-    [[nodiscard]] std::span<const observed_share> all() const noexcept { return shares_; }
+    [[nodiscard]] std::span<const Share> all() const noexcept { return shares_; }
 };
 
 // --- The fleet decision: what the store shared by several gates decided about the new series of one request.

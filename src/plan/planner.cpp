@@ -277,7 +277,6 @@ plan planner::collect() {
     removed_.clear();
     quoted_.clear();
     refused_by_.start();
-    observed_by_.start();
     refused_series_.start();
     entry_counts accepted;
     entry_counts refused;
@@ -317,7 +316,7 @@ plan planner::collect() {
     remove_left_out();
     made.removed = removed_;
     made.refused_by = refused_by_.all();
-    made.observed_by = observed_by_.all();
+    made.observed_by = observed_by_;
     made.beyond = beyond_;
     made.quoted = quoted_;
     made.newly_admitted = scratch_.newly_admitted;
@@ -337,9 +336,10 @@ void planner::remove_left_out() {
 
 /// Only series admitted now are noted: known series are not checked against limits.
 void planner::note_observed() {
+    observed_by_.clear();
     for (const observed_share& each : scratch_.observed.all()) {
-        const refusal by{.how = refused_by(each.by.window, sender_notice::silent), .by = each.by.by};
-        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, by)});
+        const refusal by{.how = refused_by(each.window, sender_notice::silent), .by = each.limit};
+        observed_by_.push_back({.limit = each.limit, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }
 

@@ -84,8 +84,8 @@ class planner : public label_source {
     std::vector<verdict> verdicts_;  // once decided: as long as offered_
     std::vector<byte_range> removed_;
     std::vector<refused_entry> quoted_;
-    limit_shares refused_by_;
-    limit_shares observed_by_;
+    shares_by_limit<limit_share> refused_by_;
+    std::vector<limit_share> observed_by_;
     std::vector<limit_share> beyond_;
     distinct_counter refused_series_;
     lookup_result scratch_;
