@@ -171,8 +171,8 @@ class admission {
     [[nodiscard]] completion completing(const spent_windows& spent, const candidate& of) const;
     /// The result of recording a series' demand in its budgets.
     struct demand {
-        sender_notice to_sender = sender_notice::silent;  ///< reported if any refusing limit reports
-        limit_number refusing = unknown_limit;            ///< the first limit that refuses
+        limit_answer answer = limit_answer::drop;  ///< reject if any refusing limit rejects
+        limit_number refusing = unknown_limit;     ///< the first limit that refuses
     };
     demand note_demand(in_windows refusing, const candidate& of);
     void count_incomplete_histogram(in_windows refusing, const candidate& of);
@@ -194,13 +194,9 @@ class admission {
     const bool is_lost_;
 };
 
-/// Whether senders of a tenant are told of refusals by the tenant's limit, by the global limit, and by a missing fleet
-/// decision.
-sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant);
-
 /// Applies a fleet decision without remembering it: made for another hour or other rules, or none was made.
-/// @param to_sender whether the sender is told of a refusal.
+/// @param answer to the sender, if it refuses.
 decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
-                sender_notice to_sender);
+                limit_answer answer);
 
 }  // namespace seriesgate

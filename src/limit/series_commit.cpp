@@ -127,7 +127,7 @@ void series_commit::apply_outdated() {
             passing.push_back({.outcome = by_fleet.outcome});
         } else {
             const decision repeated =
-                repeat(by_fleet, state_, offered_[entry], sender_notice_of(*open_.rules, origin_.tenant));
+                repeat(by_fleet, state_, offered_[entry], answer_of(*open_.rules, origin_.tenant));
             write(entry, repeated, {});
         }
     }

@@ -57,12 +57,8 @@ constexpr bool is_reported(verdict of) noexcept {
     return of >= verdict::refused_hourly_reported;
 }
 
-/// Whether senders are told of a refusal.
-enum class sender_notice : std::uint8_t { silent, reported };
-
-constexpr verdict refused_by(refusing_window window, sender_notice to_sender) noexcept {
-    const verdict first =
-        to_sender == sender_notice::reported ? verdict::refused_hourly_reported : verdict::refused_hourly;
+constexpr verdict refused_by(refusing_window window, limit_answer answer) noexcept {
+    const verdict first = answer == limit_answer::reject ? verdict::refused_hourly_reported : verdict::refused_hourly;
     return static_cast<verdict>(verdict_number(first) + static_cast<unsigned>(window));
 }
 

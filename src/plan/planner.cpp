@@ -338,7 +338,7 @@ void planner::remove_left_out() {
 void planner::note_observed() {
     observed_by_.clear();
     for (const observed_share& each : scratch_.observed.all()) {
-        const refusal by{.how = refused_by(each.window, sender_notice::silent), .by = each.limit};
+        const refusal by{.how = refused_by(each.window, limit_answer::drop), .by = each.limit};
         observed_by_.push_back({.limit = each.limit, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }
