@@ -20,10 +20,6 @@ constexpr std::uint8_t without_active = 1, with_active = 2;  // versions of the 
 /// Bound for damaged files: the year 2200.
 constexpr std::int64_t hour_max = 2'016'000;
 
-std::int64_t hour_number(std::chrono::sys_seconds start) {
-    return std::chrono::floor<std::chrono::hours>(start).time_since_epoch().count();
-}
-
 std::int64_t day_number(std::chrono::sys_seconds start) {
     return std::chrono::floor<std::chrono::days>(start).time_since_epoch().count();
 }
