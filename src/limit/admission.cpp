@@ -8,6 +8,8 @@ namespace seriesgate {
 
 namespace {
 
+// --- Keys in the admitted sets that stand for something other than a series.
+
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014 (SplitMix64).
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t number) noexcept {
     std::uint64_t key = seed + number * 0x9e3779b97f4a7c15;
@@ -16,20 +18,36 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t number) noexcept {
     return key ^ (key >> 31);
 }
 
-/// Larger than any number of series in a histogram.
-constexpr std::uint64_t beyond_exemption_number = std::uint64_t{1} << 32;
-
-}  // namespace
-
+/// The n-th series admitted without room to complete a histogram. The set counts these series by such keys. The
+/// family's own fingerprint in the set says that the histogram has begun.
 std::uint64_t completing_key(const histogram_family& family, std::uint64_t number) noexcept {
     return mixed(family.fingerprint, number);
 }
 
+/// Marks an exempt series that the exempt limit had no room for, and that other budgets admitted.
 std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept {
-    return mixed(fingerprint, beyond_exemption_number);
+    constexpr std::uint64_t number = std::uint64_t{1} << 32;  // larger than any number of series in a histogram
+    return mixed(fingerprint, number);
 }
 
-namespace {
+/// @param series_max see limit_rules::histogram_series_max.
+/// @param contains whether the set has a key.
+/// @return the first key that is not in the set; nothing if the histogram has used them all.
+template <class Contains>
+std::optional<std::uint64_t> next_completing_key(const Contains& contains, const histogram_family& family,
+                                                 std::uint64_t series_max) {
+    // Keys are added in order, so a binary search of about ten lookups finds the first free one.
+    std::uint64_t first = 1;
+    for (std::uint64_t end = series_max + 1; first < end;) {
+        const std::uint64_t middle = first + (end - first) / 2;
+        if (contains(completing_key(family, middle)))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (first > series_max) return std::nullopt;
+    return completing_key(family, first);
+}
 
 constexpr histogram_family no_family{};
 const pending_decision unasked;

@@ -69,7 +69,7 @@ struct window_tally {
 class late_keys {
   public:
     struct entry {
-        std::uint64_t key;  ///< a fingerprint, or a key of admission.hpp
+        std::uint64_t key;  ///< a fingerprint, or a key of admission.cpp
         in_windows into;
         combination_number combination = 0;  ///< of a series, in a table
         bool is_untold = false;              ///< fleet: the shared store has yet to be told of it

@@ -185,6 +185,13 @@ namespace {
 
 constexpr std::size_t group_bytes_max = 256;
 
+/// The configuration's key.
+std::string_view maximum_key(refusing_window window) noexcept {
+    return window == refusing_window::hourly  ? "maxHourlySeries"
+           : window == refusing_window::daily ? "maxDailySeries"
+                                              : "maxActiveSeries";
+}
+
 /// @param readable from readable(), so its backslashes already are escapes.
 void append_escaped(std::string& out, std::string_view readable) {
     for (const char c : readable) {
@@ -240,12 +247,6 @@ std::string_view note_on(const budget_name& name) noexcept {
 
 std::string_view to_text(refusing_window window) noexcept {
     return window == refusing_window::hourly ? "hourly" : window == refusing_window::daily ? "daily" : "active";
-}
-
-std::string_view maximum_key(refusing_window window) noexcept {
-    return window == refusing_window::hourly  ? "maxHourlySeries"
-           : window == refusing_window::daily ? "maxDailySeries"
-                                              : "maxActiveSeries";
 }
 
 std::string_view to_text(limit_mode mode) noexcept {

@@ -92,8 +92,6 @@ std::string group_text(const budget_name& name);
 std::string_view note_on(const budget_name& name) noexcept;
 
 std::string_view to_text(refusing_window window) noexcept;
-/// The configuration's key: `maxHourlySeries`.
-std::string_view maximum_key(refusing_window window) noexcept;
 
 /// `enforce` or `observe`, as in the configuration.
 std::string_view to_text(limit_mode mode) noexcept;
