@@ -18,8 +18,6 @@ series_limiter::series_limiter(const limit_rules& rules, time_point now, const h
     : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope, set)),
       windows_(std::make_unique<windows>(*state_, now)) {}
 
-series_limiter::series_limiter(series_limiter&&) noexcept = default;
-series_limiter& series_limiter::operator=(series_limiter&&) noexcept = default;
 series_limiter::~series_limiter() = default;
 
 bool series_limiter::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,

@@ -43,8 +43,6 @@ class series_limiter {
     /// @param set exact: in a fleet active series are neither limited nor shown.
     series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all(),
                    limit_scope scope = limit_scope::gate, set_kind set = set_kind::bloom);
-    series_limiter(series_limiter&&) noexcept;
-    series_limiter& operator=(series_limiter&&) noexcept;
     ~series_limiter();
 
     /// First step: decides about known series and those refused lately. Takes no lock, allocates nothing once the
