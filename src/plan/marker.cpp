@@ -189,7 +189,7 @@ void add(std::vector<marker_request>& requests, marker_sample sample) {
 
 }  // namespace
 
-std::vector<marker_request> marker_book::next(const marker_values& values, time_point now) {
+std::vector<marker_request> written_markers::next(const marker_values& values, time_point now) {
     std::erase_if(written_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
     const std::int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
     std::vector<marker_request> requests;
@@ -214,7 +214,7 @@ std::vector<marker_request> marker_book::next(const marker_values& values, time_
     return requests;
 }
 
-void marker_book::sent(const marker_request& request, bool is_taken, time_point now) {
+void written_markers::sent(const marker_request& request, bool is_taken, time_point now) {
     for (const marker_sample& each : request.samples) {
         if (each.series_refused) {
             written_.insert_or_assign(each.name, written{.last = each.timestamp, .last_value = now});
