@@ -42,7 +42,7 @@ reply looped() {
                      "upstream.url leads back");
 }
 
-/// Large bodies take turns, and too many of them wait.
+/// Answers 503: the request got no turn among the large ones in time.
 reply no_turn(std::chrono::milliseconds patience) {
     return come_again(
         rejection(reject_reason::queue_delay, 503,

@@ -20,9 +20,9 @@ budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key
       rules_(std::move(rules)),
       counts_active_(set == set_kind::exact),
       active_(key_),
-      fixed_budgets_(key_),
+      global_(key_),
       tenants_(key_) {
-    budget_pair& global = *fixed_budgets_.all.emplace_back(std::make_unique<budget_pair>());
+    budget_pair& global = *global_.all.emplace_back(std::make_unique<budget_pair>());
     open_active(global);
     global.hour = hour_;
     global.day = day_;
@@ -33,7 +33,7 @@ budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key
 
 const budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) const noexcept {
     assert(number < limit_budgets_count());
-    return number == 0 ? fixed_budgets_ : number == 1 ? tenants_ : limits_[number - 2];
+    return number == 0 ? global_ : number == 1 ? tenants_ : limits_[number - 2];
 }
 
 budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) noexcept {
@@ -64,7 +64,7 @@ void budget_table::find(tenant_of_request& tenant, const rule_selections::one& s
     assert(!behind_);
     found.clear();
     if (!selection.is_apart()) {
-        found.push_back(fixed_budgets_.all[0].get());
+        found.push_back(global_.all[0].get());
         if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
         found.push_back(tenant.budget);
     }
@@ -92,7 +92,7 @@ budget_table::active_room budget_table::active_room_in(const tenant_of_request& 
                                                        const rule_selections::one& selection, std::size_t place,
                                                        const budget_pair* found, minute_number now) const {
     if (!counts_active_) return {};
-    const limit_budgets* of = &fixed_budgets_;
+    const limit_budgets* of = &global_;
     active_budget fresh;
     const active_budget* budget = &fresh;
     std::uint64_t active = 0;
@@ -246,7 +246,7 @@ void budget_table::end_grace() {
 void budget_table::note_change() noexcept {
     ++change_;
     behind_ = true;
-    told_ = begin();
+    updated_ = begin();
     snapshot_open_ = false;
     for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).bounded = 0;
 }
@@ -270,9 +270,9 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
         for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew_active(limit_budgets_at(i));
     rules_ = std::move(rules);
     ++rules_number_;
-    const std::uint64_t exempted = fixed_budgets_.matching;
+    const std::uint64_t exempted = global_.matching;
     describe(described);
-    if (fixed_budgets_.matching != exempted)  // formerly exempt series now count in every budget
+    if (global_.matching != exempted)  // formerly exempt series now count in every budget
         for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew(limit_budgets_at(i));
     note_change();
     return gone;
@@ -317,32 +317,32 @@ void budget_table::know_no_active_series() noexcept {
 
 void budget_table::catch_up(std::size_t count) {
     const auto counted = [](const budget& of) { return of.admitted() != 0; };
-    for (; told_.limit_budgets < limit_budgets_count(); ++told_.limit_budgets, told_.place = 0) {
-        limit_budgets& of = limit_budgets_at(told_.limit_budgets);
-        while (told_.place < of.all.size()) {
+    for (; updated_.limit_budgets < limit_budgets_count(); ++updated_.limit_budgets, updated_.place = 0) {
+        limit_budgets& of = limit_budgets_at(updated_.limit_budgets);
+        while (updated_.place < of.all.size()) {
             if (count-- == 0) return;
-            budget_pair& pair = *of.all[told_.place];
+            budget_pair& pair = *of.all[updated_.place];
             const bool hour_ended = pair.hour != hour_;
             const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily)) ||
                                  active_.count_in(pair.active.number) != 0 ||
                                  pair.active.newly_active(hour_minute_) != 0;
-            if (told_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.limit_budgets - 2);
+            if (updated_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(updated_.limit_budgets - 2);
             if (hour_ended) {
                 note_ended(pair);
                 active_.begin_hour(pair.active.number);
             }
-            if (hour_ended && !is_used && told_.limit_budgets != 0) {
-                drop(of, told_.place);
+            if (hour_ended && !is_used && updated_.limit_budgets != 0) {
+                drop(of, updated_.place);
                 continue;
             }
-            tell(of, pair);
-            if (told_.limit_budgets != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
+            update(of, pair);
+            if (updated_.limit_budgets != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
                 ++of.bounded;
-            ++told_.place;
+            ++updated_.place;
         }
     }
     behind_ = false;
-    assert(fixed_budgets_.all.size() == 1 && limits_.size() == rules_->limits.size());
+    assert(global_.all.size() == 1 && limits_.size() == rules_->limits.size());
 }
 
 void budget_table::note_ended(const budget_pair& pair) noexcept {
@@ -368,7 +368,7 @@ void budget_table::drop(limit_budgets& of, std::size_t place) {
 }
 
 /// Updates a budget to the current hour, day, grace and rules.
-void budget_table::tell(limit_budgets& of, budget_pair& pair) const {
+void budget_table::update(limit_budgets& of, budget_pair& pair) const {
     if (pair.hour != hour_) {
         const std::uint64_t admitted = pair.hour + 1 == hour_ ? pair.hourly.admitted() : 0;
         if (pair.role.overflow) of.overflow_was_used = admitted != 0;

@@ -88,7 +88,7 @@ class budget_table {
     budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
-    [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_budgets_.all[0]; }
+    [[nodiscard]] const budget_pair& global() const noexcept { return *global_.all[0]; }
 
     /// Fills `found` with the budgets of a series. Null means that the budget does not exist yet and has room (but see
     /// spent_for_new_series): refused series must not create budgets.
@@ -254,7 +254,7 @@ class budget_table {
                                        std::optional<std::string_view> key) const;
     [[nodiscard]] std::uint64_t expects(const limit_budgets& of, const budget_role& role) const noexcept;
     [[nodiscard]] bool knows_incumbents(const limit_budgets& of) const noexcept { return of.whole_since < hour_; }
-    void tell(limit_budgets& of, budget_pair& pair) const;
+    void update(limit_budgets& of, budget_pair& pair) const;
     void apply_rules(budget_pair& pair) const;
     void note_change() noexcept;
     void note_ended(const budget_pair& pair) noexcept;
@@ -281,7 +281,7 @@ class budget_table {
     active_series active_;
     std::vector<const budget_pair*> by_number_;  // of active budgets
     bool is_outdated_ = false;
-    limit_budgets fixed_budgets_;  // the global budget
+    limit_budgets global_;  // the one global budget
     limit_budgets tenants_;
     std::vector<limit_budgets> limits_;  // as rules_->limits
 
@@ -294,7 +294,7 @@ class budget_table {
     std::uint64_t change_ = 1;
     bool behind_ = false;
     minute_number hour_minute_ = 0;  // when the hour began here
-    cursor told_;
+    cursor updated_;
     ended_budgets ended_;
 
     bool file_counts_active_ = false;

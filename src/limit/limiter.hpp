@@ -48,12 +48,12 @@ class series_limiter {
     /// First step: decides about known series and those refused lately. Takes no lock, allocates nothing once the
     /// buffers have grown, and reads one cache line per series.
     /// @param verdicts as many as `offered`.
-    /// @param open gets the open series; empty if there are none.
+    /// @param open filled with the series that are left for commit(); is_empty() if there are none.
     void lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 lookup_result& open);
 
-    /// Fleet, second step: finds the limits of the pending series, for asking the store. Exempt series are asked about
-    /// only if this gate's exempt limit has no room.
+    /// Fleet, second step: finds the limits of the pending series, so that the caller can ask the store. The store is
+    /// asked about an exempt series only if this gate's exempt limit has no room.
     /// @return as commit().
     bool select(std::span<const offered_series> offered, lookup_result& open, const request_origin& origin);
 
@@ -61,8 +61,8 @@ class series_limiter {
     /// however long after lookup(). Throws std::bad_alloc if memory runs out; then some series may have been admitted.
     /// @param by_fleet the fleet decision about all of `open`. In a fleet without it, no series is admitted that a
     /// shared limit may refuse.
-    /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided or
-    /// counted. Exception: a reload after part of it was admitted needs more work.
+    /// @return false if the rules need more than rule_work_max or selection_bytes_max for this request. Then nothing
+    /// was decided or counted, unless the rules were reloaded while it was under way.
     bool commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 lookup_result& open, const request_origin& origin = {}, const fleet_decision* by_fleet = nullptr);
 

@@ -177,8 +177,8 @@ enum class decision_outcome : std::uint8_t {
     taken,                   ///< counted now
     refused,                 ///< by the budget in `place`
     withheld,                ///< no answer: refused, and not remembered
-    passes,                  ///< not asked, or no answer: admitted, and to be told of, see telling.hpp
-    refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
+    passes,                  ///< not asked, or no answer: admitted, and reported to the store later, see telling.hpp
+    refused_with_histogram,  ///< not asked, since its histogram is refused: see `like`
 };
 
 /// Counts of a shared budget over all gates.
@@ -186,7 +186,7 @@ struct counted_budget {
     std::uint32_t place = 0;     ///< see budget_table::find
     std::uint64_t hourly = 0;    ///< series counted
     std::uint64_t daily = 0;     ///< series counted
-    std::uint64_t reserved = 0;  ///< incumbents with reserved room, in the hour
+    std::uint64_t reserved = 0;  ///< incumbents that have not returned in this hour, so that room waits for them
     bool unasked = false;        ///< counts from an earlier answer; `reserved` is unset
     bool is_overflow = false;    ///< the store counts it in the overflow budget
 };
@@ -215,7 +215,7 @@ struct fleet_decision {
     window_span hour;          ///< in which the store decided
     std::uint64_t losses = 0;  ///< losses_of() before the store was asked: it may have lost its answer since
     std::vector<pending_decision> pending{};  ///< as lookup_result::pending
-    std::vector<bool> known_followers{};      ///< as lookup_result::followers: whether the store knows the series
+    std::vector<bool> known_non_admitting{};  ///< as lookup_result::non_admitting: whether the store knows the series
 };
 
 }  // namespace seriesgate

@@ -113,11 +113,11 @@ struct plan : plan_counts {
     std::span<const left_out_entry> left_out_entries;  ///< ascending; in `removed` too
     std::span<const limit_share> refused_by;           ///< in the order of their first entries
     std::span<const limit_share> observed_by;          ///< by observing limits: admitted nevertheless
-    std::span<const limit_share> beyond;               ///< by maxExemptSeries, maxIgnoredValues: they refuse nothing
-    std::span<const refused_entry> quoted;             ///< entries to name in the answer, up to quoted_max
-    std::span<const std::uint32_t> newly_admitted;     ///< see lookup_result
-    std::span<const std::uint32_t> returned;           ///< see lookup_result
-    std::span<const std::uint32_t> newly_refused;      ///< see lookup_result
+    std::span<const limit_share> beyond;            ///< over maxExemptSeries or maxIgnoredValues; not refused by them
+    std::span<const refused_entry> quoted;          ///< entries to name in the answer, up to quoted_max
+    std::span<const std::uint32_t> newly_admitted;  ///< see lookup_result
+    std::span<const std::uint32_t> returned;        ///< see lookup_result
+    std::span<const std::uint32_t> newly_refused;   ///< see lookup_result
 };
 
 // --- Counting distinct fingerprints.

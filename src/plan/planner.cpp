@@ -140,7 +140,7 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
         if (ignored_[i].value == 0) continue;
         const auto found = std::ranges::lower_bound(value_places_, ignored_[i].value, {}, &value_place::value);
         const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[found->at]);
-        if (counts_apart != ignored_[i].is_apart) {  // asked again in another hour, the answer may be another
+        if (counts_apart != ignored_[i].is_apart) {  // also if ask() is called again in another hour
             std::swap(offered_[i].fingerprint, ignored_[i].other_fingerprint);
             ignored_[i].is_apart = counts_apart;
         }
@@ -196,7 +196,7 @@ wire_error planner::ask(series_limiter& limiter, const fleet_moment& at, std::st
     apply_ignored_values_limit(limiter, at.now, {.tenant = tenant});
     limiter.lookup(offered_, at.now, verdicts_, scratch_);
     to_ask.start();
-    if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
+    if (scratch_.pending.empty() && scratch_.non_admitting.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.select(offered_, scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
     const std::int64_t hour = hour_number(scratch_.hour.start);

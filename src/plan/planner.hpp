@@ -63,15 +63,16 @@ class planner : public label_source {
     /// Ignored labels of an entry.
     struct ignored_part {
         std::uint64_t value = 0;  ///< fingerprint of the ignored labels' values; 0: none
-        /// Fingerprint of the series with these labels; without them if is_apart, for then offered_ has that with them.
+        bool is_apart = false;    ///< these labels distinguish the series: their limit has no room
+        /// A series with ignored labels has two fingerprints: with these labels and without. offered_ has the one that
+        /// counts, by is_apart; this is the other.
         std::uint64_t other_fingerprint = 0;
-        bool is_apart = false;
     };
-    /// A value and a run of entries that have it; then its entry in values_.
+    /// Where a value of ignored labels stands.
     struct value_place {
         std::uint64_t value;
-        std::uint32_t at;  // entry, later index in values_
-        bool admits;
+        std::uint32_t at;  // at first its first entry, later its index in values_
+        bool admits;       // an entry with this value may admit a series
     };
     std::vector<ignored_part> ignored_;      // as long as offered_, or empty
     std::vector<value_place> value_places_;  // distinct, by value
@@ -127,12 +128,13 @@ class planner : public label_source {
     [[nodiscard]] wire_error read_error() const noexcept {
         return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
     }
-    /// Fleet, between read() and hear(): collects the questions for the shared store.
-    /// @param holds to be kept until hear() has returned.
+    /// Fleet, between read() and apply_fleet_decision(): collects the questions for the shared store.
+    /// @param holds the caller keeps it until apply_fleet_decision() has returned.
     /// @return an error if the rules need too much work; else wire_errc::none.
     wire_error ask(series_limiter& limiter, const fleet_moment& at, std::string_view tenant, store_questions& to_ask,
                    request_tickets& holds);
-    /// Fleet, before hear(): whether another hour or other rules are in force than when ask() was called.
+    /// Fleet, before apply_fleet_decision(): whether another hour or other rules are in force than when ask() was
+    /// called.
     [[nodiscard]] bool is_outdated(series_limiter& limiter, time_point now) const;
     /// Fleet, instead of decide(): applies the fleet decision about all that ask() asked.
     result<plan, wire_error> apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,
@@ -143,8 +145,8 @@ class planner : public label_source {
 
     // Warm start.
 
-    /// After read() of a request that only names series of a store: its samples are not counted.
-    /// @param is_kept refuses the fingerprints of series to leave out.
+    /// After read() of a request that only names series of a store. Keeps some of them, and counts no samples.
+    /// @param is_kept called with a series' fingerprint; false drops the series.
     template <class IsKept>
     void keep_series(IsKept is_kept) {
         std::size_t left = 0;
