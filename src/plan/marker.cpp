@@ -24,12 +24,9 @@ using tenant_names = std::set<std::string_view>;
 
 /// Cuts between two characters.
 std::string cut(std::string text) {
-    if (text.size() <= marker_text_bytes_max) return text;
     constexpr std::string_view mark = "...";
-    std::size_t end = marker_text_bytes_max - mark.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-    text.resize(end);
-    return text.append(mark);
+    if (text.size() <= marker_text_bytes_max) return text;
+    return without_middle(text, {.head = marker_text_bytes_max - mark.size(), .tail = 0}, mark);
 }
 
 struct spent_window {
