@@ -155,18 +155,12 @@ void planner::leave_out(byte_range record, const left_out_series& series) {
                          .exemplars = series.exemplars};
 }
 
-result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant) {
-    return decide_from(limiter, now, {.tenant = tenant, .labels = this});
-}
-
-result<plan, wire_error> planner::enter(series_limiter& limiter, time_point now, std::string_view tenant) {
-    return decide_from(limiter, now, {.tenant = tenant, .labels = this, .are_stored = true});
-}
-
-result<plan, wire_error> planner::decide_from(series_limiter& limiter, time_point now, const request_origin& origin) {
+result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant,
+                                         bool are_stored) {
     assert(is_read_);  // and not decided yet
     is_read_ = false;
     verdicts_.resize(offered_.size());
+    const request_origin origin{.tenant = tenant, .labels = this, .are_stored = are_stored};
     apply_ignored_values_limit(limiter, now, origin);
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }

@@ -140,8 +140,11 @@ class planner : public label_source {
     result<plan, wire_error> apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,
                                                   const fleet_decision& by_fleet);
     /// Decides about the request.
+    /// @param are_stored warm start: the store has the series already. Limits admit all, and count them, above their
+    /// maxima too.
     /// @return the plan, or an error if the rules need too much work; then nothing was decided or counted.
-    result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant);
+    result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant,
+                                    bool are_stored = false);
 
     // Warm start.
 
@@ -162,9 +165,6 @@ class planner : public label_source {
         entries_.resize(left);
         if (!ignored_.empty()) ignored_.resize(left);
     }
-    /// Instead of decide(): admits all series, because the store has them already. Limits count them, above their
-    /// maxima too.
-    result<plan, wire_error> enter(series_limiter& limiter, time_point now, std::string_view tenant);
     /// Instead of decide(): accepts all series, and counts only those that were admitted before.
     plan pass(series_limiter& limiter, time_point now, std::string_view tenant);
 
@@ -196,7 +196,6 @@ class planner : public label_source {
     void note_ignored(const series_view& series);
     void find_values();
     void apply_ignored_values_limit(series_limiter& limiter, time_point now, request_origin origin);
-    result<plan, wire_error> decide_from(series_limiter& limiter, time_point now, const request_origin& origin);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>
