@@ -100,28 +100,15 @@ void planner::note_ignored(const series_view& series) {
 void planner::find_values() {
     value_places_.clear();
     values_.clear();
-    for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
-        const std::uint64_t value = ignored_[i].value;
-        if (value == 0) continue;
-        if (value_places_.empty() || value_places_.back().value != value)  // one sender usually has one value
-            value_places_.push_back({.value = value, .at = i, .admits = false});
-        value_places_.back().admits |= offered_[i].admits;
+    for (std::size_t i = 0; i < ignored_.size(); ++i) {
+        ignored_part& of = ignored_[i];
+        if (of.value == 0) continue;
+        const auto next = static_cast<std::uint32_t>(values_.size());
+        const bool is_repeated = i != 0 && ignored_[i - 1].value == of.value;  // one sender usually has one value
+        of.place = is_repeated ? ignored_[i - 1].place : value_places_.try_emplace(of.value, next).first->second;
+        if (of.place == next) values_.push_back({.fingerprint = of.value, .samples = 0, .admits = false});
+        values_[of.place].admits |= offered_[i].admits;
     }
-    std::ranges::stable_sort(value_places_, {}, &value_place::value);
-    std::size_t count = 0;
-    for (const value_place& each : value_places_) {
-        if (count != 0 && value_places_[count - 1].value == each.value)
-            value_places_[count - 1].admits |= each.admits;
-        else
-            value_places_[count++] = each;
-    }
-    value_places_.resize(count);
-    std::ranges::sort(value_places_, {}, &value_place::at);
-    for (value_place& each : value_places_) {
-        each.at = static_cast<std::uint32_t>(values_.size());
-        values_.push_back({.fingerprint = each.value, .samples = 0, .admits = each.admits});
-    }
-    std::ranges::sort(value_places_, {}, &value_place::value);
 }
 
 /// Ignored values have a limit. Beyond it, all labels of a series count; otherwise a sender could hide any number of
@@ -138,8 +125,7 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
     const bool is_decided = limiter.decide(values_, now, value_verdicts_, value_scratch_, origin);
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
-        const auto found = std::ranges::lower_bound(value_places_, ignored_[i].value, {}, &value_place::value);
-        const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[found->at]);
+        const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[ignored_[i].place]);
         if (counts_apart != ignored_[i].is_apart) {  // also if ask() is called again in another hour
             std::swap(offered_[i].fingerprint, ignored_[i].other_fingerprint);
             ignored_[i].is_apart = counts_apart;
@@ -232,7 +218,6 @@ void planner::shrink() {
     give_back(offered_);
     give_back(entries_);
     give_back(ignored_);
-    give_back(value_places_);
     give_back(values_);
     give_back(value_verdicts_);
     value_scratch_.shrink();
@@ -240,6 +225,8 @@ void planner::shrink() {
     give_back(verdicts_);
     give_back(removed_);
     refused_series_.shrink();
+    constexpr std::size_t buckets_max = 1 << 14;  // clear() takes longer in a larger map
+    if (value_places_.bucket_count() > buckets_max) decltype(value_places_){}.swap(value_places_);
     scratch_.shrink();
     give_back(labels_);
 }

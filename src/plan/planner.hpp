@@ -1,6 +1,7 @@
 /// Turns one decoded request into a plan: reads it, has the limiter decide, and collects what to remove.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,7 +42,7 @@ class planner : public label_source {
     /// Buffer bytes for a refused entry: index (twice), verdict, limit, range, distinct-counter slot.
     static constexpr std::size_t decided_entry_bytes = 88;
     /// The same for an entry with its own ignored value: offered_series, place, verdict and indices.
-    static constexpr std::size_t ignored_entry_bytes = 48;
+    static constexpr std::size_t ignored_entry_bytes = 72;
     /// Work of one read_on(), about a millisecond: bytes read, or unordered labels sorted.
     static constexpr std::size_t step_bytes = 1u << 20;
     static constexpr std::size_t unordered_label_bytes = 64;
@@ -64,19 +65,14 @@ class planner : public label_source {
     struct ignored_part {
         std::uint64_t value = 0;  ///< fingerprint of the ignored labels' values; 0: none
         bool is_apart = false;    ///< these labels distinguish the series: their limit has no room
+        std::uint32_t place = 0;  ///< of the value, in values_
         /// A series with ignored labels has two fingerprints: with these labels and without. offered_ has the one that
         /// counts, by is_apart; this is the other.
         std::uint64_t other_fingerprint = 0;
     };
-    /// Where a value of ignored labels stands.
-    struct value_place {
-        std::uint64_t value;
-        std::uint32_t at;  // at first its first entry, later its index in values_
-        bool admits;       // an entry with this value may admit a series
-    };
-    std::vector<ignored_part> ignored_;      // as long as offered_, or empty
-    std::vector<value_place> value_places_;  // distinct, by value
-    std::vector<offered_series> values_;     // the same, in the order of the body
+    std::vector<ignored_part> ignored_;                                     // as long as offered_, or empty
+    std::vector<offered_series> values_;                                    // distinct, in the order of the body
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t> value_places_;  // in values_, by value
     std::vector<verdict> value_verdicts_;
     lookup_result value_scratch_;
     entry_share beyond_values_;
