@@ -40,8 +40,8 @@ void past_hours::load(state_decoder& in) {
 
 namespace {
 
-/// Entries under one hold of the lock: some tens of microseconds.
-constexpr std::size_t entries_per_piece = 64;
+/// Series under one hold of the lock: some tens of microseconds.
+constexpr std::size_t series_per_piece = 64;
 
 }  // namespace
 
@@ -52,32 +52,29 @@ cardinality_tracker::cardinality_tracker(std::span<const std::string> labels, co
       refused_(labels, hash),
       hour_(hour_of(now)) {}
 
-void cardinality_tracker::note(series_event kind, std::span<const offered_series> offered,
-                               std::span<const std::uint32_t> entries, label_source& labels,
+void cardinality_tracker::note(series_event kind, std::span<const std::uint64_t> fingerprints, label_source& labels,
                                const request_sender& sender, time_point now) {
-    while (!entries.empty()) {
-        const auto piece = entries.first(std::min(entries.size(), entries_per_piece));
-        entries = entries.subspan(piece.size());
+    for (std::size_t first = 0; first < fingerprints.size(); first += series_per_piece) {
+        const std::size_t end = std::min(fingerprints.size(), first + series_per_piece);
         if (kind == series_event::returned)
-            sample_returned(offered, piece, labels, sender.tenant);
+            sample_returned(fingerprints, first, end, labels, sender.tenant);
         else
-            count(kind, offered, piece, labels, sender, now);
+            count(kind, fingerprints, first, end, labels, sender, now);
     }
 }
 
-void cardinality_tracker::count(series_event kind, std::span<const offered_series> offered,
-                                std::span<const std::uint32_t> entries, label_source& labels,
-                                const request_sender& sender, time_point now) {
+void cardinality_tracker::count(series_event kind, std::span<const std::uint64_t> fingerprints, std::size_t first,
+                                std::size_t end, label_source& labels, const request_sender& sender, time_point now) {
     auto held = of(kind).lock();
     held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
     const auto samples = samples_.lock();
     series_sample& sample = kind == series_event::refused ? samples->refused() : samples->known();
     sample.raise_to(level_of(kind).load(std::memory_order_relaxed));
-    for (const std::uint32_t entry : entries) {
-        const std::uint64_t series = offered[entry].fingerprint;
+    for (std::size_t i = first; i < end; ++i) {
+        const std::uint64_t series = fingerprints[i];
         const std::uint64_t weight = held->counted.weigh(series);
         if (weight == 0) continue;
-        const auto shown = labels.labels(entry);
+        const auto shown = labels.labels(i);
         held->hour.count(shown, sender, {.counted = weight, .watched = held->watched.weigh(series)}, now);
         sample.put(series, shown, sender.tenant, now);
     }
@@ -85,17 +82,14 @@ void cardinality_tracker::count(series_event kind, std::span<const offered_serie
     if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
 }
 
-void cardinality_tracker::sample_returned(std::span<const offered_series> offered,
-                                          std::span<const std::uint32_t> entries, label_source& labels,
-                                          std::string_view tenant) {
+void cardinality_tracker::sample_returned(std::span<const std::uint64_t> fingerprints, std::size_t first,
+                                          std::size_t end, label_source& labels, std::string_view tenant) {
     const auto samples = samples_.lock();
     level& shown = level_of(series_event::returned);
     if (const unsigned asked = shown.load(std::memory_order_relaxed); asked > samples->level_back())
         samples->known().raise_to(asked);
-    for (const std::uint32_t entry : entries) {
-        const std::uint64_t series = offered[entry].fingerprint;
-        if (samples->wants_back(series)) samples->come_back(series, labels.labels(entry), tenant);
-    }
+    for (std::size_t i = first; i < end; ++i)
+        if (samples->wants_back(fingerprints[i])) samples->come_back(fingerprints[i], labels.labels(i), tenant);
     if (shown.load(std::memory_order_relaxed) < samples->level_back()) shown = samples->level_back();
 }
 

@@ -79,8 +79,9 @@ class cardinality_tracker {
     cardinality_tracker(std::span<const std::string> labels, const hash_key& hash, time_point now);
 
     /// Counts new or refused series of a request and samples all.
-    void note(series_event kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
-              label_source& labels, const request_sender& sender, time_point now);
+    /// @param labels asked by index in `fingerprints`.
+    void note(series_event kind, std::span<const std::uint64_t> fingerprints, label_source& labels,
+              const request_sender& sender, time_point now);
 
     /// Whether note() would skip the series, so that its labels need not be read. May lag behind.
     [[nodiscard]] bool leaves_out(series_event kind, std::uint64_t fingerprint) const noexcept {
@@ -134,9 +135,9 @@ class cardinality_tracker {
     guarded<counts>& of(series_event kind) noexcept {
         return kind == series_event::newly_admitted ? newly_admitted_ : refused_;
     }
-    void count(series_event kind, std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+    void count(series_event kind, std::span<const std::uint64_t> fingerprints, std::size_t first, std::size_t end,
                label_source& labels, const request_sender& sender, time_point now);
-    void sample_returned(std::span<const offered_series> offered, std::span<const std::uint32_t> entries,
+    void sample_returned(std::span<const std::uint64_t> fingerprints, std::size_t first, std::size_t end,
                          label_source& labels, std::string_view tenant);
     void end_hour(const window_span& ending, const window_span& next);
     void add_to_day(guarded<counts>& of);

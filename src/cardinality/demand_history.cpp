@@ -20,10 +20,6 @@ constexpr std::uint8_t without_active = 1, with_active = 2;  // versions of the 
 /// Bound for damaged files: the year 2200.
 constexpr std::int64_t hour_max = 2'016'000;
 
-std::int64_t hour_number(std::chrono::sys_seconds start) {
-    return std::chrono::floor<std::chrono::hours>(start).time_since_epoch().count();
-}
-
 std::int64_t day_number(std::chrono::sys_seconds start) {
     return std::chrono::floor<std::chrono::days>(start).time_since_epoch().count();
 }
@@ -39,10 +35,6 @@ demand_history::past past_of(const Ring& ring) {
 
 /// A rate over less time is meaningless.
 constexpr auto span_min = std::chrono::minutes{1};
-
-std::uint64_t count_in(const budget_figures& of, demand_window window) {
-    return window == demand_window::hourly ? of.hourly.series_current : of.daily.series_current;
-}
 
 /// Budgets whose hashes collide share a count: a wrong rate for a few minutes.
 std::uint64_t hash_of(std::string_view key) {
@@ -208,24 +200,26 @@ bool demand_rates::is_due(time_point now, std::chrono::sys_seconds hour, std::ch
 }
 
 void demand_rates::note(time_point now, const limiter_figures& figures) {
-    if (hourly_.is_due(now, figures.hourly.span.start)) note_in(hourly_, now, figures, demand_window::hourly);
-    if (daily_.is_due(now, figures.daily.span.start)) note_in(daily_, now, figures, demand_window::daily);
+    if (hourly_.is_due(now, figures.hourly.span.start)) note_in(hourly_, now, figures, refusing_window::hourly);
+    if (daily_.is_due(now, figures.daily.span.start)) note_in(daily_, now, figures, refusing_window::daily);
 }
 
-void demand_rates::note_in(track& into, time_point now, const limiter_figures& figures, demand_window window) {
+void demand_rates::note_in(track& into, time_point now, const limiter_figures& figures, refusing_window window) {
     std::vector<const budget_figures*> budgets;
     for (const auto* all : {&figures.tenants, &figures.limits})
         for (const budget_figures& each : *all) budgets.push_back(&each);
     noted made{.when = now, .has_all = budgets.size() <= budgets_max, .counts = {}};
     if (!made.has_all) {
-        const auto count = [window](const budget_figures* each) { return count_in(*each, window); };
+        const auto count = [window](const budget_figures* each) { return in_window(*each, window).series_current; };
         std::ranges::nth_element(budgets, budgets.begin() + budgets_max, std::greater{}, count);
         budgets.resize(budgets_max);
     }
     for (const budget_figures* each : budgets)
-        made.counts.emplace(hash_of(demand_key(scope_of(each->name), each->name)), count_in(*each, window));
-    made.counts.emplace(hash_of(demand_key(demand_scope::global, {})), count_in(figures.global, window));
-    const auto start = window == demand_window::hourly ? figures.hourly.span.start : figures.daily.span.start;
+        made.counts.emplace(hash_of(demand_key(scope_of(each->name), each->name)),
+                            in_window(*each, window).series_current);
+    made.counts.emplace(hash_of(demand_key(demand_scope::global, {})),
+                        in_window(figures.global, window).series_current);
+    const auto start = window == refusing_window::hourly ? figures.hourly.span.start : figures.daily.span.start;
     const bool goes_on = into.window == start && into.newer && into.newer->when <= now;
     into.older = goes_on ? std::move(into.newer) : std::nullopt;
     into.newer = std::move(made);
@@ -236,7 +230,7 @@ std::optional<std::chrono::seconds> demand_rates::exhausted_in(std::string_view 
                                                                time_point now) const {
     if (of.series_max == 0) return std::nullopt;
     if (of.series_current >= of.series_max) return std::chrono::seconds{0};
-    const track& in = of.window == demand_window::hourly ? hourly_ : daily_;
+    const track& in = of.window == refusing_window::hourly ? hourly_ : daily_;
     if (in.window != of.span.start || !in.newer) return std::nullopt;
     const noted& from = in.older ? *in.older : *in.newer;
     if (now < from.when + span_min) return std::nullopt;

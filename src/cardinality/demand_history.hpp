@@ -101,8 +101,6 @@ class demand_history {
 
 // --- Rates.
 
-enum class demand_window : std::uint8_t { hourly, daily };
-
 /// Remembers each budget's count of some minutes ago: 5 to 10 in the hour, 30 to 60 in the day, less at a window's
 /// start. The first two minutes of a window give no rate, because all series return then. Bounded: the gate and the
 /// budgets_max largest tenants and groups. Threads: one at a time.
@@ -116,7 +114,7 @@ class demand_rates {
     void note(time_point now, const limiter_figures& figures);
 
     struct filling {
-        demand_window window = demand_window::hourly;
+        refusing_window window = refusing_window::hourly;  ///< or daily: active series have no rate
         window_span span{};
         std::uint64_t series_max = 0;
         std::uint64_t series_current = 0;
@@ -142,7 +140,7 @@ class demand_rates {
         [[nodiscard]] bool is_due(time_point now, std::chrono::sys_seconds start) const;
     };
 
-    static void note_in(track& into, time_point now, const limiter_figures& figures, demand_window window);
+    static void note_in(track& into, time_point now, const limiter_figures& figures, refusing_window window);
 
     track hourly_{.spacing = std::chrono::minutes{5}};
     track daily_{.spacing = std::chrono::minutes{30}};

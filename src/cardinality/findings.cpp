@@ -141,8 +141,8 @@ class search {
 
     template <class Visit>
     void for_each_name(Visit visit) const {
-        for (const cardinality_tables* const board : {&taken_, &refused_})
-            for (const top_entry& each : board->metrics().by_tenant().all()) visit(each, board == &refused_);
+        for (const cardinality_tables* const tables : {&taken_, &refused_})
+            for (const top_entry& each : tables->metrics().by_tenant().all()) visit(each, tables == &refused_);
     }
 
     void add_names(std::string_view tenant, const std::string& pattern, const alike& each, double scale,
@@ -181,8 +181,8 @@ class search {
                                                     .is_exact = taken_.is_exact() && refused_.is_exact(),
                                                     .values = {.values = distinct, .least = distinct, .most = distinct},
                                                     .since = time_point::max()});
-        for (const cardinality_tables* const board : {&taken_, &refused_})
-            for (const top_entry& each : board->tenants().all()) {
+        for (const cardinality_tables* const tables : {&taken_, &refused_})
+            for (const top_entry& each : tables->tenants().all()) {
                 made.since = std::min(made.since, each.first_seen);
                 made.last = std::max(made.last, each.last_seen);
             }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string_view>
 
 #include "limit/rules.hpp"
@@ -52,7 +53,15 @@ void set_labels(refused_series& of, std::span<const label_view> labels) {
 }
 
 std::size_t refused_ring::grant(std::size_t wanted, time_point now) {
-    return ring_.lock()->grant(std::min(wanted, series_max), now);
+    const auto held = ring_.lock();
+    const auto current = std::chrono::floor<std::chrono::seconds>(now);
+    if (current != held->second) {
+        held->second = current;
+        held->taken = 0;
+    }
+    const std::size_t room = std::min({wanted, series_max, per_second - held->taken});
+    held->taken += room;
+    return room;
 }
 
 void refused_ring::put(std::uint64_t fingerprint, refused_series series) {
@@ -60,7 +69,17 @@ void refused_ring::put(std::uint64_t fingerprint, refused_series series) {
     kept one{.fingerprint = fingerprint,
              .bytes = bytes,
              .series = std::make_shared<const refused_series>(std::move(series))};
-    ring_.lock()->put(std::move(one));
+    const auto held = ring_.lock();
+    const auto drop = [&](std::list<kept>::iterator gone) {
+        held->bytes -= gone->bytes;
+        held->places.erase(gone->fingerprint);
+        held->series.erase(gone);
+    };
+    if (const auto known = held->places.find(fingerprint); known != held->places.end()) drop(known->second);
+    held->bytes += bytes;
+    held->series.push_front(std::move(one));
+    held->places.emplace(fingerprint, held->series.begin());
+    while (held->series.size() > series_max || held->bytes > bytes_max) drop(std::prev(held->series.end()));
 }
 
 std::vector<std::shared_ptr<const refused_series>> refused_ring::all() {
@@ -69,35 +88,6 @@ std::vector<std::shared_ptr<const refused_series>> refused_ring::all() {
     const auto held = ring_.lock();
     for (const kept& each : held->series) made.push_back(each.series);
     return made;
-}
-
-std::size_t refused_ring::ring::grant(std::size_t wanted, time_point now) {
-    const auto current = std::chrono::floor<std::chrono::seconds>(now);
-    if (current != second) {
-        second = current;
-        taken = 0;
-    }
-    const std::size_t room = std::min(wanted, per_second - taken);
-    taken += room;
-    return room;
-}
-
-void refused_ring::ring::put(kept one) {
-    if (const auto known = places.find(one.fingerprint); known != places.end()) {
-        bytes -= known->second->bytes;
-        series.erase(known->second);
-        places.erase(known);
-    }
-    bytes += one.bytes;
-    series.push_front(std::move(one));
-    places.emplace(series.front().fingerprint, series.begin());
-    while (series.size() > series_max || bytes > bytes_max) drop_last();
-}
-
-void refused_ring::ring::drop_last() {
-    bytes -= series.back().bytes;
-    places.erase(series.back().fingerprint);
-    series.pop_back();
 }
 
 }  // namespace seriesgate

@@ -59,10 +59,6 @@ class refused_ring {
         std::size_t bytes = 0;
         std::size_t taken = 0;  // in this second
         std::chrono::sys_seconds second{};
-
-        std::size_t grant(std::size_t wanted, time_point now);
-        void put(kept one);
-        void drop_last();
     };
     guarded<ring> ring_;
 };

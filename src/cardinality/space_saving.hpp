@@ -52,6 +52,8 @@ class thinning {
         return static_cast<unsigned>(std::countl_zero(fingerprint)) < level;
     }
     [[nodiscard]] unsigned level() const noexcept { return level_; }
+    /// Fingerprints of the series looked at.
+    [[nodiscard]] const auto& kept() const noexcept { return kept_; }
     /// Series that the next one stands for.
     [[nodiscard]] std::uint64_t weight() const noexcept { return std::uint64_t{1} << level_; }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 
 namespace seriesgate {
 namespace {
@@ -50,8 +50,8 @@ class adviser {
         const auto past = history_.find(key);
         suggestion made{
             .scope = scope, .name = budget.name, .mode = budget.mode, .hourly = {}, .daily = {}, .to_write = {}};
-        made.hourly = advise_window(key, demand_window::hourly, budget.hourly, past.hourly);
-        made.daily = advise_window(key, demand_window::daily, budget.daily, past.daily);
+        made.hourly = advise_window(key, refusing_window::hourly, budget.hourly, past.hourly);
+        made.daily = advise_window(key, refusing_window::daily, budget.daily, past.daily);
         // Series refused by the hour were not offered to the day, so the day needs at least as much.
         if (made.hourly.suggested) made.daily.suggested = std::max(made.daily.suggested, made.hourly.suggested);
         if (budget.active)
@@ -85,17 +85,16 @@ class adviser {
         largest.hourly.series_max = maxima.hourly;
         largest.daily.series_max = maxima.daily;
         suggestion made = advise(scope, largest);
-        made.hourly.exhausted_in = soonest(demand_window::hourly, parts);
-        made.daily.exhausted_in = soonest(demand_window::daily, parts);
+        made.hourly.exhausted_in = soonest(refusing_window::hourly, parts);
+        made.daily.exhausted_in = soonest(refusing_window::daily, parts);
         return made;
     }
 
   private:
-    [[nodiscard]] window_suggestion advise_window(std::string_view key, demand_window window,
+    [[nodiscard]] window_suggestion advise_window(std::string_view key, refusing_window window,
                                                   const budget_window_figures& running,
                                                   const demand_history::past& past) const {
-        const auto limited_by = window == demand_window::hourly ? refusing_window::hourly : refusing_window::daily;
-        window_suggestion made = weighed(limited_by, running.series_max, demand_of(running), past);
+        window_suggestion made = weighed(window, running.series_max, demand_of(running), past);
         made.exhausted_in = exhausted_in(key, window, running);
         return made;
     }
@@ -112,9 +111,9 @@ class adviser {
         return made;
     }
 
-    [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, demand_window window,
+    [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, refusing_window window,
                                                                    const budget_window_figures& running) const {
-        const bool is_hour = window == demand_window::hourly;
+        const bool is_hour = window == refusing_window::hourly;
         return rates_.exhausted_in(key,
                                    {.window = window,
                                     .span = is_hour ? figures_.hourly.span : figures_.daily.span,
@@ -123,10 +122,11 @@ class adviser {
                                    now_);
     }
 
-    [[nodiscard]] std::optional<std::chrono::seconds> soonest(demand_window window, const parts_of_whole& parts) const {
+    [[nodiscard]] std::optional<std::chrono::seconds> soonest(refusing_window window,
+                                                              const parts_of_whole& parts) const {
         std::optional<std::chrono::seconds> found;
         for (const budget_figures* each : parts) {
-            const auto& running = window == demand_window::hourly ? each->hourly : each->daily;
+            const auto& running = in_window(*each, window);
             if (running.series_max == 0) continue;
             const auto left = exhausted_in(demand_key(scope_of(each->name), each->name), window, running);
             if (left && (!found || *left < *found)) found = left;
@@ -213,7 +213,7 @@ suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules
 void observed_demand::look(series_limiter& limiter, time_point now) {
     const auto ended = take_ended(limiter);
     const auto [hour, day] = [&] {
-        const auto current = limiter.state().sets.read();
+        const auto current = limiter.sets();
         return std::pair{current->hour_span.start, current->day_span.start};
     }();
     std::optional<limiter_figures> figures;

@@ -8,6 +8,7 @@
 
 #include "core/bytes.hpp"
 #include "limit/budget_table.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/rules.hpp"
 #include "limit/telling.hpp"
@@ -36,14 +37,14 @@ void store_questions::ask(std::span<const offered_series> offered, const lookup_
     offered_ = offered;
     open_ = &open;
     pending_count_ = open.pending.size();
-    follower_count_ = open.followers.size();
+    follower_count_ = open.non_admitting.size();
     group_by_budgets(tenant, known);
     if (known.view.is_fresh(known.now) && known.view.state() == store_reach::joined &&
         known.view.windows().hour == known.hour)
         find_spent(known);
     group followers{.when = turn::look, .budgets = {}, .series = {}};
-    for (std::uint32_t at = 0; at < open.followers.size(); ++at)
-        if (!known.limiter.knows(offered[open.followers[at]].fingerprint)) followers.series.push_back(at);
+    for (std::uint32_t at = 0; at < open.non_admitting.size(); ++at)
+        if (!known.limiter.sets()->knows(offered[open.non_admitting[at]].fingerprint)) followers.series.push_back(at);
     groups_.push_back(std::move(followers));
     named_.clear();
     calls_closed_ = 0;
@@ -107,12 +108,12 @@ std::optional<store_questions::turn> store_questions::turn_of(std::uint32_t at, 
         over_full most = over_full::no;
         for (const applying& each : budgets)
             if (enforces(each)) most = std::max(most, known.view.is_over_full(budgets_[each.budget], known.hour));
-        const bool is_doubtful = known.limiter.is_doubtful(fingerprint_at(at));
+        const bool is_doubtful = known.limiter.sets()->is_doubtful(fingerprint_at(at));
         if (most == over_full::no) return is_doubtful ? turn::doubtful : turn::never;
         if (most == over_full::unknown) return is_doubtful ? turn::doubtful : turn::unsure;
     }
     const histogram_family family = family_at(at);
-    if (family && known.limiter.has_begun(family.fingerprint)) return turn::begun;
+    if (family && known.limiter.hour_has(family.fingerprint)) return turn::begun;
     if (is_incumbent) return turn::before;
     if (!family) return turn::first;
     if (known.limiter.has_refused(family.fingerprint)) return std::nullopt;
@@ -166,7 +167,7 @@ void store_questions::find_spent(const unasked_knowledge& known) {
 }
 
 void store_questions::add_runs(group& of) {
-    const auto& entries = of.when == turn::look ? open_->followers : open_->pending;
+    const auto& entries = of.when == turn::look ? open_->non_admitting : open_->pending;
     for (std::size_t next = 0; next < of.series.size();) {
         series_run run;
         if (of.when == turn::look) run.windows = {};
@@ -325,7 +326,7 @@ fleet_decision store_questions::decide(std::span<const std::optional<store_answe
     fleet_decision all{.hour = hour_,
                        .losses = losses_,
                        .pending = std::vector<pending_decision>(pending_count_),
-                       .known_followers = std::vector<bool>(follower_count_)};
+                       .known_non_admitting = std::vector<bool>(follower_count_)};
     std::size_t heard_count = 0;
     for (const store_call& each : calls_)
         for (const series_run& run : each.runs) heard_count += run.budgets.size();
@@ -355,7 +356,7 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
     const auto said_of = [&](std::uint32_t i) { return decision_in(answer, first + i); };
     if (run.of->when == turn::look) {
         for (std::uint32_t i = 0; i < as.series; ++i)
-            into.known_followers[run.of->series[run.first + i]] = said_of(i).outcome == store_outcome::known;
+            into.known_non_admitting[run.of->series[run.first + i]] = said_of(i).outcome == store_outcome::known;
         return;
     }
     std::span<const counted_budget> counted = run.of->known;

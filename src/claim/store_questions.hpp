@@ -52,7 +52,7 @@ class store_questions {
         doubtful,  ///< so, too; they are of the hour before and pass if there is no answer
         unsure,    ///< so, too; they pass as well if nothing but kept places is in their way
         second,    ///< sums and counts, when it is clear what becomes of the buckets
-        look,      ///< with the first; followers: whether the store knows them
+        look,      ///< with the first; those that admit nothing: whether the store knows them
     };
     struct applying {
         std::uint32_t budget;  ///< in budgets_
@@ -64,7 +64,7 @@ class store_questions {
     struct group {
         turn when = turn::first;
         std::vector<applying> budgets;
-        std::vector<std::uint32_t> series;  ///< places in lookup_result::pending; of turn::look in its followers
+        std::vector<std::uint32_t> series;  ///< places in lookup_result::pending; of turn::look in its non_admitting
         /// Its first budget that is known to be spent: nobody is asked.
         std::optional<std::uint32_t> spent_place = std::nullopt;
         std::vector<counted_budget> known{};   ///< where they count, and what is known of that without an answer

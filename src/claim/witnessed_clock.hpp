@@ -11,11 +11,6 @@
 
 namespace seriesgate {
 
-/// The hour of a moment, counted since the epoch: as the store names its windows.
-constexpr std::int64_t hour_number(time_point at) noexcept {
-    return std::chrono::floor<std::chrono::hours>(at).time_since_epoch().count();
-}
-
 /// The day that an hour is in, both counted since the epoch.
 constexpr std::int64_t day_of_hour(std::int64_t hour) noexcept {
     return hour >= 0 ? hour / 24 : (hour - 23) / 24;

@@ -108,8 +108,8 @@ class state_decoder {
         if (!bytes(value.data(), value.size())) return {};
         return value;
     }
-    /// A moment from 1970 to 2200, so that sums and differences of two fit; others are damage. @param never is taken
-    /// too
+    /// A moment from 1970 to 2200, so that sums and differences of two fit. Any other moment is damage.
+    /// @param never one more moment that is accepted.
     template <class Moment>
     Moment time(Moment never = {}) {
         const Moment when{typename Moment::duration{number<std::int64_t>()}};
@@ -117,13 +117,13 @@ class state_decoder {
         if (!is_sane && when != never) fail();
         return good_ ? when : Moment{};
     }
-    /// A number of items that follow, each of at least one byte. @param max a larger number is damage.
+    /// The number of items that follow. @param max a larger number is damage.
     std::uint64_t count(std::uint64_t max) {
         const auto value = number<std::uint64_t>();
         if (value > max) fail();
         return good_ ? value : 0;
     }
-    /// Whether so many bytes remain; if not, this is an error.
+    /// Fails unless this many bytes remain. Call it before allocating room for them.
     bool has(std::uint64_t size) {
         if (size > source_.left()) fail();
         return good_;

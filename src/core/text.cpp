@@ -17,8 +17,8 @@ std::string without_middle(std::string_view text, kept_ends bytes, std::string_v
     if (text.size() <= bytes.head + bytes.tail) return std::string{text};
     std::size_t head = bytes.head;
     std::size_t tail = text.size() - bytes.tail;
-    while (head > 0 && continues_character(text[head])) --head;
-    while (tail < text.size() && continues_character(text[tail])) ++tail;
+    for (int i = 0; i < 3 && head > 0 && continues_character(text[head]); ++i) --head;
+    for (int i = 0; i < 3 && tail < text.size() && continues_character(text[tail]); ++i) ++tail;
     return std::string{text.substr(0, head)}.append(mark).append(text.substr(tail));
 }
 

@@ -219,7 +219,7 @@ struct kept_ends {
     std::size_t tail;
 };
 
-/// Replaces the middle of a longer text by the mark; cuts no character.
+/// Replaces the middle of a longer text by the mark. Cuts no valid character.
 std::string without_middle(std::string_view text, kept_ends bytes, std::string_view mark);
 
 // --- Numbers for people.

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -31,20 +31,22 @@ class limit_table {
         Value value{};
         bool shared = false;
     };
-    using by_tenant = std::map<std::string, slot, std::less<>>;
-    std::map<std::string, by_tenant, std::less<>> by_limit_;
+    using key = std::pair<std::string, std::string>;  // limit and tenant
+    std::map<key, slot> slots_;
     std::size_t pairs_ = 0;
 
   public:
     static constexpr std::size_t pairs_max = 1000;
 
     Value& at(std::string_view limit, std::string_view tenant) {
-        auto of = by_limit_.find(limit);
-        if (of == by_limit_.end()) of = by_limit_.try_emplace(std::string{limit}).first;
-        auto known = of->second.find(tenant);
-        if (known == of->second.end() && pairs_ == pairs_max) known = of->second.find(other_tenants);
-        if (known == of->second.end()) known = add(of->second, tenant);
-        return known->second.value;
+        key own{limit, tenant};
+        if (const auto known = slots_.find(own); known != slots_.end()) return known->second.value;
+        const bool shared = is_full();
+        if (shared) own.second = other_tenants;
+        const auto [made, is_new] = slots_.try_emplace(std::move(own));
+        if (is_new) made->second.shared = shared;
+        if (is_new && !shared) ++pairs_;
+        return made->second.value;
     }
 
     [[nodiscard]] bool is_full() const noexcept { return pairs_ == pairs_max; }
@@ -52,29 +54,16 @@ class limit_table {
     /// @param visit called with limit, tenant and value, in the order of their names.
     template <class Visit>
     void for_each(Visit visit) const {
-        for (const auto& [limit, tenants] : by_limit_)
-            for (const auto& [tenant, of] : tenants) visit(limit, tenant, of.value);
+        for (const auto& [of, each] : slots_) visit(of.first, of.second, each.value);
     }
 
     template <class Done>
     void erase_if(Done done) {
-        for (auto of = by_limit_.begin(); of != by_limit_.end();) {
-            for (auto each = of->second.begin(); each != of->second.end();) {
-                const bool goes = done(each->second.value);
-                pairs_ -= goes && !each->second.shared ? 1 : 0;
-                each = goes ? of->second.erase(each) : std::next(each);
-            }
-            of = of->second.empty() ? by_limit_.erase(of) : std::next(of);
+        for (auto each = slots_.begin(); each != slots_.end();) {
+            const bool goes = done(each->second.value);
+            if (goes && !each->second.shared) --pairs_;
+            each = goes ? slots_.erase(each) : std::next(each);
         }
-    }
-
-  private:
-    auto add(by_tenant& to, std::string_view tenant) {
-        const bool shared = pairs_ == pairs_max;
-        const auto made = to.try_emplace(std::string{shared ? other_tenants : tenant}).first;
-        made->second.shared = shared;
-        pairs_ += shared ? 0 : 1;
-        return made;
     }
 };
 

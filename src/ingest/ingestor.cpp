@@ -42,7 +42,7 @@ reply looped() {
                      "upstream.url leads back");
 }
 
-/// Large bodies take turns, and too many of them wait.
+/// Answers 503: the request got no turn among the large ones in time.
 reply no_turn(std::chrono::milliseconds patience) {
     return come_again(
         rejection(reject_reason::queue_delay, 503,
@@ -152,16 +152,15 @@ net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request,
 result<outgoing, reply> ingestor::make(const decided_request& request, request_work& work) {
     auto made = make_outgoing(request, work, shared_.limiter, shared_.settings.upstream);
     if (!made) return overloaded(request.from.memory.use());
-    const refusing_request refusing{
-        .decided = request.decided, .tenant = request.tenant, .planning = work.planning, .limiter = shared_.limiter};
+    const refusing_request refusing{.decided = request.decided,
+                                    .planning = work.planning,
+                                    .limiter = shared_.limiter,
+                                    .sender = request.from.sender,
+                                    .tenant = request.tenant};
     log_refusals(refusing, shared_.logs);
     count_refusals(refusing, shared_.metrics);
     count_left_out(request.decided, shared_.metrics);
-    log_left_out({.decided = request.decided,
-                  .planning = work.planning,
-                  .sender = request.from.sender,
-                  .tenant = request.tenant},
-                 shared_.logs.left_out);
+    log_left_out(refusing, shared_.logs.left_out);
     sample_series(request, work.planning, shared_);
     return std::move(*made);
 }

@@ -43,7 +43,7 @@ net::awaitable<void> marker_writer::run() {
         client_.maintain();
         const time_point now = wall_clock::now();
         if (turn_.take(now)) {
-            std::vector<marker_request> requests = book_.next(find_markers(now), now);
+            std::vector<marker_request> requests = written_.next(find_markers(now), now);
             co_await write(std::move(requests), now);
         }
         if (ending_) break;
@@ -51,7 +51,7 @@ net::awaitable<void> marker_writer::run() {
         co_await pause_.async_wait(no_throw);
     }
     const time_point now = wall_clock::now();
-    std::vector<marker_request> ends = book_.next({}, now);
+    std::vector<marker_request> ends = written_.next({}, now);
     co_await write(std::move(ends), now);
     ended_ = true;
 }
@@ -85,10 +85,10 @@ net::awaitable<void> marker_writer::write(std::vector<marker_request> requests, 
             continue;
         }
         const outcome made = co_await send(each);
-        book_.sent(each, made == outcome::taken, now);
+        written_.sent(each, made == outcome::taken, now);
         (made == outcome::taken ? from_.metrics.written : from_.metrics.failed).add(each.samples.size());
         is_over = made == outcome::away || monotonic_clock::now() > limit;
-        if (is_over) book_.broke_off(each);
+        if (is_over) written_.broke_off(each);
     }
 }
 

@@ -35,7 +35,7 @@ struct marker_sources {
 class marker_writer {
     marker_sources& from_;
     store_client client_;
-    marker_book book_;
+    written_markers written_;
     marker_turn turn_;
     async_timer pause_;
     throttled_log failures_{std::chrono::minutes{10}};

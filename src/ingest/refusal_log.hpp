@@ -14,16 +14,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
-/// A request with series that were refused, or that a limit that only observes would have refused.
-struct refusing_request {
-    const plan& decided;
-    std::string_view tenant;
-    planner& planning;
-    series_limiter& limiter;
-};
-
 void log_refusals(const refusing_request& of, ingest_logs& logs);
 void count_refusals(const refusing_request& of, ingest_metrics& metrics);
 

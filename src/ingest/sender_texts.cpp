@@ -194,7 +194,7 @@ void count_left_out(const plan& decided, ingest_metrics& metrics) {
         if (shares[i].series != 0) metrics.series_left_out[static_cast<series_fault>(i)].add(shares[i].series);
 }
 
-void log_left_out(const left_out_request& of, left_out_logs& log) {
+void log_left_out(const refusing_request& of, left_out_logs& log) {
     if (of.decided.left_out_entries.empty()) return;
     for (const fault_share& share : shares_of(of.decided)) {
         if (share.first == nullptr) continue;

@@ -27,6 +27,14 @@ namespace seriesgate {
 
 class series_limiter;
 
+/// A request of which series were refused or left out, or would be refused by a limit that only observes.
+struct refusing_request {
+    const plan& decided;
+    planner& planning;
+    series_limiter& limiter;
+    std::string_view sender, tenant;
+};
+
 std::string refused_summary(const plan_counts& decided);
 
 /// Text for the sender: the summary first, then each spent limit with an example.
@@ -59,14 +67,8 @@ reply passed_on(upstream_answer answer, std::string_view tenant_header, const st
 /// One line in ten seconds for each fault.
 using left_out_logs = throttled_logs<series_fault>;
 
-struct left_out_request {
-    const plan& decided;
-    planner& planning;
-    std::string_view sender, tenant;
-};
-
 void count_left_out(const plan& decided, ingest_metrics& metrics);
-void log_left_out(const left_out_request& of, left_out_logs& log);
+void log_left_out(const refusing_request& of, left_out_logs& log);
 
 std::string left_out_summary(const plan_counts& decided);
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "fleet/fleet_shared.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
@@ -189,7 +190,7 @@ void series_sampler::catch_up() {
 }
 
 void series_sampler::end_hours() {
-    const time_point hour = limiter_.hour_start();
+    const time_point hour = limiter_.sets()->hour_span.start;
     if (hour <= tracker_.hour_start()) return;
     catch_up();
     tracker_.maintain(hour);
@@ -198,22 +199,17 @@ void series_sampler::end_hours() {
 void series_sampler::count(const batch& of) {
     // Ends the hours before, so that a late batch counts in its own hour. The limiter decides which hour it is, since
     // clocks may be wrong.
-    tracker_.maintain(std::min<time_point>(of.when, limiter_.hour_start()));
-    std::vector<offered_series> offered;
-    std::vector<std::uint32_t> places;
-    for (const batch::entry& each : of.entries) {
-        places.push_back(static_cast<std::uint32_t>(offered.size()));
-        offered.push_back({.fingerprint = each.fingerprint});
-    }
+    tracker_.maintain(std::min<time_point>(of.when, limiter_.sets()->hour_span.start));
+    std::vector<std::uint64_t> fingerprints;
+    for (const batch::entry& each : of.entries) fingerprints.push_back(each.fingerprint);
     batch_labels labels{of};
-    tracker_.note(of.kind, offered, places, labels, {.tenant = of.tenant, .address = of.address, .agent = of.agent},
+    tracker_.note(of.kind, fingerprints, labels, {.tenant = of.tenant, .address = of.address, .agent = of.agent},
                   of.when);
-    for (const std::uint32_t place : places) {
-        const batch::entry& each = of.entries[place];
-        if (!each.is_kept) continue;
-        refused_series made = describe(of, each);
-        set_labels(made, labels.labels(place));
-        refused_.put(each.fingerprint, std::move(made));
+    for (std::size_t i = 0; i < of.entries.size(); ++i) {
+        if (!of.entries[i].is_kept) continue;
+        refused_series made = describe(of, of.entries[i]);
+        set_labels(made, labels.labels(i));
+        refused_.put(fingerprints[i], std::move(made));
     }
 }
 

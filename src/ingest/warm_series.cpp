@@ -4,31 +4,15 @@
 
 namespace seriesgate {
 
-void met_share::add(std::uint64_t fingerprint) {
-    if ((fingerprint & mask_) != 0) return;
-    if (fingerprints_.size() == 2 * size_max) make_room();
-    if ((fingerprint & mask_) == 0) fingerprints_.push_back(fingerprint);
-}
-
-/// Drops repeated ones, and then halves until half is free.
-void met_share::make_room() {
-    std::ranges::sort(fingerprints_);
-    // std::unique: clang 14 cannot compile libstdc++ 12's std::ranges::unique.
-    fingerprints_.erase(std::unique(fingerprints_.begin(), fingerprints_.end()), fingerprints_.end());
-    while (fingerprints_.size() > size_max) {
-        mask_ = mask_ << 1 | 1;
-        std::erase_if(fingerprints_, [this](std::uint64_t each) { return (each & mask_) != 0; });
-    }
-}
-
 void met_share::seal() {
-    make_room();
+    fingerprints_.assign(sampled_.kept().begin(), sampled_.kept().end());
+    std::ranges::sort(fingerprints_);
     met_ = std::vector<std::atomic<bool>>(fingerprints_.size());
 }
 
 void met_share::meet(std::span<const offered_series> offered) noexcept {
     for (const offered_series& each : offered) {
-        if ((each.fingerprint & mask_) != 0) continue;
+        if (thinning::is_left_out(each.fingerprint, sampled_.level())) continue;
         const auto found = std::ranges::lower_bound(fingerprints_, each.fingerprint);
         if (found == fingerprints_.end() || *found != each.fingerprint) continue;
         met_[static_cast<std::size_t>(found - fingerprints_.begin())].store(true, std::memory_order_relaxed);

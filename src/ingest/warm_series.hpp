@@ -10,29 +10,29 @@
 #include <vector>
 
 #include "base/metrics.hpp"
+#include "cardinality/space_saving.hpp"
 #include "limit/verdict.hpp"
 
 namespace seriesgate {
 
-/// Part of a set of fingerprints, chosen by their bits: how many of the set do senders have? Up to a few thousand it is
-/// all of them. Threads: one for add() and seal(), before any meet(); then any.
+/// Answers how many of a set of fingerprints senders have, by a sample of some thousand. Threads: one for add() and
+/// seal(), before any meet(); then any.
 class met_share {
   public:
     static constexpr std::size_t size_max = 4'096;
 
     /// May be called twice with one.
-    void add(std::uint64_t fingerprint);
+    void add(std::uint64_t fingerprint) { sampled_.weigh(fingerprint); }
     void seal();
     void meet(std::span<const offered_series> offered) noexcept;
     /// Nothing for an empty set.
     [[nodiscard]] std::optional<double> value() const noexcept;
 
   private:
-    void make_room();
-
-    std::uint64_t mask_ = 0;  // fingerprints without these bits belong to it
-    std::vector<std::uint64_t> fingerprints_;
-    std::vector<std::atomic<bool>> met_;  // by index, after seal()
+    thinning sampled_{size_max};
+    // After seal().
+    std::vector<std::uint64_t> fingerprints_;  // ascending
+    std::vector<std::atomic<bool>> met_;       // by index
 };
 
 enum class warm_state : std::uint8_t {

@@ -1,11 +1,14 @@
 #include "limit/admission.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
 namespace seriesgate {
 
 namespace {
+
+// --- Keys in the admitted sets that stand for something other than a series.
 
 /// Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014 (SplitMix64).
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t number) noexcept {
@@ -15,20 +18,36 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t number) noexcept {
     return key ^ (key >> 31);
 }
 
-/// Larger than any number of series in a histogram.
-constexpr std::uint64_t beyond_exemption_number = std::uint64_t{1} << 32;
-
-}  // namespace
-
+/// The n-th series admitted without room to complete a histogram. The set counts these series by such keys. The
+/// family's own fingerprint in the set says that the histogram has begun.
 std::uint64_t completing_key(const histogram_family& family, std::uint64_t number) noexcept {
     return mixed(family.fingerprint, number);
 }
 
+/// Marks an exempt series that the exempt limit had no room for, and that other budgets admitted.
 std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept {
-    return mixed(fingerprint, beyond_exemption_number);
+    constexpr std::uint64_t number = std::uint64_t{1} << 32;  // larger than any number of series in a histogram
+    return mixed(fingerprint, number);
 }
 
-namespace {
+/// @param series_max see limit_rules::histogram_series_max.
+/// @param contains whether the set has a key.
+/// @return the first key that is not in the set; nothing if the histogram has used them all.
+template <class Contains>
+std::optional<std::uint64_t> next_completing_key(const Contains& contains, const histogram_family& family,
+                                                 std::uint64_t series_max) {
+    // Keys are added in order, so a binary search of about ten lookups finds the first free one.
+    std::uint64_t first = 1;
+    for (std::uint64_t end = series_max + 1; first < end;) {
+        const std::uint64_t middle = first + (end - first) / 2;
+        if (contains(completing_key(family, middle)))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    if (first > series_max) return std::nullopt;
+    return completing_key(family, first);
+}
 
 constexpr histogram_family no_family{};
 const pending_decision unasked;
@@ -37,12 +56,11 @@ bool enforces(const budget_pair* pair) {
     return pair == nullptr || pair->enforces();  // a missing budget that only observes never lacks room
 }
 
-bool tells(const limit_rules& rules, std::string_view tenant, const rule_selections::one& selection,
-           std::size_t place) {
+limit_answer answer_at(std::size_t place, const limit_rules& rules, std::string_view tenant,
+                       const rule_selections::one& selection) {
     if (is_limit_place(place, selection))
-        if (const auto& own = rules.limits[selection.limit_index(selected_at(place, selection))].answer)
-            return *own == limit_answer::reject;
-    return sender_notice_of(rules, tenant) == sender_notice::reported;
+        if (const auto& own = rules.limits[selection.limit_index(selected_at(place, selection))].answer) return *own;
+    return answer_of(rules, tenant);
 }
 
 }  // namespace
@@ -103,7 +121,7 @@ combination_number admission::join() {
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
                                              const rule_selections::one& selection, const pending_decision& by_fleet) {
     if (!are_stored_ && is_unanswered(by_fleet, selection))
-        return repeat(by_fleet, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
+        return repeat(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
     held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
     const candidate one = look_at(series, family, selection, by_fleet);
@@ -128,7 +146,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     }
     const refusing_window window = first_of(refusing);
     assert(found.refusing != unknown_limit);
-    const refusal refused{.how = refused_by(window, found.to_sender), .by = found.refusing};
+    const refusal refused{.how = refused_by(window, found.answer), .by = found.refusing};
     if (selection.is_ignored_value()) {  // not a series, so refused series and samples are not counted
         const refusal first = state_.refused.insert(series.fingerprint, refused);
         return decision{.how = first.how, .by = first.by};
@@ -165,7 +183,7 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
         if (made.refused || !refusing.any() || !enforces(budgets_[place])) continue;
         const refusing_window window = first_of(refusing);
         if (!is_in(window, asked)) continue;
-        made.refused = {.how = refused_by(window, sender_notice::silent), .by = held_.limit_at(place, selection)};
+        made.refused = {.how = refused_by(window, limit_answer::drop), .by = held_.limit_at(place, selection)};
     }
     if (one.in_histogram && !one.begun.hour && one.before == standing::new_series) {
         const auto remembered = state_.refused.lookup(family.fingerprint);
@@ -178,7 +196,7 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
 decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
                                           const std::optional<refusal>& like, const pending_decision& by_fleet) {
     if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!like) return repeat(by_fleet, state_, series, sender_notice_of(*held_.budgets.rules(), tenant_.name));
+    if (!like) return repeat(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
     // The other series was not remembered as refused, so neither is this one: the store is asked again.
     state_.samples.add(window_of(like->how), series.samples);
     return {.how = like->how, .by = like->by};
@@ -281,7 +299,7 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
         }
         if (found.refusing == unknown_limit && is_in(first_of(refusing), here))
             found.refusing = held_.limit_at(place, of.selection);
-        if (tells(*held_.budgets.rules(), tenant_.name, of.selection, place)) found.to_sender = sender_notice::reported;
+        found.answer = std::max(found.answer, answer_at(place, *held_.budgets.rules(), tenant_.name, of.selection));
     }
     return found;
 }
@@ -319,12 +337,8 @@ bool admission::is_unanswered(const pending_decision& by_fleet, const rule_selec
     return is_limited(*held_.budgets.rules(), tenant_.name, selection);
 }
 
-sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant) {
-    return answer_of(rules, tenant) == limit_answer::reject ? sender_notice::reported : sender_notice::silent;
-}
-
 decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
-                sender_notice to_sender) {
+                limit_answer answer) {
     switch (by_fleet.outcome) {
         case decision_outcome::known:
             return {.how = verdict::known};
@@ -334,13 +348,13 @@ decision repeat(const pending_decision& by_fleet, limiter_state& state, const of
         case decision_outcome::refused:
         case decision_outcome::refused_with_histogram:
             state.samples.add(by_fleet.window, series.samples);
-            return {.how = refused_by(by_fleet.window, to_sender), .by = other_limit};
+            return {.how = refused_by(by_fleet.window, answer), .by = other_limit};
         case decision_outcome::unasked:
         case decision_outcome::withheld:
             break;
     }
     state.samples.add(refusing_window::hourly, series.samples);
-    return {.how = refused_by(refusing_window::hourly, to_sender), .by = unavailable_limit};
+    return {.how = refused_by(refusing_window::hourly, answer), .by = unavailable_limit};
 }
 
 /// Remembers a refusal. The series keeps the window and limit that refused it first, even if other limits are full by
@@ -351,7 +365,7 @@ decision admission::refuse(const offered_series& series, refusal refused) {
     held_.tally_of(window).refused_series.insert(series.fingerprint);
     held_.has_refused_active |= window == refusing_window::active;
     state_.samples.add(window, series.samples);
-    return {.how = refused_by(window, is_reported(refused.how) ? sender_notice::reported : sender_notice::silent),
+    return {.how = refused_by(window, is_reported(refused.how) ? limit_answer::reject : limit_answer::drop),
             .by = first.by};
 }
 

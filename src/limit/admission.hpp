@@ -16,34 +16,6 @@
 
 namespace seriesgate {
 
-// --- Keys in the admitted sets that stand for something other than a series.
-
-/// The key of the n-th series admitted without room to complete a histogram. The set counts these series by such keys.
-/// The family's own fingerprint in the set says that the histogram has begun.
-std::uint64_t completing_key(const histogram_family& family, std::uint64_t number) noexcept;
-
-/// Marks an exempt series that the exempt limit had no room for, and that other budgets admitted.
-std::uint64_t beyond_exemption_key(std::uint64_t fingerprint) noexcept;
-
-/// @param series_max see limit_rules::histogram_series_max.
-/// @param contains whether the set has a key.
-/// @return the first key that is not in the set; nothing if the histogram has used them all.
-template <class Contains>
-std::optional<std::uint64_t> next_completing_key(const Contains& contains, const histogram_family& family,
-                                                 std::uint64_t series_max) {
-    // Keys are added in order, so a binary search of about ten lookups finds the first free one.
-    std::uint64_t first = 1;
-    for (std::uint64_t end = series_max + 1; first < end;) {
-        const std::uint64_t middle = first + (end - first) / 2;
-        if (contains(completing_key(family, middle)))
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    if (first > series_max) return std::nullopt;
-    return completing_key(family, first);
-}
-
 struct decision {
     verdict how = verdict::admitted;
     limit_number by = global_limit;  ///< limit that refuses
@@ -171,8 +143,8 @@ class admission {
     [[nodiscard]] completion completing(const spent_windows& spent, const candidate& of) const;
     /// The result of recording a series' demand in its budgets.
     struct demand {
-        sender_notice to_sender = sender_notice::silent;  ///< reported if any refusing limit reports
-        limit_number refusing = unknown_limit;            ///< the first limit that refuses
+        limit_answer answer = limit_answer::drop;  ///< reject if any refusing limit rejects
+        limit_number refusing = unknown_limit;     ///< the first limit that refuses
     };
     demand note_demand(in_windows refusing, const candidate& of);
     void count_incomplete_histogram(in_windows refusing, const candidate& of);
@@ -194,13 +166,9 @@ class admission {
     const bool is_lost_;
 };
 
-/// Whether senders of a tenant are told of refusals by the tenant's limit, by the global limit, and by a missing fleet
-/// decision.
-sender_notice sender_notice_of(const limit_rules& rules, std::string_view tenant);
-
 /// Applies a fleet decision without remembering it: made for another hour or other rules, or none was made.
-/// @param to_sender whether the sender is told of a refusal.
+/// @param answer to the sender, if it refuses.
 decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
-                sender_notice to_sender);
+                limit_answer answer);
 
 }  // namespace seriesgate

@@ -1,9 +1,5 @@
 #include "limit/budget.hpp"
 
-#define XXH_INLINE_ALL
-
-#include <xxhash.h>
-
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
@@ -11,6 +7,7 @@
 #include <utility>
 
 #include "limit/rules.hpp"
+#include "series/fingerprint.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {
@@ -22,6 +19,12 @@ std::string tenant_of(std::string_view key) {
     return parts.empty() ? std::string{} : std::move(parts.front());
 }
 
+group_labels overflow_group(const label_limit& limit) {
+    group_labels group;
+    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
+    return group;
+}
+
 }  // namespace
 
 group_labels group_of(const label_limit& limit, std::string_view key) {
@@ -30,12 +33,6 @@ group_labels group_of(const label_limit& limit, std::string_view key) {
     group_labels group;
     std::size_t value = limit.per_tenant ? 1 : 0;
     for (const std::string& label : limit.each) group.emplace_back(label, std::move(values[value++]));
-    return group;
-}
-
-group_labels overflow_group(const label_limit& limit) {
-    group_labels group;
-    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
     return group;
 }
 

@@ -194,7 +194,6 @@ struct budget_role {
 
 /// A group's labels and values, from its key. A key that does not fit this limit gives empty values.
 group_labels group_of(const label_limit& limit, std::string_view key);
-group_labels overflow_group(const label_limit& limit);
 
 /// @param key the tenant's name, or rule_selections::one::key.
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key);

@@ -40,7 +40,7 @@ std::string budget_table::begin_snapshot() {
         out.number(of.matching);
         out.number(of.sharing);
     };
-    put_limit_budgets(fixed_budgets_);
+    put_limit_budgets(global_);
     put_limit_budgets(tenants_);
     out.number(static_cast<std::uint64_t>(limits_.size()));
     for (std::size_t i = 0; i < limits_.size(); ++i) {
@@ -76,10 +76,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
 void budget_table::save_before_change(std::span<budget_pair* const> found) {
     for (budget_pair* const pair : found) {
         if (pair == nullptr || pair->snapshot == snapshot_) continue;
-        const std::size_t number = pair->role.kind == budget_kind::group    ? 2 + pair->role.limit
-                                   : pair->role.kind == budget_kind::tenant ? 1
-                                                                            : 0;
-        save_pair(number, *pair, saved_early_);
+        save_pair(number_of(pair->role), *pair, saved_early_);
     }
 }
 
@@ -119,7 +116,7 @@ void budget_table::load(state_decoder& in, set_kind of_file) {
     const std::vector<saved_limit_budgets> limits_budgets = load_all_limit_budgets(in);
     while (in.good() && get_flag(in)) load_pair(in, limits_budgets);
     if (!in.good()) return;
-    for (const auto& always_there : fixed_budgets_.all) {
+    for (const auto& always_there : global_.all) {
         always_there->hour = hour_;
         always_there->day = day_;
     }
@@ -144,9 +141,9 @@ bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* in
 }
 
 std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budgets(state_decoder& in) {
-    load_limit_budgets_rules(in, &fixed_budgets_);
+    load_limit_budgets_rules(in, &global_);
     // Other series were exempt then, so no budget counted them.
-    const bool others_exempt = fixed_budgets_.whole_since > hour_;
+    const bool others_exempt = global_.whole_since > hour_;
     std::vector<saved_limit_budgets> limits_budgets{
         {.number = 0}, {.number = 1, .same_sharing = load_limit_budgets_rules(in, &tenants_)}};
     for (limit_budgets& of : limits_) count_anew(of);
@@ -202,7 +199,7 @@ budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, 
                            .overflow = flag,
                            .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - 2)};
     if (flag && !from.same_sharing) count_anew(of);
-    return make_in(of, role, key);
+    return make_in(role, key);
 }
 
 }  // namespace seriesgate

@@ -20,9 +20,9 @@ budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key
       rules_(std::move(rules)),
       counts_active_(set == set_kind::exact),
       active_(key_),
-      fixed_budgets_(key_),
+      global_(key_),
       tenants_(key_) {
-    budget_pair& global = *fixed_budgets_.all.emplace_back(std::make_unique<budget_pair>());
+    budget_pair& global = *global_.all.emplace_back(std::make_unique<budget_pair>());
     open_active(global);
     global.hour = hour_;
     global.day = day_;
@@ -31,15 +31,9 @@ budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key
     describe(limit_budgets_rules_of(*rules_));
 }
 
-const budget_table::limit_budgets& budget_table::limit_budgets_of(const budget_role& role) const noexcept {
-    return limit_budgets_at(role.kind == budget_kind::global   ? 0
-                            : role.kind == budget_kind::tenant ? 1
-                                                               : 2 + role.limit);
-}
-
 const budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) const noexcept {
     assert(number < limit_budgets_count());
-    return number == 0 ? fixed_budgets_ : number == 1 ? tenants_ : limits_[number - 2];
+    return number == 0 ? global_ : number == 1 ? tenants_ : limits_[number - 2];
 }
 
 budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) noexcept {
@@ -52,18 +46,25 @@ namespace {
 
 constexpr budget_role role_of_tenant{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
 
-budget_role role_of_group(std::size_t limit) {
+budget_role role_of_group(std::size_t limit) noexcept {
     return {.kind = budget_kind::group, .overflow = false, .limit = static_cast<std::uint32_t>(limit)};
 }
 
 }  // namespace
+
+budget_identity budget_in_place(std::size_t place, const rule_selections::one& selection,
+                                std::string_view tenant) noexcept {
+    if (!is_limit_place(place, selection)) return {.role = role_of_tenant, .key = tenant};
+    const std::size_t selected = selected_at(place, selection);
+    return {.role = role_of_group(selection.limit_index(selected)), .key = selection.key(selected)};
+}
 
 void budget_table::find(tenant_of_request& tenant, const rule_selections::one& selection,
                         std::vector<budget_pair*>& found) {
     assert(!behind_);
     found.clear();
     if (!selection.is_apart()) {
-        found.push_back(fixed_budgets_.all[0].get());
+        found.push_back(global_.all[0].get());
         if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
         found.push_back(tenant.budget);
     }
@@ -78,11 +79,8 @@ void budget_table::find(tenant_of_request& tenant, const rule_selections::one& s
 in_windows budget_table::spent_for_new_series(const tenant_of_request& tenant, const rule_selections::one& selection,
                                               std::size_t place) const {
     if (!reserving_) return {};
-    const bool is_tenant = !is_limit_place(place, selection);
-    const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
-    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
-    const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
-    const limit_budgets& of = is_tenant ? tenants_ : limits_[role.limit];
+    auto [role, key] = budget_in_place(place, selection, tenant.name);
+    const limit_budgets& of = limit_budgets_of(role);
     role.overflow = shares_overflow(of, role, key);
     if (expects(of, role) == 0) return {};
     const ruling rule = ruling_of(*rules_, role, key.value_or(""));
@@ -94,7 +92,7 @@ budget_table::active_room budget_table::active_room_in(const tenant_of_request& 
                                                        const rule_selections::one& selection, std::size_t place,
                                                        const budget_pair* found, minute_number now) const {
     if (!counts_active_) return {};
-    const limit_budgets* of = &fixed_budgets_;
+    const limit_budgets* of = &global_;
     active_budget fresh;
     const active_budget* budget = &fresh;
     std::uint64_t active = 0;
@@ -103,10 +101,7 @@ budget_table::active_room budget_table::active_room_in(const tenant_of_request& 
         active = active_.count_in(budget->number);
         of = &limit_budgets_of(found->role);
     } else {
-        const bool is_tenant = !is_limit_place(place, selection);
-        const std::size_t selected = is_tenant ? 0 : selected_at(place, selection);
-        budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected));
-        const auto key = is_tenant ? std::optional{tenant.name} : selection.key(selected);
+        auto [role, key] = budget_in_place(place, selection, tenant.name);
         of = &limit_budgets_of(role);
         role.overflow = shares_overflow(*of, role, key);
         set_active_max(fresh, ruling_of(*rules_, role, key.value_or("")));
@@ -126,13 +121,9 @@ void budget_table::make_missing(tenant_of_request& tenant, const rule_selections
                                 std::vector<budget_pair*>& found) {
     for (std::size_t place = 0; place < found.size(); ++place) {
         if (found[place] != nullptr) continue;  // the global budget always exists
-        if (!is_limit_place(place, selection)) {
-            found[place] = tenant.budget = &make_in(tenants_, role_of_tenant, tenant.name);
-            continue;
-        }
-        const std::size_t selected = selected_at(place, selection);
-        const budget_role role = role_of_group(selection.limit_index(selected));
-        found[place] = &make_in(limits_[role.limit], role, selection.key(selected));
+        const auto [role, key] = budget_in_place(place, selection, tenant.name);
+        found[place] = &make_in(role, key);
+        if (role.kind == budget_kind::tenant) tenant.budget = found[place];
     }
     assert(std::ranges::count(found, nullptr) == 0);
 }
@@ -140,11 +131,10 @@ void budget_table::make_missing(tenant_of_request& tenant, const rule_selections
 void budget_table::use_overflow(tenant_of_request& tenant, const rule_selections::one& selection, std::size_t place,
                                 std::vector<budget_pair*>& found) {
     if (place == 0 || (found[place] != nullptr && found[place]->role.overflow)) return;
-    const bool is_tenant = !is_limit_place(place, selection);
-    budget_role role = is_tenant ? role_of_tenant : role_of_group(selection.limit_index(selected_at(place, selection)));
+    budget_role role = budget_in_place(place, selection, tenant.name).role;
     role.overflow = true;
-    found[place] = &make_in(is_tenant ? tenants_ : limits_[role.limit], role, std::nullopt);
-    if (is_tenant) tenant.budget = found[place];
+    found[place] = &make_in(role, std::nullopt);
+    if (role.kind == budget_kind::tenant) tenant.budget = found[place];
     if (snapshot_open_) save_before_change({&found[place], 1});
 }
 
@@ -155,7 +145,8 @@ budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, s
     return of.overflow;
 }
 
-budget_pair& budget_table::make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key) {
+budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_view> key) {
+    limit_budgets& of = limit_budgets_at(number_of(role));
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
@@ -255,7 +246,7 @@ void budget_table::end_grace() {
 void budget_table::note_change() noexcept {
     ++change_;
     behind_ = true;
-    told_ = begin();
+    updated_ = begin();
     snapshot_open_ = false;
     for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).bounded = 0;
 }
@@ -279,9 +270,9 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
         for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew_active(limit_budgets_at(i));
     rules_ = std::move(rules);
     ++rules_number_;
-    const std::uint64_t exempted = fixed_budgets_.matching;
+    const std::uint64_t exempted = global_.matching;
     describe(described);
-    if (fixed_budgets_.matching != exempted)  // formerly exempt series now count in every budget
+    if (global_.matching != exempted)  // formerly exempt series now count in every budget
         for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew(limit_budgets_at(i));
     note_change();
     return gone;
@@ -326,32 +317,32 @@ void budget_table::know_no_active_series() noexcept {
 
 void budget_table::catch_up(std::size_t count) {
     const auto counted = [](const budget& of) { return of.admitted() != 0; };
-    for (; told_.limit_budgets < limit_budgets_count(); ++told_.limit_budgets, told_.place = 0) {
-        limit_budgets& of = limit_budgets_at(told_.limit_budgets);
-        while (told_.place < of.all.size()) {
+    for (; updated_.limit_budgets < limit_budgets_count(); ++updated_.limit_budgets, updated_.place = 0) {
+        limit_budgets& of = limit_budgets_at(updated_.limit_budgets);
+        while (updated_.place < of.all.size()) {
             if (count-- == 0) return;
-            budget_pair& pair = *of.all[told_.place];
+            budget_pair& pair = *of.all[updated_.place];
             const bool hour_ended = pair.hour != hour_;
             const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily)) ||
                                  active_.count_in(pair.active.number) != 0 ||
                                  pair.active.newly_active(hour_minute_) != 0;
-            if (told_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(told_.limit_budgets - 2);
+            if (updated_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(updated_.limit_budgets - 2);
             if (hour_ended) {
                 note_ended(pair);
                 active_.begin_hour(pair.active.number);
             }
-            if (hour_ended && !is_used && told_.limit_budgets != 0) {
-                drop(of, told_.place);
+            if (hour_ended && !is_used && updated_.limit_budgets != 0) {
+                drop(of, updated_.place);
                 continue;
             }
-            tell(of, pair);
-            if (told_.limit_budgets != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
+            update(of, pair);
+            if (updated_.limit_budgets != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
                 ++of.bounded;
-            ++told_.place;
+            ++updated_.place;
         }
     }
     behind_ = false;
-    assert(fixed_budgets_.all.size() == 1 && limits_.size() == rules_->limits.size());
+    assert(global_.all.size() == 1 && limits_.size() == rules_->limits.size());
 }
 
 void budget_table::note_ended(const budget_pair& pair) noexcept {
@@ -377,7 +368,7 @@ void budget_table::drop(limit_budgets& of, std::size_t place) {
 }
 
 /// Updates a budget to the current hour, day, grace and rules.
-void budget_table::tell(limit_budgets& of, budget_pair& pair) const {
+void budget_table::update(limit_budgets& of, budget_pair& pair) const {
     if (pair.hour != hour_) {
         const std::uint64_t admitted = pair.hour + 1 == hour_ ? pair.hourly.admitted() : 0;
         if (pair.role.overflow) of.overflow_was_used = admitted != 0;

@@ -53,6 +53,15 @@ inline std::size_t selected_at(std::size_t place, const rule_selections::one& se
     return selection.is_apart() ? place : place - first_limit_place;
 }
 
+/// A budget by what identifies it, whether it exists or not.
+struct budget_identity {
+    budget_role role;
+    std::optional<std::string_view> key;  ///< see budget_pair; nothing: too long for a budget of its own
+};
+/// The budget of a series in a place of find() other than the global one's.
+budget_identity budget_in_place(std::size_t place, const rule_selections::one& selection,
+                                std::string_view tenant) noexcept;
+
 /// A request's tenant and its budget, found once and reused for the other series. Null: not found yet. Valid under one
 /// hold of the commit lock.
 struct tenant_of_request {
@@ -79,7 +88,7 @@ class budget_table {
     budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
-    [[nodiscard]] const budget_pair& global() const noexcept { return *fixed_budgets_.all[0]; }
+    [[nodiscard]] const budget_pair& global() const noexcept { return *global_.all[0]; }
 
     /// Fills `found` with the budgets of a series. Null means that the budget does not exist yet and has room (but see
     /// spent_for_new_series): refused series must not create budgets.
@@ -231,15 +240,21 @@ class budget_table {
     [[nodiscard]] std::size_t limit_budgets_count() const noexcept { return 2 + limits_.size(); }
     [[nodiscard]] const limit_budgets& limit_budgets_at(std::size_t number) const noexcept;
     [[nodiscard]] limit_budgets& limit_budgets_at(std::size_t number) noexcept;
-    [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept;
+    [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept {
+        return limit_budgets_at(number_of(role));
+    }
+    /// For limit_budgets_at().
+    [[nodiscard]] static std::size_t number_of(const budget_role& role) noexcept {
+        return role.kind == budget_kind::global ? 0 : role.kind == budget_kind::tenant ? 1 : 2 + role.limit;
+    }
 
     [[nodiscard]] budget_pair* find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key);
-    budget_pair& make_in(limit_budgets& of, budget_role role, std::optional<std::string_view> key);
+    budget_pair& make_in(budget_role role, std::optional<std::string_view> key);
     [[nodiscard]] bool shares_overflow(const limit_budgets& of, const budget_role& role,
                                        std::optional<std::string_view> key) const;
     [[nodiscard]] std::uint64_t expects(const limit_budgets& of, const budget_role& role) const noexcept;
     [[nodiscard]] bool knows_incumbents(const limit_budgets& of) const noexcept { return of.whole_since < hour_; }
-    void tell(limit_budgets& of, budget_pair& pair) const;
+    void update(limit_budgets& of, budget_pair& pair) const;
     void apply_rules(budget_pair& pair) const;
     void note_change() noexcept;
     void note_ended(const budget_pair& pair) noexcept;
@@ -266,7 +281,7 @@ class budget_table {
     active_series active_;
     std::vector<const budget_pair*> by_number_;  // of active budgets
     bool is_outdated_ = false;
-    limit_budgets fixed_budgets_;  // the global budget
+    limit_budgets global_;  // the one global budget
     limit_budgets tenants_;
     std::vector<limit_budgets> limits_;  // as rules_->limits
 
@@ -279,7 +294,7 @@ class budget_table {
     std::uint64_t change_ = 1;
     bool behind_ = false;
     minute_number hour_minute_ = 0;  // when the hour began here
-    cursor told_;
+    cursor updated_;
     ended_budgets ended_;
 
     bool file_counts_active_ = false;

@@ -205,10 +205,11 @@ bool window_sets::is_whole() const noexcept {
     return !in_grace() || (table && knows_hour_before) || (previous_hour && previous_day);
 }
 
-void sets_in_force::publish([[maybe_unused]] commit_state& held, std::unique_ptr<const window_sets> next) {
+void publish(published<window_sets>& current, [[maybe_unused]] const commit_state& held,
+             std::unique_ptr<const window_sets> next) {
     assert(next->is_whole());
     assert(next->hour == held.hour && next->day == held.day && next->table == held.table);
-    current_.publish(std::move(next));
+    current.publish(std::move(next));
 }
 
 std::uint64_t first_capacity(std::uint64_t series_count, std::uint64_t capacity_max) {

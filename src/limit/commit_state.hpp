@@ -69,7 +69,7 @@ struct window_tally {
 class late_keys {
   public:
     struct entry {
-        std::uint64_t key;  ///< a fingerprint, or a key of admission.hpp
+        std::uint64_t key;  ///< a fingerprint, or a key of admission.cpp
         in_windows into;
         combination_number combination = 0;  ///< of a series, in a table
         bool is_untold = false;              ///< fleet: the shared store has yet to be told of it
@@ -270,21 +270,8 @@ struct window_sets {
     [[nodiscard]] bool is_whole() const noexcept;
 };
 
-/// Publishes the current window_sets. Threads: read() any; the others need the commit lock.
-class sets_in_force {
-    published<window_sets> current_;
-
-  public:
-    using reader = published<window_sets>::reader;
-
-    explicit sets_in_force(std::unique_ptr<const window_sets> first) : current_(std::move(first)) {}
-
-    [[nodiscard]] reader read() const noexcept { return current_.read(); }
-    void publish(commit_state& held, std::unique_ptr<const window_sets> next);
-    [[nodiscard]] auto reclaim(commit_state&) noexcept { return current_.reclaim(); }
-    /// Whether all readers began after the last publish().
-    [[nodiscard]] bool is_quiet(commit_state&) const noexcept { return current_.is_quiet(); }
-};
+/// Replaces the sets in force. @param held the caller holds the commit lock, and the sets for writing are the same.
+void publish(published<window_sets>& current, const commit_state& held, std::unique_ptr<const window_sets> next);
 
 /// Series that the first segment of a set holds.
 /// @param series_count expected series.

@@ -13,39 +13,7 @@ namespace seriesgate {
 namespace {
 
 std::string_view key_at(std::size_t place, const rule_selections::one& selection, std::string_view tenant) {
-    return is_limit_place(place, selection) ? selection.key(selected_at(place, selection)).value_or("") : tenant;
-}
-
-std::vector<spent_budget> explain_now(commit_state& held, const window_sets& current, const offered_series& series,
-                                      std::string_view tenant, const rule_selections::one& selected) {
-    std::vector<budget_pair*> budgets;
-    std::vector<spent_budget> spent;
-    tenant_of_request sender{.name = tenant};
-    const bool in_day = current.day_has(series.fingerprint);
-    const standing of = current.standing_of(series.fingerprint, in_day);
-    const bool is_active = current.is_active(series.fingerprint);
-    const auto is_full = [&](const budget_pair& pair, refusing_window window) {
-        if (window == refusing_window::hourly) return !pair.hourly.has_room(of);
-        if (window == refusing_window::daily) return !in_day && !pair.daily.has_room(of);
-        return !is_active && held.budgets.active_room_of(pair, held.minute) == 0u;
-    };
-    const auto has_room = [&](const budget_pair* pair) {
-        return pair == nullptr || !(is_full(*pair, refusing_window::hourly) || is_full(*pair, refusing_window::daily));
-    };
-    if (selected.exempt()) {
-        held.budgets.find(sender, selected, budgets);
-        if (has_room(budgets.front())) return spent;
-    }
-    const auto selection = selected.exempt() ? selected.without_exemption() : selected;
-    held.budgets.find(sender, selection, budgets);
-    for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
-        for (std::size_t place = 0; place < budgets.size(); ++place) {
-            const budget_pair* pair = budgets[place];
-            if (pair == nullptr || !pair->enforces() || !is_full(*pair, window)) continue;
-            spent.push_back({.figures = figures_of(*pair, held.budgets.active()), .window = window});
-            spent.back().figures.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
-        }
-    return spent;
+    return budget_in_place(place, selection, tenant).key.value_or("");
 }
 
 std::optional<budget_figures> budget_now(commit_state& held, limit_number limit, std::string_view tenant,
@@ -69,14 +37,9 @@ std::optional<std::uint64_t> room_in(const budget& window, standing of) {
 
 applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
                                const rule_selections::one& selection, std::string_view tenant, bool counts_active) {
-    budget_role role{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
-    if (is_limit_place(place, selection)) {
-        const std::size_t selected = selected_at(place, selection);
-        role.kind = budget_kind::group;
-        role.overflow = !selection.key(selected);
-        role.limit = static_cast<std::uint32_t>(selection.limit_index(selected));
-    }
-    const std::string_view key = key_at(place, selection, tenant);
+    auto [role, own_key] = budget_in_place(place, selection, tenant);
+    role.overflow = !own_key;
+    const std::string_view key = own_key.value_or("");
     const ruling rule = ruling_of(rules, role, key);
     applying_budget made{.figures = {}, .exists = false, .spent = spent};
     made.figures.name = name_of(rules, role, key);
@@ -197,12 +160,16 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
                        limit == ignored_values_limit ? asked_about::ignored_value : asked_about::series);
 }
 
-std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
+std::vector<spent_budget> explain(const series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant) {
-    limiter_state& state = limiter.state();
-    return ask_limiter(state, labels, tenant, [&](commit_state& held, const rule_selections::one& selection) {
-        return explain_now(held, *state.sets.read(), series, tenant, selection);
-    });
+    std::vector<spent_budget> spent;
+    const auto what = explain_series(limiter, series, {}, labels, tenant);
+    if (!what) return spent;
+    for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
+        for (const applying_budget& each : what->budgets)
+            if (each.exists && each.figures.mode == limit_mode::enforce && is_in(window, each.spent))
+                spent.push_back({.figures = each.figures, .window = window});
+    return spent;
 }
 
 std::optional<explanation> explain_series(const series_limiter& limiter, const offered_series& series,
@@ -217,6 +184,13 @@ std::optional<explanation> explain_series(const series_limiter& limiter, const o
 namespace {
 
 constexpr std::size_t group_bytes_max = 256;
+
+/// The configuration's key.
+std::string_view maximum_key(refusing_window window) noexcept {
+    return window == refusing_window::hourly  ? "maxHourlySeries"
+           : window == refusing_window::daily ? "maxDailySeries"
+                                              : "maxActiveSeries";
+}
 
 /// @param readable from readable(), so its backslashes already are escapes.
 void append_escaped(std::string& out, std::string_view readable) {
@@ -273,12 +247,6 @@ std::string_view note_on(const budget_name& name) noexcept {
 
 std::string_view to_text(refusing_window window) noexcept {
     return window == refusing_window::hourly ? "hourly" : window == refusing_window::daily ? "daily" : "active";
-}
-
-std::string_view maximum_key(refusing_window window) noexcept {
-    return window == refusing_window::hourly  ? "maxHourlySeries"
-           : window == refusing_window::daily ? "maxDailySeries"
-                                              : "maxActiveSeries";
 }
 
 std::string_view to_text(limit_mode mode) noexcept {

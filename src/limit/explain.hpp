@@ -27,7 +27,7 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
 
 /// The budgets that would refuse this series now, hourly ones first. Empty if there is room, or if evaluating the rules
 /// would cost too much. Threads: any.
-std::vector<spent_budget> explain(series_limiter& limiter, const offered_series& series,
+std::vector<spent_budget> explain(const series_limiter& limiter, const offered_series& series,
                                   std::span<const label_view> labels, std::string_view tenant);
 
 struct applying_budget {
@@ -92,8 +92,6 @@ std::string group_text(const budget_name& name);
 std::string_view note_on(const budget_name& name) noexcept;
 
 std::string_view to_text(refusing_window window) noexcept;
-/// The configuration's key: `maxHourlySeries`.
-std::string_view maximum_key(refusing_window window) noexcept;
 
 /// `enforce` or `observe`, as in the configuration.
 std::string_view to_text(limit_mode mode) noexcept;

@@ -55,62 +55,36 @@ struct unnamed {
     budget_figures figures;
 };
 
-struct window_view {
-    const window_span& span;
-    budget_window_figures global;
-    const window_tally& tally;
-    std::uint64_t samples_refused;
-    const admitted_set* filter;
-    const series_table* table;
-};
-
-window_figures figures_of(const window_view& window, limit_mode mode) {
-    const bool observes = mode == limit_mode::observe;
-    return {.span = window.span,
-            .series_max = window.global.series_max,
-            .series_current = window.global.series_current,
-            .series_refused = observes ? window.global.series_refused : window.tally.refused_series.estimate(),
-            .refused_is_exact = observes ? window.global.refused_is_exact : window.tally.refused_series.is_exact(),
-            .samples_refused = window.samples_refused,
-            .series_over_limit = window.tally.over_limit,
-            .series_cut = window.tally.cut_series.estimate(),
-            .false_positive_rate = window.filter == nullptr ? 0 : window.filter->false_positive_rate(),
-            .filter_bytes = (window.filter == nullptr ? 0 : window.filter->bytes()) +
-                            (window.table == nullptr ? 0 : window.table->bytes())};
-}
-
 limiter_figures figures_of_windows(const commit_state& held, const limiter_state& state) {
     const auto current = state.sets.read();
-    const budget_table& book = held.budgets;
+    const budget_table& budgets = held.budgets;
     limiter_figures made;
-    made.mode = book.rules()->mode;
+    made.mode = budgets.rules()->mode;
     made.clock_in_doubt = current->leap.has_value();
-    made.global = figures_of(book.global(), book.active());
-    made.hourly = figures_of({.span = current->hour_span,
-                              .global = made.global.hourly,
-                              .tally = held.hourly,
-                              .samples_refused = state.samples.read(refusing_window::hourly),
-                              .filter = current->hour.get(),
-                              .table = current->table.get()},
-                             made.mode);
-    made.daily = figures_of({.span = current->day_span,
-                             .global = made.global.daily,
-                             .tally = held.daily,
-                             .samples_refused = state.samples.read(refusing_window::daily),
-                             .filter = current->day ? &current->day->filter() : nullptr,
-                             .table = nullptr},
-                            made.mode);
+    made.global = figures_of(budgets.global(), budgets.active());
+    const auto in = [&](refusing_window window, const budget_window_figures& global, const window_tally& tally,
+                        const admitted_set* filter) {
+        const bool observes = made.mode == limit_mode::observe;
+        return window_figures{.span = window == refusing_window::daily ? current->day_span : current->hour_span,
+                              .series_max = global.series_max,
+                              .series_current = global.series_current,
+                              .series_refused = observes ? global.series_refused : tally.refused_series.estimate(),
+                              .refused_is_exact = observes ? global.refused_is_exact : tally.refused_series.is_exact(),
+                              .samples_refused = state.samples.read(window),
+                              .series_over_limit = tally.over_limit,
+                              .series_cut = tally.cut_series.estimate(),
+                              .false_positive_rate = filter == nullptr ? 0 : filter->false_positive_rate(),
+                              .filter_bytes = filter == nullptr ? 0 : filter->bytes()};
+    };
+    made.hourly = in(refusing_window::hourly, made.global.hourly, held.hourly, current->hour.get());
+    if (current->table) made.hourly.filter_bytes += current->table->bytes();
+    made.daily =
+        in(refusing_window::daily, made.global.daily, held.daily, current->day ? &current->day->filter() : nullptr);
     if (state.is_shared()) made.global.active.reset();  // a fleet does not count them as one
     if (made.global.active) {
-        made.active = figures_of({.span = current->hour_span,
-                                  .global = *made.global.active,
-                                  .tally = held.active,
-                                  .samples_refused = state.samples.read(refusing_window::active),
-                                  .filter = nullptr,
-                                  .table = nullptr},
-                                 made.mode);
-        made.active_window = book.rules()->active_window;
-        made.active->filter_bytes = book.active().bytes();
+        made.active = in(refusing_window::active, *made.global.active, held.active, nullptr);
+        made.active_window = budgets.rules()->active_window;
+        made.active->filter_bytes = budgets.active().bytes();
     }
     made.commits = state.commits.load(std::memory_order_relaxed);
     return made;

@@ -101,7 +101,7 @@ bool expect_hour_before(series_limiter& limiter, const window_span& hour) {
     if (next->hour_span != hour) return false;
     if (next->has_hour_before()) return true;
     next->knows_hour_before = held->knows_hour_before = true;
-    state.sets.publish(*held, std::move(next));
+    publish(state.sets, *held, std::move(next));
     return true;
 }
 

@@ -18,8 +18,6 @@ series_limiter::series_limiter(const limit_rules& rules, time_point now, const h
     : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope, set)),
       windows_(std::make_unique<windows>(*state_, now)) {}
 
-series_limiter::series_limiter(series_limiter&&) noexcept = default;
-series_limiter& series_limiter::operator=(series_limiter&&) noexcept = default;
 series_limiter::~series_limiter() = default;
 
 bool series_limiter::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
@@ -112,9 +110,10 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
         const std::uint32_t i = unknown[at];
         const offered_series& series = offered[i];
         if (!series.admits) {
-            open.followers.push_back(i);
+            open.non_admitting.push_back(i);
         } else if (const auto refusal = any_refused ? refused.lookup(series.fingerprint) : std::nullopt;
-                   refusal && !(state_->is_shared() && hour_has(series.fingerprint))) {  // for another gate meanwhile
+                   // In a fleet another gate may have got it admitted since this gate refused it.
+                   refusal && !(state_->is_shared() && hour_has(series.fingerprint))) {
             verdicts[i] = refusal->how;
             open.refused_by[i] = refusal->by;
             open.recalled[static_cast<std::size_t>(window_of(refusal->how))] += series.samples;
@@ -129,13 +128,13 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
 void series_limiter::reopen(std::span<const verdict> verdicts, lookup_result& open) const {
     std::vector<std::uint32_t> all;
     auto pending = open.pending.cbegin();
-    auto follower = open.followers.cbegin();
+    auto other = open.non_admitting.cbegin();
     for (std::uint32_t i = 0; i < verdicts.size(); ++i) {
         const bool is_pending = pending != open.pending.cend() && *pending == i;
-        const bool follows = follower != open.followers.cend() && *follower == i;
+        const bool admits_nothing = other != open.non_admitting.cend() && *other == i;
         if (is_pending) ++pending;
-        if (follows) ++follower;
-        if (is_pending || (!follows && is_refused(verdicts[i]))) all.push_back(i);
+        if (admits_nothing) ++other;
+        if (is_pending || (!admits_nothing && is_refused(verdicts[i]))) all.push_back(i);
     }
     open.pending = std::move(all);
     open.recalled = {};
@@ -148,8 +147,9 @@ bool series_limiter::select(std::span<const offered_series> offered, lookup_resu
     return true;
 }
 
-/// Another request may take the last room before commit(). Such a series is refused as without a fleet decision; the
-/// store is asked when it comes again.
+/// Finds the exempt series for which the exempt limit has no room, so that the store is asked about them. Another
+/// request may still take the last room before commit(). Such a series is refused as without a fleet decision, and not
+/// remembered: the store is asked about it next time.
 void series_limiter::end_exemptions(std::span<const offered_series> offered, lookup_result& open,
                                     std::string_view tenant) const {
     constexpr std::size_t series_per_piece = 128;
@@ -181,7 +181,7 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
         if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0)
             state_->samples.add(window, samples);
     // Last, because an exemplar may precede the sample that admits its series.
-    if (!open.followers.empty()) resolve_stale(offered, verdicts, open, origin, by_fleet);
+    if (!open.non_admitting.empty()) resolve_stale(offered, verdicts, open, origin, by_fleet);
     end_activity(offered, open);
     return true;
 }
@@ -205,9 +205,9 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
                                    const fleet_decision* by_fleet) const {
     const auto current = state_->sets.read();
     std::size_t at = 0;
-    std::erase_if(open.followers, [&](std::uint32_t i) {
+    std::erase_if(open.non_admitting, [&](std::uint32_t i) {
         const std::uint64_t fingerprint = offered[i].fingerprint;
-        const bool known_to_others = by_fleet != nullptr && by_fleet->known_followers[at];
+        const bool known_to_others = by_fleet != nullptr && by_fleet->known_non_admitting[at];
         ++at;
         const bool known = known_to_others || current->knows(fingerprint);
         if (known && current->table && offered[i].samples != 0 && !state_->is_shared()) open.ended.push_back(i);
@@ -220,12 +220,12 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
     const bool look = rules.look_at_labels() && origin.labels != nullptr;
     rule_selections& selections = open.selections;
     selections.clear();
-    for (const std::uint32_t entry : open.followers) {
+    for (const std::uint32_t entry : open.non_admitting) {
         const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
-        // Beyond the work limit they stay unknown.
+        // If the work limit is reached, all others stay unknown.
         if (!selections.append(rules, origin.tenant, labels)) return;
         rule_selections::one selection = selections[selections.size() - 1];
-        // The budget in which it would have counted is unknown.
+        // Nobody knows whether the exempt limit or the others would have counted it: the others decide.
         if (selection.exempt() && rules.exempt_series_max != 0) selection = selection.without_exemption();
         if (!selections.spend(override_work(rules, selection))) return;
         if (!is_limited(rules, origin.tenant, selection)) verdicts[entry] = verdict::known;
@@ -240,12 +240,8 @@ void series_limiter::maintain(time_point now) {
     windows_->maintain(now);
 }
 
-bool series_limiter::clock_in_doubt() const noexcept {
-    return state_->sets.read()->leap.has_value();
-}
-
-std::chrono::sys_seconds series_limiter::hour_start() const noexcept {
-    return state_->sets.read()->hour_span.start;
+published<window_sets>::reader series_limiter::sets() const noexcept {
+    return state_->sets.read();
 }
 
 const std::string& series_limiter::limit_name(limit_number number) const {
@@ -253,31 +249,19 @@ const std::string& series_limiter::limit_name(limit_number number) const {
 }
 
 std::shared_ptr<const compiled_rules> series_limiter::rules() const {
-    return state_->sets.read()->rules;
-}
-
-bool series_limiter::knows(std::uint64_t fingerprint) const noexcept {
-    return state_->sets.read()->knows(fingerprint);
+    return sets()->rules;
 }
 
 bool series_limiter::hour_has(std::uint64_t key) const noexcept {
-    return state_->sets.read()->hour_has(key);
+    return sets()->hour_has(key);
 }
 
 bool series_limiter::hour_before_has(std::uint64_t fingerprint) const noexcept {
-    return state_->sets.read()->was_admitted_before(fingerprint);
+    return sets()->was_admitted_before(fingerprint);
 }
 
-bool series_limiter::is_doubtful(std::uint64_t fingerprint) const noexcept {
-    return state_->sets.read()->is_doubtful(fingerprint);
-}
-
-bool series_limiter::has_begun(std::uint64_t family) const noexcept {
-    return hour_has(family);
-}
-
-bool series_limiter::has_refused(std::uint64_t family) const noexcept {
-    return state_->refused.lookup(family).has_value();
+bool series_limiter::has_refused(std::uint64_t key) const noexcept {
+    return state_->refused.lookup(key).has_value();
 }
 
 std::uint64_t series_limiter::revision() const noexcept {

@@ -1,12 +1,12 @@
 /// The limiter: decides about every series of a request, by lookup() without a lock and commit() under it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "core/synchronization.hpp"
 #include "limit/lookup_result.hpp"
 #include "limit/rules.hpp"
 #include "limit/verdict.hpp"
@@ -16,6 +16,7 @@
 namespace seriesgate {
 
 struct limiter_state;
+struct window_sets;
 class windows;
 
 /// Admits series into the current hour and day.
@@ -42,19 +43,17 @@ class series_limiter {
     /// @param set exact: in a fleet active series are neither limited nor shown.
     series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all(),
                    limit_scope scope = limit_scope::gate, set_kind set = set_kind::bloom);
-    series_limiter(series_limiter&&) noexcept;
-    series_limiter& operator=(series_limiter&&) noexcept;
     ~series_limiter();
 
     /// First step: decides about known series and those refused lately. Takes no lock, allocates nothing once the
     /// buffers have grown, and reads one cache line per series.
     /// @param verdicts as many as `offered`.
-    /// @param open gets the open series; empty if there are none.
+    /// @param open filled with the series that are left for commit(); is_empty() if there are none.
     void lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 lookup_result& open);
 
-    /// Fleet, second step: finds the limits of the pending series, for asking the store. Exempt series are asked about
-    /// only if this gate's exempt limit has no room.
+    /// Fleet, second step: finds the limits of the pending series, so that the caller can ask the store. The store is
+    /// asked about an exempt series only if this gate's exempt limit has no room.
     /// @return as commit().
     bool select(std::span<const offered_series> offered, lookup_result& open, const request_origin& origin);
 
@@ -62,8 +61,8 @@ class series_limiter {
     /// however long after lookup(). Throws std::bad_alloc if memory runs out; then some series may have been admitted.
     /// @param by_fleet the fleet decision about all of `open`. In a fleet without it, no series is admitted that a
     /// shared limit may refuse.
-    /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided or
-    /// counted. Exception: a reload after part of it was admitted needs more work.
+    /// @return false if the rules need more than rule_work_max or selection_bytes_max for this request. Then nothing
+    /// was decided or counted, unless the rules were reloaded while it was under way.
     bool commit(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                 lookup_result& open, const request_origin& origin = {}, const fleet_decision* by_fleet = nullptr);
 
@@ -78,8 +77,8 @@ class series_limiter {
     /// Prepares memory ahead of requests, see windows::maintain. Call it every few tens of milliseconds.
     void maintain(time_point now);
 
-    [[nodiscard]] bool clock_in_doubt() const noexcept;
-    [[nodiscard]] std::chrono::sys_seconds hour_start() const noexcept;
+    /// The sets in force: what the windows have, without a lock. Read them for a moment only, see published.
+    [[nodiscard]] published<window_sets>::reader sets() const noexcept;
 
     /// A limit's name, or a name of own_limit_names. Valid as long as the limiter.
     [[nodiscard]] const std::string& limit_name(limit_number number) const;
@@ -90,24 +89,14 @@ class series_limiter {
     /// The rules in force until the next reconfigure().
     [[nodiscard]] std::shared_ptr<const compiled_rules> rules() const;
 
-    /// Whether this gate saw the series admitted in the hour, the day or the hour before.
-    [[nodiscard]] bool knows(std::uint64_t fingerprint) const noexcept;
-
     /// Whether this gate knows the series in the running hour, even if it does not know its budgets (fleet).
     [[nodiscard]] bool hour_has(std::uint64_t key) const noexcept;
 
     /// Whether the series was admitted in the hour before, here or by another gate that was heard of.
     [[nodiscard]] bool hour_before_has(std::uint64_t fingerprint) const noexcept;
 
-    /// See window_sets::is_doubtful.
-    [[nodiscard]] bool is_doubtful(std::uint64_t fingerprint) const noexcept;
-
-    // Fleet: histograms that are kept whole, by the fingerprint of their family.
-
-    /// Whether one of its series was admitted in the hour, as far as this gate knows.
-    [[nodiscard]] bool has_begun(std::uint64_t family) const noexcept;
-    /// Whether this gate remembers refusing the histogram.
-    [[nodiscard]] bool has_refused(std::uint64_t family) const noexcept;
+    /// Whether this gate remembers refusing a series, a histogram's family or an ignored value.
+    [[nodiscard]] bool has_refused(std::uint64_t key) const noexcept;
 
     /// For figures.hpp, explain.hpp, snapshot.hpp and learning.hpp.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }

@@ -134,7 +134,7 @@ struct limiter_state {
     std::atomic<std::uint64_t> losses{0};    ///< fleet: times that the store lost data, see telling.hpp
     limit_names names;
     guarded<commit_state> counts;
-    sets_in_force sets;
+    published<window_sets> sets;  ///< in force; publish() replaces them
 
     limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& instance_identity,
                   limit_scope of, set_kind set);

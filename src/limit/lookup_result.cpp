@@ -12,7 +12,7 @@ namespace seriesgate {
 void lookup_result::shrink() {
     give_back(pending);
     rules = nullptr;
-    give_back(followers);
+    give_back(non_admitting);
     give_back(ended);
     give_back(refused_by);
     give_back(newly_admitted);

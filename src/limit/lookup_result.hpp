@@ -21,23 +21,23 @@ struct request_origin;
 /// Filled by series_limiter::lookup, used by series_limiter::commit. It lives with the request, so other requests may
 /// be decided between the two steps. The next request reuses its memory.
 struct lookup_result {
-    std::vector<std::uint32_t> pending;    ///< entries that may be new
-    std::vector<std::uint32_t> followers;  ///< entries with stale markers and exemplars only
-    std::vector<std::uint32_t> ended;      ///< entries of active series that have stale markers only
+    std::vector<std::uint32_t> pending;        ///< entries that may be new
+    std::vector<std::uint32_t> non_admitting;  ///< entries with stale markers and exemplars only
+    std::vector<std::uint32_t> ended;          ///< entries of active series that have stale markers only
     /// Samples of series that were refused lately, by refusing_window.
     std::array<std::uint64_t, refusing_windows> recalled{};
     window_span hour;  ///< of the lookup
 
     // Results besides the verdicts.
     std::vector<limit_number> refused_by;       ///< by entry: the limit that refused it
-    observed_shares observed;                   ///< admitted although an observing limit has no room
+    shares_by_limit<observed_share> observed;   ///< admitted although an observing limit has no room
     entry_share beyond_exemption;               ///< exempt, but now decided by other limits
     std::vector<std::uint32_t> newly_admitted;  ///< entries admitted; neither the day nor the hour before had them
     std::vector<std::uint32_t> returned;        ///< entries admitted that the day or the hour before had
     std::vector<std::uint32_t> newly_refused;   ///< entries refused now, not from the refused cache
 
     std::shared_ptr<const compiled_rules> rules;           ///< by which the selections were evaluated
-    rule_selections selections;                            ///< for pending, then for followers
+    rule_selections selections;                            ///< for pending, then for non_admitting
     std::vector<histogram_family> families;                ///< of pending if histograms are kept whole, else empty
     std::vector<budget_pair*> budgets;                     ///< of the current series
     std::vector<active_series::budget_number> counted_in;  ///< numbers of these budgets
@@ -45,12 +45,12 @@ struct lookup_result {
 
     /// Whether commit() has nothing left to decide.
     [[nodiscard]] bool is_empty() const noexcept {
-        return pending.empty() && followers.empty() && ended.empty() && recalled == decltype(recalled){};
+        return pending.empty() && non_admitting.empty() && ended.empty() && recalled == decltype(recalled){};
     }
 
     void start() noexcept {
         pending.clear();
-        followers.clear();
+        non_admitting.clear();
         ended.clear();
         recalled = {};
         observed.start();

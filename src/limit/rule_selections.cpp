@@ -4,7 +4,6 @@
 #include <cassert>
 
 #include "core/bytes.hpp"
-#include "core/text.hpp"
 #include "limit/rules.hpp"
 #include "series/selector.hpp"
 
@@ -48,44 +47,6 @@ bool rule_selections::spend(std::uint64_t work) noexcept {
     over_ |= work > work_left_;
     work_left_ -= std::min(work, work_left_);
     return !over_;
-}
-
-void rule_selections::append(const one& other) {
-    assert(!other.is_apart());
-    const std::size_t begin = selected_.size();
-    const std::size_t last_count = series_.empty() ? 0 : series_.back().selected_count;
-    const std::size_t last_begin = series_.empty() ? 0 : series_.back().selected_begin;
-    for (std::size_t i = 0; i < other.size(); ++i) {
-        const std::optional<std::string_view> key = other.key(i);
-        selected made{.key_begin = keys_.size(),
-                      .key_size = key ? static_cast<std::uint32_t>(key->size()) : key_overlong,
-                      .limit = static_cast<std::uint32_t>(other.limit_index(i))};
-        // Neighbours are often in the same group.
-        const selected last =
-            i < last_count ? selected_[last_begin + i] : selected{.key_begin = 0, .key_size = key_overlong, .limit = 0};
-        const bool is_repeated =
-            key && last.key_size == key->size() && keys_.compare(last.key_begin, last.key_size, *key) == 0;
-        if (is_repeated) made.key_begin = last.key_begin;
-        if (key && !is_repeated) keys_ += *key;
-        selected_.push_back(made);
-    }
-    series_.push_back({.selected_begin = begin,
-                       .selected_count = static_cast<std::uint32_t>(other.size()),
-                       .beyond_exemption = other.is_beyond_exemption()});
-}
-
-std::size_t rule_selections::bytes() const noexcept {
-    return held_bytes(series_) + held_bytes(selected_) + keys_.capacity();
-}
-
-void rule_selections::move(std::size_t from, std::size_t to) noexcept {
-    assert(to <= from && from < series_.size());
-    series_[to] = series_[from];
-}
-
-void rule_selections::truncate(std::size_t count) {
-    assert(count <= series_.size());
-    series_.resize(count);
 }
 
 bool rule_selections::append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels) {

@@ -115,12 +115,7 @@ class rule_selections {
     bool append(const compiled_rules& rules, std::string_view tenant, std::span<const label_view> labels);
     /// Adds an ignored value. @return as append().
     bool append_ignored_value(const compiled_rules& rules, std::string_view tenant);
-    /// Adds a copy of another series' selection. @param other from another object, and not exempt.
-    void append(const one& other);
-    /// Moves a series' selection forward; it replaces the one at `to`.
-    void move(std::size_t from, std::size_t to) noexcept;
     void end_exemption(std::size_t i) noexcept { series_[i].end_exemption(); }
-    void truncate(std::size_t count);
     /// Uses up work. @return false if none is left.
     bool spend(std::uint64_t work) noexcept;
     [[nodiscard]] one operator[](std::size_t i) const noexcept {
@@ -128,7 +123,6 @@ class rule_selections {
         return {*this, series_[i]};
     }
     [[nodiscard]] std::size_t size() const noexcept { return series_.size(); }
-    [[nodiscard]] std::size_t bytes() const noexcept;
     void shrink();
 
   private:

@@ -132,7 +132,8 @@ std::uint64_t margin_of(const limit_rules& rules, std::uint64_t maximum) noexcep
 
 std::vector<std::string_view> limit_names_of(const limit_rules& rules);
 
-/// The response to a tenant's senders if its own limit, the global one, or a label limit without `answer` refuses.
+/// The response to a tenant's senders if its own limit, the global one, a label limit without `answer`, or a missing
+/// fleet decision refuses.
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 
 // --- Names of budgets.

@@ -127,7 +127,7 @@ void series_commit::apply_outdated() {
             passing.push_back({.outcome = by_fleet.outcome});
         } else {
             const decision repeated =
-                repeat(by_fleet, state_, offered_[entry], sender_notice_of(*open_.rules, origin_.tenant));
+                repeat(by_fleet, state_, offered_[entry], answer_of(*open_.rules, origin_.tenant));
             write(entry, repeated, {});
         }
     }
@@ -146,7 +146,10 @@ void series_commit::write(std::uint32_t entry, const decision& decided, std::spa
         open_.newly_refused.push_back(entry);
     } else {
         (decided.is_arrival ? open_.newly_admitted : open_.returned).push_back(entry);
-        for (const spent_limit& each : observing) open_.observed.add(each, entry, offered_[entry].samples);
+        const std::uint64_t samples = offered_[entry].samples;
+        for (const auto& [limit, window] : observing)
+            if (!open_.observed.add(limit, samples))
+                open_.observed.begin({.limit = limit, .window = window, .first = entry, .samples = samples});
     }
 }
 

@@ -28,8 +28,7 @@ class series_commit {
                   std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
                   const fleet_decision* by_fleet);
 
-    /// @return false if the request needs more than rule_work_max or selection_bytes_max; then nothing was decided.
-    /// Exception: a reload after part of it was admitted needs more work.
+    /// @return as series_limiter::commit.
     bool run();
 
   private:

@@ -223,18 +223,18 @@ bool save_combinations(limiter_state& state, state_encoder& out) {
 
 /// Puts the combinations of a new table in place of the file's, and counts the series.
 /// @param table null: this gate does not count active series.
-bool load_combinations(state_decoder& in, series_table* table, budget_table& book) {
+bool load_combinations(state_decoder& in, series_table* table, budget_table& budgets) {
     const auto last = load_combination(in);
     if (!in.has(last * sizeof(std::uint32_t))) return false;
     std::vector<std::vector<active_series::budget_number>> lists(std::size_t{last} + 1);
     for (auto list = lists.begin() + 1; list != lists.end() && in.good(); ++list)
         for (auto left = in.number<std::uint32_t>(); left > 0 && in.good(); --left)
-            if (const auto budget = book.number_of_saved(in.number<std::uint32_t>()); budget != 0)
+            if (const auto budget = budgets.number_of_saved(in.number<std::uint32_t>()); budget != 0)
                 list->push_back(budget);
     if (!in.good()) return false;
     if (table == nullptr) return true;
     table->map_combinations([&](combination_number saved) -> combination_number {
-        return saved > last || lists[saved].empty() ? 0 : book.active().join(lists[saved]);
+        return saved > last || lists[saved].empty() ? 0 : budgets.active().join(lists[saved]);
     });
     return true;
 }
@@ -364,10 +364,10 @@ void load_tallies(state_decoder& in, loaded_state& into) {
     into.active.over_limit = in.number<std::uint64_t>();
 }
 
-void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book) {
+void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& budgets) {
     auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // nothing fails from here on
     const auto held = state.counts.lock();
-    held->budgets = std::move(book);
+    held->budgets = std::move(budgets);
     if (loaded.table) held->table = std::move(loaded.table);
     held->hour_begins = minute_of(sets->hour_span.start);
     held->knows_hour_before = sets->knows_hour_before;
@@ -386,7 +386,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& book)
     sets->step_back = state.sets.read()->step_back;
     if (state.is_shared()) sets->lapse = sets->hour_span.start + sets->rules->incumbent_grace;
     bound_sets(*held, *sets->rules);
-    state.sets.publish(*held, std::move(sets));
+    publish(state.sets, *held, std::move(sets));
 }
 
 }  // namespace
@@ -419,12 +419,12 @@ bool restore_snapshot(series_limiter& limiter, state_source& source, time_point 
     if (!load_sets(in, loaded, state.sets.read()->rules->false_positive_rate)) return false;
     load_late_keys(in, loaded);
     load_tallies(in, loaded);
-    budget_table book{state.sets.read()->rules, state.key, loaded.table ? set_kind::exact : set_kind::bloom};
-    book.load(in, loaded.file_has_table ? set_kind::exact : set_kind::bloom);
-    if (loaded.file_has_table && !load_combinations(in, loaded.table.get(), book)) return false;
-    if (!loaded.file_has_table) book.know_no_active_series();
+    budget_table budgets{state.sets.read()->rules, state.key, loaded.table ? set_kind::exact : set_kind::bloom};
+    budgets.load(in, loaded.file_has_table ? set_kind::exact : set_kind::bloom);
+    if (loaded.file_has_table && !load_combinations(in, loaded.table.get(), budgets)) return false;
+    if (!loaded.file_has_table) budgets.know_no_active_series();
     if (!in.good() || !source.intact()) return false;
-    take_over(state, std::move(loaded), std::move(book));
+    take_over(state, std::move(loaded), std::move(budgets));
     limiter.time().resume(now);
     return true;
 }

@@ -129,7 +129,7 @@ void tell_all(series_limiter& limiter) {
     const auto held = limiter.state().counts.lock();
     *next = *limiter.state().sets.read();
     next->doubts_until = held->tells_all_until = held->hour_begins + 120;
-    limiter.state().sets.publish(*held, std::move(next));
+    publish(limiter.state().sets, *held, std::move(next));
     limiter.state().losses.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -57,12 +57,8 @@ constexpr bool is_reported(verdict of) noexcept {
     return of >= verdict::refused_hourly_reported;
 }
 
-/// Whether senders are told of a refusal.
-enum class sender_notice : std::uint8_t { silent, reported };
-
-constexpr verdict refused_by(refusing_window window, sender_notice to_sender) noexcept {
-    const verdict first =
-        to_sender == sender_notice::reported ? verdict::refused_hourly_reported : verdict::refused_hourly;
+constexpr verdict refused_by(refusing_window window, limit_answer answer) noexcept {
+    const verdict first = answer == limit_answer::reject ? verdict::refused_hourly_reported : verdict::refused_hourly;
     return static_cast<verdict>(verdict_number(first) + static_cast<unsigned>(window));
 }
 
@@ -119,8 +115,9 @@ struct request_origin {
 
 /// A limit without room, and the entries admitted nevertheless.
 struct observed_share {
-    spent_limit by;           ///< window as for the first entry
-    std::uint32_t first = 0;  ///< entry
+    limit_number limit = global_limit;
+    refusing_window window = refusing_window::hourly;  ///< as for the first entry
+    std::uint32_t first = 0;                           ///< entry
     std::uint64_t samples = 0;
 };
 
@@ -137,29 +134,34 @@ struct entry_share {
     }
 };
 
-/// Sums by limit, because a request may have millions of series and each may exceed all limits. Reuses its memory.
-/// Threads: one at a time.
-class observed_shares {
-    std::vector<observed_share> shares_;  // in order of arrival
-    std::vector<std::uint32_t> places_;   // by limit: index in shares_ plus one, or 0
+/// Sums samples by limit, because a request may have millions of series and each may exceed all limits. Reuses its
+/// memory. Threads: one at a time.
+/// @tparam Share has `limit` and `samples`.
+template <class Share>
+class shares_by_limit {
+    std::vector<Share> shares_;          // in order of arrival
+    std::vector<std::uint32_t> places_;  // by limit: index in shares_ plus one, or 0
 
   public:
     void start() noexcept {
-        for (const observed_share& each : shares_) places_[each.by.by] = 0;
+        for (const Share& each : shares_) places_[each.limit] = 0;
         shares_.clear();
     }
 
-    void add(const spent_limit& by, std::uint32_t entry, std::uint64_t samples) {
-        if (by.by >= places_.size()) places_.resize(by.by + std::size_t{1});
-        std::uint32_t& place = places_[by.by];
-        if (place == 0) {
-            shares_.push_back({.by = by, .first = entry});
-            place = static_cast<std::uint32_t>(shares_.size());
-        }
-        shares_[place - 1].samples += samples;
+    /// @return false if the limit has no share yet: call begin().
+    bool add(limit_number limit, std::uint64_t samples) noexcept {
+        if (limit >= places_.size() || places_[limit] == 0) [[unlikely]]
+            return false;
+        shares_[places_[limit] - 1].samples += samples;
+        return true;
+    }
+    void begin(const Share& first) {
+        if (first.limit >= places_.size()) places_.resize(first.limit + std::size_t{1});
+        shares_.push_back(first);
+        places_[first.limit] = static_cast<std::uint32_t>(shares_.size());
     }
 
-    [[nodiscard]] std::span<const observed_share> all() const noexcept { return shares_; }
+    [[nodiscard]] std::span<const Share> all() const noexcept { return shares_; }
 };
 
 // --- The fleet decision: what the store shared by several gates decided about the new series of one request.
@@ -175,8 +177,8 @@ enum class decision_outcome : std::uint8_t {
     taken,                   ///< counted now
     refused,                 ///< by the budget in `place`
     withheld,                ///< no answer: refused, and not remembered
-    passes,                  ///< not asked, or no answer: admitted, and to be told of, see telling.hpp
-    refused_with_histogram,  ///< not asked: another series of its histogram was refused, see `like`
+    passes,                  ///< not asked, or no answer: admitted, and reported to the store later, see telling.hpp
+    refused_with_histogram,  ///< not asked, since its histogram is refused: see `like`
 };
 
 /// Counts of a shared budget over all gates.
@@ -184,7 +186,7 @@ struct counted_budget {
     std::uint32_t place = 0;     ///< see budget_table::find
     std::uint64_t hourly = 0;    ///< series counted
     std::uint64_t daily = 0;     ///< series counted
-    std::uint64_t reserved = 0;  ///< incumbents with reserved room, in the hour
+    std::uint64_t reserved = 0;  ///< incumbents that have not returned in this hour, so that room waits for them
     bool unasked = false;        ///< counts from an earlier answer; `reserved` is unset
     bool is_overflow = false;    ///< the store counts it in the overflow budget
 };
@@ -213,7 +215,7 @@ struct fleet_decision {
     window_span hour;          ///< in which the store decided
     std::uint64_t losses = 0;  ///< losses_of() before the store was asked: it may have lost its answer since
     std::vector<pending_decision> pending{};  ///< as lookup_result::pending
-    std::vector<bool> known_followers{};      ///< as lookup_result::followers: whether the store knows the series
+    std::vector<bool> known_non_admitting{};  ///< as lookup_result::non_admitting: whether the store knows the series
 };
 
 }  // namespace seriesgate

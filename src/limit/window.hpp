@@ -27,6 +27,11 @@ inline window_span day_of(time_point now) {
     return {start, start + std::chrono::days{1}};
 }
 
+/// Hours since 1970: as a fleet's store names its windows.
+constexpr std::int64_t hour_number(time_point at) noexcept {
+    return std::chrono::floor<std::chrono::hours>(at).time_since_epoch().count();
+}
+
 /// Minutes since 1970, see series_table.
 inline std::uint32_t minute_of(std::chrono::sys_seconds moment) noexcept {
     return static_cast<std::uint32_t>(std::chrono::floor<std::chrono::minutes>(moment).time_since_epoch().count());

@@ -19,7 +19,7 @@ bool has_lasted(const std::optional<time_point>& leap, time_point now) {
     return leap && now >= *leap + clock_doubt && now < *leap + clock_doubt + hours{1};
 }
 
-std::unique_ptr<window_sets> copy_of(const sets_in_force& sets) {
+std::unique_ptr<window_sets> copy_of(const published<window_sets>& sets) {
     return std::make_unique<window_sets>(*sets.read());
 }
 
@@ -29,7 +29,7 @@ windows::windows(limiter_state& state, time_point now) : state_(state) {
     prepare_spares(now);
 }
 
-sets_in_force::reader windows::in_force(time_point now) {
+published<window_sets>::reader windows::in_force(time_point now) {
     if (!state_.sets.read()->cover(now)) advance(now);
     return state_.sets.read();
 }
@@ -60,7 +60,7 @@ void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
         next->rules = rules;
         if (state_.is_shared()) next->lapse = next->hour_span.start + rules->incumbent_grace;
         state_.refused.clear();
-        state_.sets.publish(*held, std::move(next));
+        publish(state_.sets, *held, std::move(next));
     }
     catch_up(state_.counts);
 }
@@ -81,7 +81,7 @@ bool windows::try_advance(time_point now) {
     if (next->is_leap(now) && !believed) {
         if (!next->leap) next->minute_before_leap = held->minute;
         next->leap = now;
-        state_.sets.publish(*held, std::move(next));
+        publish(state_.sets, *held, std::move(next));
         return true;
     }
     if (!next->in_hour(now)) {
@@ -93,7 +93,7 @@ bool windows::try_advance(time_point now) {
     assert(next->cover(now));
     state_.refused.clear();  // budgets have room again, or reservations have ended
     state_.revision.fetch_add(1, std::memory_order_relaxed);
-    state_.sets.publish(*held, std::move(next));
+    publish(state_.sets, *held, std::move(next));
     return true;
 }
 
@@ -110,7 +110,7 @@ void windows::forget_leap() {
     const auto held = state_.counts.lock();
     auto next = copy_of(state_.sets);
     next->leap = std::nullopt;
-    state_.sets.publish(*held, std::move(next));
+    publish(state_.sets, *held, std::move(next));
 }
 
 void windows::believe_leap(time_point now) {
@@ -118,7 +118,7 @@ void windows::believe_leap(time_point now) {
     const auto held = state_.counts.lock();
     auto next = copy_of(state_.sets);
     roll_over(*held, *next, now);
-    state_.sets.publish(*held, std::move(next));
+    publish(state_.sets, *held, std::move(next));
 }
 
 void windows::resume(time_point now) {
@@ -289,7 +289,7 @@ void windows::maintain(time_point now) {
     // Freeing a large set takes long, so it happens without the lock.
     const auto retired = [this] {
         const auto held = state_.counts.lock();
-        return state_.sets.reclaim(*held);
+        return state_.sets.reclaim();
     }();
 }
 
@@ -318,7 +318,7 @@ void windows::rewrite(series_table& table, const std::function<std::unique_ptr<s
             auto next = copy_of(state_.sets);
             if (!table.apply(*planned)) return false;
             // It tells readers of what was replaced from later ones, see free_retired().
-            state_.sets.publish(held, std::move(next));
+            publish(state_.sets, held, std::move(next));
             return true;
         }));
     } catch (const std::bad_alloc&) {
@@ -330,7 +330,7 @@ void windows::rewrite(series_table& table, const std::function<std::unique_ptr<s
 void windows::free_retired(series_table& table) {
     const bool is_quiet = [this] {
         const auto held = state_.counts.lock();
-        return state_.sets.is_quiet(*held);
+        return state_.sets.is_quiet();
     }();
     if (is_quiet) table.free_retired();
 }

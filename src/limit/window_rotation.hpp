@@ -27,7 +27,7 @@ class windows {
     windows(limiter_state& state, time_point now);
 
     /// The sets in force at `now`, advanced first if needed. Takes no lock unless it advances.
-    [[nodiscard]] sets_in_force::reader in_force(time_point now);
+    [[nodiscard]] published<window_sets>::reader in_force(time_point now);
 
     /// Makes memory for growth and for the next windows, and frees ended ones, so that requests need not wait. Advances
     /// the windows if no request does.

@@ -24,12 +24,9 @@ using tenant_names = std::set<std::string_view>;
 
 /// Cuts between two characters.
 std::string cut(std::string text) {
-    if (text.size() <= marker_text_bytes_max) return text;
     constexpr std::string_view mark = "...";
-    std::size_t end = marker_text_bytes_max - mark.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-    text.resize(end);
-    return text.append(mark);
+    if (text.size() <= marker_text_bytes_max) return text;
+    return without_middle(text, {.head = marker_text_bytes_max - mark.size(), .tail = 0}, mark);
 }
 
 struct spent_window {
@@ -189,7 +186,7 @@ void add(std::vector<marker_request>& requests, marker_sample sample) {
 
 }  // namespace
 
-std::vector<marker_request> marker_book::next(const marker_values& values, time_point now) {
+std::vector<marker_request> written_markers::next(const marker_values& values, time_point now) {
     std::erase_if(written_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
     const std::int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
     std::vector<marker_request> requests;
@@ -214,7 +211,7 @@ std::vector<marker_request> marker_book::next(const marker_values& values, time_
     return requests;
 }
 
-void marker_book::sent(const marker_request& request, bool is_taken, time_point now) {
+void written_markers::sent(const marker_request& request, bool is_taken, time_point now) {
     for (const marker_sample& each : request.samples) {
         if (each.series_refused) {
             written_.insert_or_assign(each.name, written{.last = each.timestamp, .last_value = now});

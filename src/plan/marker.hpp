@@ -101,7 +101,7 @@ class marker_turn {
 /// Remembers the markers that a store may have, so that each gets an end. Timestamps of a marker only grow, even if the
 /// clock is set back: stores reject others. A marker whose end cannot be delivered is forgotten after five minutes,
 /// when queries have forgotten it too.
-class marker_book {
+class written_markers {
     struct written {
         std::int64_t last;      // milliseconds: the last sample that the store may have
         time_point last_value;  // time of the last value

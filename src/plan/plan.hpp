@@ -113,40 +113,11 @@ struct plan : plan_counts {
     std::span<const left_out_entry> left_out_entries;  ///< ascending; in `removed` too
     std::span<const limit_share> refused_by;           ///< in the order of their first entries
     std::span<const limit_share> observed_by;          ///< by observing limits: admitted nevertheless
-    std::span<const limit_share> beyond;               ///< by maxExemptSeries, maxIgnoredValues: they refuse nothing
-    std::span<const refused_entry> quoted;             ///< entries to name in the answer, up to quoted_max
-    std::span<const std::uint32_t> newly_admitted;     ///< see lookup_result
-    std::span<const std::uint32_t> returned;           ///< see lookup_result
-    std::span<const std::uint32_t> newly_refused;      ///< see lookup_result
-};
-
-// --- Sums by limit.
-
-/// Sums samples by limit. Reuses its memory. Threads: one at a time.
-class limit_shares {
-    std::vector<limit_share> shares_;    // in order of arrival
-    std::vector<std::uint32_t> places_;  // by limit: index in shares_ plus one, or 0
-
-  public:
-    void start() noexcept {
-        for (const limit_share& each : shares_) places_[each.limit] = 0;
-        shares_.clear();
-    }
-
-    /// @return false if the limit has no share yet: call begin().
-    bool add(limit_number limit, std::uint64_t samples) noexcept {
-        if (limit >= places_.size() || places_[limit] == 0) [[unlikely]]
-            return false;
-        shares_[places_[limit] - 1].samples += samples;
-        return true;
-    }
-    void begin(const limit_share& first) {
-        if (first.limit >= places_.size()) places_.resize(first.limit + std::size_t{1});
-        shares_.push_back(first);
-        places_[first.limit] = static_cast<std::uint32_t>(shares_.size());
-    }
-
-    [[nodiscard]] std::span<const limit_share> all() const noexcept { return shares_; }
+    std::span<const limit_share> beyond;            ///< over maxExemptSeries or maxIgnoredValues; not refused by them
+    std::span<const refused_entry> quoted;          ///< entries to name in the answer, up to quoted_max
+    std::span<const std::uint32_t> newly_admitted;  ///< see lookup_result
+    std::span<const std::uint32_t> returned;        ///< see lookup_result
+    std::span<const std::uint32_t> newly_refused;   ///< see lookup_result
 };
 
 // --- Counting distinct fingerprints.

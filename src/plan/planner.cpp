@@ -7,6 +7,7 @@
 #include "claim/gate_session.hpp"
 #include "claim/store_questions.hpp"
 #include "core/bytes.hpp"
+#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/telling.hpp"
 #include "limit/window_rotation.hpp"
@@ -99,28 +100,15 @@ void planner::note_ignored(const series_view& series) {
 void planner::find_values() {
     value_places_.clear();
     values_.clear();
-    for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
-        const std::uint64_t value = ignored_[i].value;
-        if (value == 0) continue;
-        if (value_places_.empty() || value_places_.back().value != value)  // one sender usually has one value
-            value_places_.push_back({.value = value, .at = i, .admits = false});
-        value_places_.back().admits |= offered_[i].admits;
+    for (std::size_t i = 0; i < ignored_.size(); ++i) {
+        ignored_part& of = ignored_[i];
+        if (of.value == 0) continue;
+        const auto next = static_cast<std::uint32_t>(values_.size());
+        const bool is_repeated = i != 0 && ignored_[i - 1].value == of.value;  // one sender usually has one value
+        of.place = is_repeated ? ignored_[i - 1].place : value_places_.try_emplace(of.value, next).first->second;
+        if (of.place == next) values_.push_back({.fingerprint = of.value, .samples = 0, .admits = false});
+        values_[of.place].admits |= offered_[i].admits;
     }
-    std::ranges::stable_sort(value_places_, {}, &value_place::value);
-    std::size_t count = 0;
-    for (const value_place& each : value_places_) {
-        if (count != 0 && value_places_[count - 1].value == each.value)
-            value_places_[count - 1].admits |= each.admits;
-        else
-            value_places_[count++] = each;
-    }
-    value_places_.resize(count);
-    std::ranges::sort(value_places_, {}, &value_place::at);
-    for (value_place& each : value_places_) {
-        each.at = static_cast<std::uint32_t>(values_.size());
-        values_.push_back({.fingerprint = each.value, .samples = 0, .admits = each.admits});
-    }
-    std::ranges::sort(value_places_, {}, &value_place::value);
 }
 
 /// Ignored values have a limit. Beyond it, all labels of a series count; otherwise a sender could hide any number of
@@ -137,9 +125,8 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
     const bool is_decided = limiter.decide(values_, now, value_verdicts_, value_scratch_, origin);
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
-        const auto found = std::ranges::lower_bound(value_places_, ignored_[i].value, {}, &value_place::value);
-        const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[found->at]);
-        if (counts_apart != ignored_[i].is_apart) {  // asked again in another hour, the answer may be another
+        const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[ignored_[i].place]);
+        if (counts_apart != ignored_[i].is_apart) {  // also if ask() is called again in another hour
             std::swap(offered_[i].fingerprint, ignored_[i].other_fingerprint);
             ignored_[i].is_apart = counts_apart;
         }
@@ -154,18 +141,12 @@ void planner::leave_out(byte_range record, const left_out_series& series) {
                          .exemplars = series.exemplars};
 }
 
-result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant) {
-    return decide_from(limiter, now, {.tenant = tenant, .labels = this});
-}
-
-result<plan, wire_error> planner::enter(series_limiter& limiter, time_point now, std::string_view tenant) {
-    return decide_from(limiter, now, {.tenant = tenant, .labels = this, .are_stored = true});
-}
-
-result<plan, wire_error> planner::decide_from(series_limiter& limiter, time_point now, const request_origin& origin) {
+result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now, std::string_view tenant,
+                                         bool are_stored) {
     assert(is_read_);  // and not decided yet
     is_read_ = false;
     verdicts_.resize(offered_.size());
+    const request_origin origin{.tenant = tenant, .labels = this, .are_stored = are_stored};
     apply_ignored_values_limit(limiter, now, origin);
     return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
 }
@@ -178,7 +159,7 @@ plan planner::pass(series_limiter& limiter, time_point now, std::string_view ten
     limiter.lookup(offered_, now, verdicts_, scratch_);
     std::ranges::fill(verdicts_, verdict::known);
     // Incumbents of the hour before keep their place in this one.
-    std::erase_if(scratch_.pending, [&](std::uint32_t i) { return !limiter.knows(offered_[i].fingerprint); });
+    std::erase_if(scratch_.pending, [&](std::uint32_t i) { return !limiter.sets()->knows(offered_[i].fingerprint); });
     scratch_.recalled = {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!scratch_.is_empty()) limiter.commit(offered_, now, verdicts_, scratch_, origin);
@@ -195,7 +176,7 @@ wire_error planner::ask(series_limiter& limiter, const fleet_moment& at, std::st
     apply_ignored_values_limit(limiter, at.now, {.tenant = tenant});
     limiter.lookup(offered_, at.now, verdicts_, scratch_);
     to_ask.start();
-    if (scratch_.pending.empty() && scratch_.followers.empty()) return {};
+    if (scratch_.pending.empty() && scratch_.non_admitting.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};
     if (!limiter.select(offered_, scratch_, origin)) return {wire_errc::rule_work_over_limit, 0};
     const std::int64_t hour = hour_number(scratch_.hour.start);
@@ -237,7 +218,6 @@ void planner::shrink() {
     give_back(offered_);
     give_back(entries_);
     give_back(ignored_);
-    give_back(value_places_);
     give_back(values_);
     give_back(value_verdicts_);
     value_scratch_.shrink();
@@ -245,6 +225,8 @@ void planner::shrink() {
     give_back(verdicts_);
     give_back(removed_);
     refused_series_.shrink();
+    constexpr std::size_t buckets_max = 1 << 14;  // clear() takes longer in a larger map
+    if (value_places_.bucket_count() > buckets_max) decltype(value_places_){}.swap(value_places_);
     scratch_.shrink();
     give_back(labels_);
 }
@@ -276,7 +258,6 @@ plan planner::collect() {
     removed_.clear();
     quoted_.clear();
     refused_by_.start();
-    observed_by_.start();
     refused_series_.start();
     entry_counts accepted;
     entry_counts refused;
@@ -316,7 +297,7 @@ plan planner::collect() {
     remove_left_out();
     made.removed = removed_;
     made.refused_by = refused_by_.all();
-    made.observed_by = observed_by_.all();
+    made.observed_by = observed_by_;
     made.beyond = beyond_;
     made.quoted = quoted_;
     made.newly_admitted = scratch_.newly_admitted;
@@ -336,9 +317,10 @@ void planner::remove_left_out() {
 
 /// Only series admitted now are noted: known series are not checked against limits.
 void planner::note_observed() {
+    observed_by_.clear();
     for (const observed_share& each : scratch_.observed.all()) {
-        const refusal by{.how = refused_by(each.by.window, sender_notice::silent), .by = each.by.by};
-        observed_by_.begin({.limit = each.by.by, .samples = each.samples, .first = entry_at(each.first, by)});
+        const refusal by{.how = refused_by(each.window, limit_answer::drop), .by = each.limit};
+        observed_by_.push_back({.limit = each.limit, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }
 

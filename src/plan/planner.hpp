@@ -1,6 +1,7 @@
 /// Turns one decoded request into a plan: reads it, has the limiter decide, and collects what to remove.
 #pragma once
 
+#include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,7 +42,7 @@ class planner : public label_source {
     /// Buffer bytes for a refused entry: index (twice), verdict, limit, range, distinct-counter slot.
     static constexpr std::size_t decided_entry_bytes = 88;
     /// The same for an entry with its own ignored value: offered_series, place, verdict and indices.
-    static constexpr std::size_t ignored_entry_bytes = 48;
+    static constexpr std::size_t ignored_entry_bytes = 72;
     /// Work of one read_on(), about a millisecond: bytes read, or unordered labels sorted.
     static constexpr std::size_t step_bytes = 1u << 20;
     static constexpr std::size_t unordered_label_bytes = 64;
@@ -63,19 +64,15 @@ class planner : public label_source {
     /// Ignored labels of an entry.
     struct ignored_part {
         std::uint64_t value = 0;  ///< fingerprint of the ignored labels' values; 0: none
-        /// Fingerprint of the series with these labels; without them if is_apart, for then offered_ has that with them.
+        bool is_apart = false;    ///< these labels distinguish the series: their limit has no room
+        std::uint32_t place = 0;  ///< of the value, in values_
+        /// A series with ignored labels has two fingerprints: with these labels and without. offered_ has the one that
+        /// counts, by is_apart; this is the other.
         std::uint64_t other_fingerprint = 0;
-        bool is_apart = false;
     };
-    /// A value and a run of entries that have it; then its entry in values_.
-    struct value_place {
-        std::uint64_t value;
-        std::uint32_t at;  // entry, later index in values_
-        bool admits;
-    };
-    std::vector<ignored_part> ignored_;      // as long as offered_, or empty
-    std::vector<value_place> value_places_;  // distinct, by value
-    std::vector<offered_series> values_;     // the same, in the order of the body
+    std::vector<ignored_part> ignored_;                                     // as long as offered_, or empty
+    std::vector<offered_series> values_;                                    // distinct, in the order of the body
+    boost::unordered_flat_map<std::uint64_t, std::uint32_t> value_places_;  // in values_, by value
     std::vector<verdict> value_verdicts_;
     lookup_result value_scratch_;
     entry_share beyond_values_;
@@ -84,8 +81,8 @@ class planner : public label_source {
     std::vector<verdict> verdicts_;  // once decided: as long as offered_
     std::vector<byte_range> removed_;
     std::vector<refused_entry> quoted_;
-    limit_shares refused_by_;
-    limit_shares observed_by_;
+    shares_by_limit<limit_share> refused_by_;
+    std::vector<limit_share> observed_by_;
     std::vector<limit_share> beyond_;
     distinct_counter refused_series_;
     lookup_result scratch_;
@@ -127,24 +124,28 @@ class planner : public label_source {
     [[nodiscard]] wire_error read_error() const noexcept {
         return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
     }
-    /// Fleet, between read() and hear(): collects the questions for the shared store.
-    /// @param holds to be kept until hear() has returned.
+    /// Fleet, between read() and apply_fleet_decision(): collects the questions for the shared store.
+    /// @param holds the caller keeps it until apply_fleet_decision() has returned.
     /// @return an error if the rules need too much work; else wire_errc::none.
     wire_error ask(series_limiter& limiter, const fleet_moment& at, std::string_view tenant, store_questions& to_ask,
                    request_tickets& holds);
-    /// Fleet, before hear(): whether another hour or other rules are in force than when ask() was called.
+    /// Fleet, before apply_fleet_decision(): whether another hour or other rules are in force than when ask() was
+    /// called.
     [[nodiscard]] bool is_outdated(series_limiter& limiter, time_point now) const;
     /// Fleet, instead of decide(): applies the fleet decision about all that ask() asked.
     result<plan, wire_error> apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,
                                                   const fleet_decision& by_fleet);
     /// Decides about the request.
+    /// @param are_stored warm start: the store has the series already. Limits admit all, and count them, above their
+    /// maxima too.
     /// @return the plan, or an error if the rules need too much work; then nothing was decided or counted.
-    result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant);
+    result<plan, wire_error> decide(series_limiter& limiter, time_point now, std::string_view tenant,
+                                    bool are_stored = false);
 
     // Warm start.
 
-    /// After read() of a request that only names series of a store: its samples are not counted.
-    /// @param is_kept refuses the fingerprints of series to leave out.
+    /// After read() of a request that only names series of a store. Keeps some of them, and counts no samples.
+    /// @param is_kept called with a series' fingerprint; false drops the series.
     template <class IsKept>
     void keep_series(IsKept is_kept) {
         std::size_t left = 0;
@@ -160,9 +161,6 @@ class planner : public label_source {
         entries_.resize(left);
         if (!ignored_.empty()) ignored_.resize(left);
     }
-    /// Instead of decide(): admits all series, because the store has them already. Limits count them, above their
-    /// maxima too.
-    result<plan, wire_error> enter(series_limiter& limiter, time_point now, std::string_view tenant);
     /// Instead of decide(): accepts all series, and counts only those that were admitted before.
     plan pass(series_limiter& limiter, time_point now, std::string_view tenant);
 
@@ -194,7 +192,6 @@ class planner : public label_source {
     void note_ignored(const series_view& series);
     void find_values();
     void apply_ignored_values_limit(series_limiter& limiter, time_point now, request_origin origin);
-    result<plan, wire_error> decide_from(series_limiter& limiter, time_point now, const request_origin& origin);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>

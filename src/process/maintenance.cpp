@@ -56,9 +56,9 @@ net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, st
         try {
             limiter.maintain(now());
             noted.end_hours();
-            if (limiter.clock_in_doubt() && !in_doubt)
+            if (limiter.sets()->leap && !in_doubt)
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
-            in_doubt = limiter.clock_in_doubt();
+            in_doubt = limiter.sets()->leap.has_value();
         } catch (const std::exception& error) {
             // Usually no memory for a larger filter: requests that need it make it themselves, or get 503.
             log::error("series filters not maintained", {{"err", error.what()}});
@@ -73,7 +73,7 @@ net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limit
     for (;;) {
         timer.expires_after(demand_interval);
         co_await timer.async_wait(no_throw);
-        if (limiter.clock_in_doubt()) continue;
+        if (limiter.sets()->leap) continue;
         try {
             demand.look(limiter, now());
         } catch (const std::bad_alloc&) {  // maintain() logs it; the hour's figures only get a gap

@@ -341,8 +341,7 @@ void warm_start::use_series(const reading& to) {
     const std::size_t all = planning_.entry_count();
     planning_.keep_series([&](std::uint64_t fingerprint) { return !admits_old || is_old(fingerprint); });
     has_younger_ = has_younger_ || planning_.entry_count() < all;
-    const auto made = admits_old ? planning_.enter(from_.limiter, from_.now(), to.tenant)
-                                 : planning_.decide(from_.limiter, from_.now(), to.tenant);
+    const auto made = planning_.decide(from_.limiter, from_.now(), to.tenant, admits_old);
     if (!made) {  // limits would have to look at too much; senders of these series meet the same
         note_unread({}, "the limits' selectors take too long");
         return;

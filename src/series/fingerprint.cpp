@@ -1,7 +1,5 @@
 #include "series/fingerprint.hpp"
 
-#define XXH_INLINE_ALL
-
 #include <cstring>
 
 namespace seriesgate {
@@ -15,15 +13,13 @@ namespace seriesgate {
     return std::max<std::uint64_t>(avalanche(hash + piece_hash(text, secret)), 1);
 }
 
-static_assert(hash_key::secret_bytes == text_secret_bytes);
-
 hash_key::hash_key(bytes_view random) {
     assert(random.size() >= random_bytes_min);
     const auto made = std::make_shared<secrets>();
     // Takes any number of bytes except 0; the secret is larger than its minimum.
     XXH3_generateSecret(made->secret.data(), made->secret.size(), random.data(), random.size());
     for (std::size_t at = 0; at < long_secret_bytes; at += sizeof(XXH128_hash_t)) {
-        const XXH128_hash_t bits = XXH3_128bits_withSecret(&at, sizeof at, made->secret.data(), secret_bytes);
+        const XXH128_hash_t bits = XXH3_128bits_withSecret(&at, sizeof at, made->secret.data(), text_secret_bytes);
         std::memcpy(made->long_secret.data() + at, &bits, sizeof bits);
     }
     secrets_ = made;
@@ -114,8 +110,7 @@ tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept 
         std::memcpy(in_place.data(), &of_long, sizeof of_long);
         tenant = {in_place.data(), in_place.size()};
     }
-    const XXH128_hash_t hash =
-        XXH3_128bits_withSecret(tenant.data(), tenant.size(), key.secret(), hash_key::secret_bytes);
+    const XXH128_hash_t hash = XXH3_128bits_withSecret(tenant.data(), tenant.size(), key.secret(), text_secret_bytes);
     return {.flip = hash.low64, .factor = avalanche(hash.high64) | 1};
 }
 

@@ -39,7 +39,7 @@ inline std::uint64_t avalanche(std::uint64_t bits) noexcept {
 
 // --- Keyed hash of texts that senders choose.
 
-/// Size of a hash_key's secret.
+/// Size of a hash_key's secret for XXH3, in which each random byte affects texts of every length.
 inline constexpr std::size_t text_secret_bytes = 192;
 
 /// Up to here XXH3 multiplies 64 by 64 bits. Beyond, it sums products of 32 by 32 bits. One collision, found in 2^32
@@ -74,8 +74,6 @@ inline std::uint64_t text_hash(bytes_view text, const unsigned char* secret) noe
 /// Copies share the secret. Threads: any.
 class hash_key {
   public:
-    /// Size of XXH3's secret, in which each random byte affects texts of every length.
-    static constexpr std::size_t secret_bytes = 192;
     /// A key as long as a text, for hashes that use it byte by byte.
     static constexpr std::size_t long_secret_bytes = 4'096 + 64;
     /// Fewer random bytes could be guessed.
@@ -88,7 +86,7 @@ class hash_key {
     /// A public key, for tests, benchmarks, and readers whose hashes are not kept.
     static const hash_key& known_to_all();
 
-    /// secret_bytes of them, for XXH3_64bits_withSecret and its kin.
+    /// text_secret_bytes of them, for XXH3_64bits_withSecret and its kin.
     [[nodiscard]] const unsigned char* secret() const noexcept { return secrets_->secret.data(); }
     /// long_secret_bytes of them.
     [[nodiscard]] const unsigned char* long_secret() const noexcept { return secrets_->long_secret.data(); }
@@ -99,7 +97,7 @@ class hash_key {
 
   private:
     struct secrets {
-        std::array<unsigned char, secret_bytes> secret;
+        std::array<unsigned char, text_secret_bytes> secret;
         alignas(64) std::array<unsigned char, long_secret_bytes> long_secret;
     };
     std::shared_ptr<const secrets> secrets_;

@@ -38,13 +38,7 @@ void append_cut(std::string& out, bytes_view text, std::size_t bytes_max) {
     constexpr bytes_view mark = "...";
     if (text.size() <= std::max(bytes_max, mark.size())) return append_escaped(out, text);
     const std::size_t kept = std::max(bytes_max, mark.size()) - mark.size();
-    std::size_t head = kept - kept / 2;
-    std::size_t tail = text.size() - kept / 2;
-    for (int i = 0; i < 3 && head > 0 && continues_character(text[head]); ++i) --head;
-    for (int i = 0; i < 3 && tail < text.size() && continues_character(text[tail]); ++i) ++tail;
-    append_escaped(out, text.substr(0, head));
-    out += mark;
-    append_escaped(out, text.substr(tail));
+    append_escaped(out, without_middle(text, {.head = kept - kept / 2, .tail = kept / 2}, mark));
 }
 
 /// Bytes for each value so that all labels fit into `bytes_max`; at least value_bytes_min.

@@ -11,7 +11,6 @@
 namespace seriesgate {
 namespace {
 
-/// In the order of the enumerators.
 /// Usual status codes, exported from zero on. All that mean lost data are here, since an alert sees no increase in a
 /// counter that begins with its first burst.
 constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,

@@ -1,7 +1,5 @@
 #include "wire/sample_records.hpp"
 
-#include <array>
-
 namespace seriesgate {
 namespace {
 
@@ -20,34 +18,10 @@ fault check_bucket_span(bytes_view span) noexcept {
     return fault_of(fields);
 }
 
-void check_packed_varints(field_cursor& fields) noexcept {
-    const bytes_view packed = fields.read_bytes();
-    const char* const end = packed.data() + packed.size();
-    std::uint64_t ignored = 0;
-    for (const char* at = packed.data(); at != end;) {
-        at = read_varint(at, end, ignored);
-        if (at == nullptr) {
-            fields.fail(wire_errc::packed_truncated);
-            return;
-        }
-    }
-}
-
-void check_packed_fixed64(field_cursor& fields) noexcept {
-    if (fields.read_bytes().size() % 8 != 0) fields.fail(wire_errc::packed_truncated);
-}
-
-/// Appends little-endian on any machine.
-void append_fixed64(std::string& out, std::uint64_t bits) {
-    std::array<char, 8> bytes{};
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(bits >> 8 * i & 0xff);
-    out.append(bytes.data(), bytes.size());
-}
-
 std::string sample_of(std::uint64_t value_bits, std::int64_t timestamp) {
     std::string sample;
     append_varint(sample, tag_of(1, wire_type::fixed64));
-    append_fixed64(sample, value_bits);
+    sample.append(reinterpret_cast<const char*>(&value_bits), sizeof value_bits);  // little-endian, as read_fixed64()
     append_varint(sample, tag_of(2, wire_type::varint));
     append_varint(sample, static_cast<std::uint64_t>(timestamp));
     return sample;
@@ -92,12 +66,12 @@ fault check_histogram(bytes_view histogram, std::uint64_t known, std::uint64_t& 
                 break;
             case tag_of(9, len):   // negative_deltas
             case tag_of(12, len):  // positive_deltas
-                check_packed_varints(fields);
+                if (for_each_ref(fields.read_bytes(), [](std::uint64_t) {})) fields.fail(wire_errc::packed_truncated);
                 break;
             case tag_of(10, len):  // negative_counts
             case tag_of(13, len):  // positive_counts
             case tag_of(16, len):  // custom_values
-                check_packed_fixed64(fields);
+                if (fields.read_bytes().size() % 8 != 0) fields.fail(wire_errc::packed_truncated);
                 break;
             default:
                 fields.skip_unknown(known);

@@ -189,6 +189,7 @@ struct short_ref {
     }
 };
 
+/// Reads packed varints, which are references mostly.
 template <class Take>
 fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0))) {
     const char* const end = packed.data() + packed.size();

@@ -16,7 +16,7 @@ namespace {
 using enum wire_type;
 
 /// More metric families than usual requests have.
-constexpr std::size_t told_kept_max = 10'000;
+constexpr std::size_t written_kept_max = 10'000;
 
 /// Source: prometheus/prometheus model/histogram/generic.go, CustomBucketsSchema.
 bool has_custom_buckets(bytes_view histogram) {
@@ -69,7 +69,7 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
     translation_loss lost;
     out.clear();
     metadata_.clear();
-    told_.clear();
+    written_.clear();
     reader_.reset(body);
     while (reader_.next()) {
         const byte_range record = reader_.series().record;
@@ -105,7 +105,7 @@ void translator::shrink() {
     give_back(key_);
     give_back(labels_);
     give_back(names_);
-    if (told_.size() > told_kept_max) decltype(told_){0, told_.hash_function()}.swap(told_);
+    if (written_.size() > written_kept_max) decltype(written_){0, written_.hash_function()}.swap(written_);
 }
 
 /// @return the fault of a series' labels; empty if there is none.
@@ -214,7 +214,7 @@ void translator::write_metadata(const metric_metadata& metadata) {
         key_.push_back('\0');
         append_varint(key_, part);
     }
-    if (!told_.insert(key_).second) return;
+    if (!written_.insert(key_).second) return;
 
     inner_.clear();
     if (metadata.type != 0) {

@@ -49,14 +49,14 @@ class translator {
     std::string series_;  // payload being written; its length is written first
     std::string inner_;
     std::string metadata_;
-    std::unordered_set<std::string, hash_key> told_;  // metadata of this request
+    std::unordered_set<std::string, hash_key> written_;  // metadata of this request, written already
     std::string key_;
     std::vector<label_view> labels_;  // of the series being written
     std::vector<bytes_view> names_;   // of its labels
 
   public:
     /// @param key of the hash tables that senders fill.
-    explicit translator(const hash_key& key) : told_(0, key) {}
+    explicit translator(const hash_key& key) : written_(0, key) {}
 
     /// @param body valid for write_request_v2_reader; not `out`.
     /// @param removed records of series to leave out, ascending, as for splice.

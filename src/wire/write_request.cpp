@@ -78,25 +78,12 @@ void prefetch_entry_at(const char* at, std::size_t size) noexcept {
     for (std::size_t line = 0; line < size; line += cache_line) __builtin_prefetch(at + line);
 }
 
-/// A label of an exemplar only has to be well formed.
-fault check_label(bytes_view label) noexcept {
-    field_cursor fields{label};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):  // name
-            case tag_of(2, len):  // value
-                fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2));
-        }
-    return fault_of(fields);
-}
-
 fault check_exemplar(bytes_view exemplar) noexcept {
+    label_view label;  // it only has to be well formed
     field_cursor fields{exemplar};
     while (fields.next()) switch (fields.tag()) {
             case tag_of(1, len):
-                if (auto wrong = check_label(fields.read_bytes())) return wrong;
+                if (auto wrong = parse_label(fields.read_bytes(), label)) return wrong;
                 break;
             case tag_of(2, fixed64):  // value
                 fields.read_fixed64();

@@ -54,8 +54,7 @@ class drawn_series final : public label_source {
     std::mt19937_64 random_;
     std::discrete_distribution<std::size_t> zipf_;
     std::vector<std::string> names_;
-    std::vector<offered_series> offered_;
-    std::vector<std::uint32_t> entries_;
+    std::vector<std::uint64_t> fingerprints_;
     struct drawn {
         std::size_t metric, job, instance;
     };
@@ -75,19 +74,17 @@ class drawn_series final : public label_source {
     }
 
     void offer(cardinality_tracker& tracker, std::size_t count) {
-        offered_.clear();
-        entries_.clear();
+        fingerprints_.clear();
         drawn_.clear();
         for (std::size_t i = 0; i < count; ++i) {
             const drawn one{zipf_(random_), zipf_(random_), zipf_(random_)};
             ++metrics[names_[one.metric]];
             ++jobs[names_[one.job]];
             ++instances[names_[one.instance]];
-            entries_.push_back(static_cast<std::uint32_t>(i));
-            offered_.push_back({.fingerprint = random_(), .samples = 1, .admits = true});
+            fingerprints_.push_back(random_());
             drawn_.push_back(one);
         }
-        tracker.note(series_event::newly_admitted, offered_, entries_, *this, {.address = "10.0.0.1"}, noon);
+        tracker.note(series_event::newly_admitted, fingerprints_, *this, {.address = "10.0.0.1"}, noon);
     }
 
     std::span<const label_view> labels(std::size_t entry) override {

@@ -21,7 +21,7 @@ const std::vector<std::string> chosen{"job"};
 /// Requests whose series have a name, a job and a number.
 struct gate : label_source {
     cardinality_tracker all{chosen, hash_key::known_to_all(), ten};
-    std::vector<offered_series> offered{};
+    std::vector<std::uint64_t> fingerprints{};
     std::vector<std::string> numbers{};
     std::vector<label_view> shown{};
     std::size_t times_shown = 0;
@@ -34,15 +34,13 @@ struct gate : label_source {
     histogram_family family(std::span<const label_view>) override { return {}; }
 
     void send(series_event kind, std::uint64_t first, std::uint64_t count, time_point now) {
-        offered.clear();
+        fingerprints.clear();
         numbers.clear();
-        std::vector<std::uint32_t> entries;
         for (std::uint64_t i = first; i < first + count; ++i) {
-            entries.push_back(static_cast<std::uint32_t>(offered.size()));
             numbers.push_back(std::to_string(i));
-            offered.push_back({.fingerprint = hash_key::known_to_all()(numbers.back()), .samples = 1, .admits = true});
+            fingerprints.push_back(hash_key::known_to_all()(numbers.back()));
         }
-        all.note(kind, offered, entries, *this, {.address = "a"}, now);
+        all.note(kind, fingerprints, *this, {.address = "a"}, now);
     }
     std::uint64_t total(series_event kind, cardinality_window window) { return all.tables(kind, window).total(); }
 };

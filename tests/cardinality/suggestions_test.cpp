@@ -281,7 +281,7 @@ TEST_CASE("of more budgets than are remembered only those are told of that were"
     for (std::uint64_t n = 0; n < 1'500; ++n) of.figures.limits.push_back(group_with(std::to_string(n), n, n, maxima));
     of.rates.note(ten + 2min, of.figures);
     const auto left = [&](const std::string& value) {
-        const demand_rates::filling filling{.window = demand_window::hourly,
+        const demand_rates::filling filling{.window = refusing_window::hourly,
                                             .span = of.figures.hourly.span,
                                             .series_max = 10'000,
                                             .series_current = 6'000};

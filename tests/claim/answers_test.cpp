@@ -37,7 +37,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         gate.answers[0]->series[2].outcome = store_outcome::unknown;
         gate.answers[0]->series[3].outcome = store_outcome::known;
         const fleet_decision said = gate.decide();
-        CHECK(said.known_followers == std::vector<bool>{false, true});
+        CHECK(said.known_non_admitting == std::vector<bool>{false, true});
         CHECK(said.pending.size() == 2);
     }
     SECTION("alone, and more than a call has") {
@@ -49,7 +49,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         gate.answer({.outcome = store_outcome::known}).answers[0] = std::nullopt;
         std::vector<bool> wanted(130, false);
         wanted[128] = wanted[129] = true;
-        CHECK(gate.decide().known_followers == wanted);
+        CHECK(gate.decide().known_non_admitting == wanted);
     }
     SECTION("known here from the hour before") {
         gate.add({}, 5).ask();
@@ -60,7 +60,7 @@ TEST_CASE("markers are only looked for, after all others, and only those that th
         REQUIRE(calls.size() == 1);
         CHECK(calls[0].fingerprints == fingerprints(6, 1));
         gate.answer({.outcome = store_outcome::known});
-        CHECK(gate.decide().known_followers == std::vector<bool>{false, true});
+        CHECK(gate.decide().known_non_admitting == std::vector<bool>{false, true});
     }
 }
 

@@ -366,10 +366,11 @@ class fleet_simulation {
             if (!at.limiter->hour_has(each.fingerprint)) continue;
             of.known.insert(each.fingerprint);
             // It flows, although the store may have lost a series that never passed anywhere.
-            if (at.limiter->is_doubtful(each.fingerprint)) disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
+            if (at.limiter->sets()->is_doubtful(each.fingerprint))
+                disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
         }
         for (const offered_series& each : of.offered) {
-            if (at.limiter->hour_before_has(each.fingerprint) && !at.limiter->is_doubtful(each.fingerprint))
+            if (at.limiter->hour_before_has(each.fingerprint) && !at.limiter->sets()->is_doubtful(each.fingerprint))
                 of.before.insert(each.fingerprint);
         }
         at.limiter->lookup(of.offered, now, of.verdicts, of.open);
@@ -480,7 +481,7 @@ class fleet_simulation {
         // After a loss nobody but this gate may have heard of some: they pass all the same if there is no answer.
         for (std::size_t i = 0; i < pending.size(); ++i)
             if (said.pending[i].outcome == decision_outcome::passes &&
-                (!of.knew_before || at.limiter->is_doubtful(of.offered[pending[i]].fingerprint)) &&
+                (!of.knew_before || at.limiter->sets()->is_doubtful(of.offered[pending[i]].fingerprint)) &&
                 (of.knew_before ||
                  (is_over_full(hour_number(now_) - 1, of.series[pending[i]]) &&
                   (faults_.loses_messages || !store_.before().series.contains(of.offered[pending[i]].fingerprint)))))

@@ -62,7 +62,7 @@ TEST_CASE("sums and counts are asked about when the buckets are answered") {
     const limiter_figures shown = figures_of(gate.limiter);
     CHECK(shown.hourly.series_over_limit == 2);
     CHECK(shown.daily.series_over_limit == 0);
-    CHECK(gate.limiter.has_begun(gate.family()));
+    CHECK(gate.limiter.hour_has(gate.family()));
 }
 
 TEST_CASE("a bucket that is taken begins the histogram for those that were refused beside it") {
@@ -243,7 +243,7 @@ TEST_CASE("without an answer about the buckets there is none about the sum, and 
     REQUIRE(passing.pending.size() == 12);
     for (const pending_decision& each : passing.pending) CHECK(each.outcome == decision_outcome::passes);
     CHECK(gate.commit(passing) == std::vector<verdict>(12, verdict::admitted));
-    CHECK(gate.limiter.has_begun(gate.family()));
+    CHECK(gate.limiter.hour_has(gate.family()));
 }
 
 TEST_CASE("what is told too late of a histogram decides all of the request and is remembered nowhere") {

@@ -31,13 +31,9 @@ time_point time_of(std::string_view input) {
 
 void note_some(cardinality_tracker& tracker, time_point now) {
     one_job job;
-    std::vector<offered_series> offered;
-    std::vector<std::uint32_t> entries;
-    for (std::uint32_t i = 0; i < 200; ++i) {
-        offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15});
-        entries.push_back(i);
-    }
-    tracker.note(series_event::refused, offered, entries, job, {.tenant = "t", .address = "a"}, now);
+    std::vector<std::uint64_t> fingerprints;
+    for (std::uint64_t i = 0; i < 200; ++i) fingerprints.push_back(i * 0x9e3779b97f4a7c15);
+    tracker.note(series_event::refused, fingerprints, job, {.tenant = "t", .address = "a"}, now);
 }
 
 void ask(cardinality_tracker& tracker) {

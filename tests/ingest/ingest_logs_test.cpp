@@ -28,7 +28,8 @@ struct planned {
     }
     std::string text() { return left_out_text(decided, planning); }
     void log(left_out_logs& to) {
-        log_left_out({.decided = decided, .planning = planning, .sender = "10.0.0.7", .tenant = "shop"}, to);
+        log_left_out(
+            {.decided = decided, .planning = planning, .limiter = limiter, .sender = "10.0.0.7", .tenant = "shop"}, to);
     }
 };
 

@@ -1,6 +1,7 @@
 // A gate of a fleet: what a store has told decides, whatever this gate has counted.
 #include "limit/verdict.hpp"
 
+#include "limit/commit_state.hpp"
 #include "limit/fleet_gate.hpp"
 #include "support/catch.hpp"
 
@@ -179,9 +180,9 @@ TEST_CASE("a marker passes if this gate or another knows its series, and is drop
     fleet_gate gate{three_limits()};
     gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
     gate.lookup(0, 3, at(11), false);
-    REQUIRE(gate.open.followers.size() == 3);
+    REQUIRE(gate.open.non_admitting.size() == 3);
     fleet_decision said = gate.saying({});
-    said.known_followers = {false, true, false};
+    said.known_non_admitting = {false, true, false};
     CHECK(gate.commit(said, at(11)) == verdict_list{verdict::known, verdict::known, verdict::unknown});
     CHECK(gate.lookup(1, 1, at(11)) == 1);  // it was not admitted
     CHECK(gate.figures().hourly.series_current == 0);
@@ -332,7 +333,7 @@ TEST_CASE("a gate of a fleet follows its store's clock at once") {
     gate.offer(0, 1, at(15, 20), outcome_of(decision_outcome::taken));
     const auto hour = [&gate](time_point now) {
         gate.lookup(0, 1, now);
-        CHECK_FALSE(gate.limiter.clock_in_doubt());
+        CHECK_FALSE(gate.limiter.sets()->leap.has_value());
         return gate.open.hour;
     };
     SECTION("forward by days") {

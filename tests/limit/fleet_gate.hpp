@@ -66,7 +66,7 @@ struct fleet_gate {
         return {.hour = open.hour,
                 .losses = losses_of(limiter),
                 .pending = std::vector<pending_decision>(open.pending.size(), each),
-                .known_followers = std::vector<bool>(open.followers.size())};
+                .known_non_admitting = std::vector<bool>(open.non_admitting.size())};
     }
     [[nodiscard]] std::string refused_by(std::size_t entry) const {
         return limiter.limit_name(open.refused_by.at(entry));

@@ -31,9 +31,9 @@ std::string shown(const std::vector<marker_request>& requests) {
 }
 
 /// Makes what is next and says that all of it was taken, or not.
-std::string told_text(marker_book& book, const marker_values& values, time_point now, bool is_taken = true) {
-    const auto requests = book.next(values, now);
-    for (const marker_request& each : requests) book.sent(each, is_taken, now);
+std::string told_text(written_markers& markers, const marker_values& values, time_point now, bool is_taken = true) {
+    const auto requests = markers.next(values, now);
+    for (const marker_request& each : requests) markers.sent(each, is_taken, now);
     return shown(requests);
 }
 
@@ -52,82 +52,82 @@ TEST_CASE("a minute is told once, from its beginning") {
 }
 
 TEST_CASE("values are told until they are gone, then their end, once") {
-    marker_book book;
-    CHECK(told_text(book, {}, start).empty());
-    CHECK(told_text(book, {{named("a"), 1}, {named("b"), 2}}, start) == ": a=1@0\n: b=2@0\n");
-    CHECK(told_text(book, {{named("b"), 3}, {named("c"), 1}}, start + 1min) ==
+    written_markers markers;
+    CHECK(told_text(markers, {}, start).empty());
+    CHECK(told_text(markers, {{named("a"), 1}, {named("b"), 2}}, start) == ": a=1@0\n: b=2@0\n");
+    CHECK(told_text(markers, {{named("b"), 3}, {named("c"), 1}}, start + 1min) ==
           ": a=ends@60000\n: b=3@60000\n: c=1@60000\n");
-    CHECK(told_text(book, {}, start + 2min) == ": b=ends@120000\n: c=ends@120000\n");
-    CHECK(told_text(book, {}, start + 3min).empty());
-    CHECK(book.size() == 0);
+    CHECK(told_text(markers, {}, start + 2min) == ": b=ends@120000\n: c=ends@120000\n");
+    CHECK(told_text(markers, {}, start + 3min).empty());
+    CHECK(markers.size() == 0);
 }
 
 TEST_CASE("each tenant has one request") {
-    marker_book book;
+    written_markers markers;
     const marker_values values{{named("a", "x"), 1}, {named("b", "x"), 2}, {named("a", "y"), 3}, {named("a"), 4}};
-    const auto requests = book.next(values, start);
+    const auto requests = markers.next(values, start);
     REQUIRE(requests.size() == 3);
     CHECK(shown(requests) == ": a=4@0\nx: a=1@0\nx: b=2@0\ny: a=3@0\n");
-    for (const marker_request& each : requests) book.sent(each, true, start);
-    CHECK(told_text(book, {{named("b", "x"), 2}}, start + 1min) ==
+    for (const marker_request& each : requests) markers.sent(each, true, start);
+    CHECK(told_text(markers, {{named("b", "x"), 2}}, start + 1min) ==
           ": a=ends@60000\nx: a=ends@60000\nx: b=2@60000\ny: a=ends@60000\n");
 }
 
 TEST_CASE("samples get later though the clock stands still or is set back") {
-    marker_book book;
+    written_markers markers;
     const marker_values values{{named("a"), 1}};
-    CHECK(told_text(book, values, start) == ": a=1@0\n");
-    CHECK(told_text(book, values, start) == ": a=1@1\n");
-    CHECK(told_text(book, values, start - 1min) == ": a=1@2\n");
-    CHECK(told_text(book, {}, start - 1min) == ": a=ends@3\n");
+    CHECK(told_text(markers, values, start) == ": a=1@0\n");
+    CHECK(told_text(markers, values, start) == ": a=1@1\n");
+    CHECK(told_text(markers, values, start - 1min) == ": a=1@2\n");
+    CHECK(told_text(markers, {}, start - 1min) == ": a=ends@3\n");
 }
 
 TEST_CASE("an end that was not taken is told again, later, for five minutes") {
-    marker_book book;
-    CHECK(told_text(book, {{named("a"), 1}}, start) == ": a=1@0\n");
-    CHECK(told_text(book, {}, start + 1min, false) == ": a=ends@60000\n");
-    CHECK(told_text(book, {}, start + 1min, false) == ": a=ends@60001\n");
-    CHECK(told_text(book, {}, start + 5min, false) == ": a=ends@300000\n");
-    CHECK(told_text(book, {}, start + 6min).empty());
-    CHECK(book.size() == 0);
+    written_markers markers;
+    CHECK(told_text(markers, {{named("a"), 1}}, start) == ": a=1@0\n");
+    CHECK(told_text(markers, {}, start + 1min, false) == ": a=ends@60000\n");
+    CHECK(told_text(markers, {}, start + 1min, false) == ": a=ends@60001\n");
+    CHECK(told_text(markers, {}, start + 5min, false) == ": a=ends@300000\n");
+    CHECK(told_text(markers, {}, start + 6min).empty());
+    CHECK(markers.size() == 0);
 }
 
 TEST_CASE("a value that was not taken may be there all the same, and is ended") {
-    marker_book book;
-    CHECK(told_text(book, {{named("a"), 1}}, start, false) == ": a=1@0\n");
-    CHECK(book.size() == 1);
-    CHECK(told_text(book, {}, start + 1min) == ": a=ends@60000\n");
-    CHECK(book.size() == 0);
+    written_markers markers;
+    CHECK(told_text(markers, {{named("a"), 1}}, start, false) == ": a=1@0\n");
+    CHECK(markers.size() == 1);
+    CHECK(told_text(markers, {}, start + 1min) == ": a=ends@60000\n");
+    CHECK(markers.size() == 0);
 }
 
 TEST_CASE("what was not sent is not remembered") {
-    marker_book book;
-    CHECK(shown(book.next({{named("a"), 1}}, start)) == ": a=1@0\n");
-    CHECK(told_text(book, {}, start + 1min).empty());
+    written_markers markers;
+    CHECK(shown(markers.next({{named("a"), 1}}, start)) == ": a=1@0\n");
+    CHECK(told_text(markers, {}, start + 1min).empty());
 }
 
-TEST_CASE("a store that takes nothing makes the book no longer than five minutes of markers") {
-    marker_book book;
+TEST_CASE("a store that takes nothing makes the markers no longer than five minutes of markers") {
+    written_markers markers;
     for (int minute = 0; minute < 60; ++minute) {
         marker_values values;
         for (int i = 0; i < 10; ++i) values.emplace(named(std::to_string(minute) + "-" + std::to_string(i)), 1);
-        told_text(book, values, start + std::chrono::minutes{minute}, false);
-        CHECK(book.size() <= 60);
+        told_text(markers, values, start + std::chrono::minutes{minute}, false);
+        CHECK(markers.size() <= 60);
     }
 }
 
 TEST_CASE("after a round that was broken off the tenants that were left come first") {
-    marker_book book;
+    written_markers markers;
     const marker_values values{{named("l"), 1}, {named("l", "a"), 2}, {named("l", "b"), 3}, {named("l", "c"), 4}};
-    auto requests = book.next(values, start);
+    auto requests = markers.next(values, start);
     REQUIRE(requests.size() == 4);
-    book.broke_off(requests[1]);
-    requests = book.next(values, start);
+    markers.broke_off(requests[1]);
+    requests = markers.next(values, start);
     CHECK(shown(requests) == "b: l=3@0\nc: l=4@0\n: l=1@0\na: l=2@0\n");
-    book.broke_off(requests[1]);  // there are none behind it
-    requests = book.next(values, start);
+    markers.broke_off(requests[1]);  // there are none behind it
+    requests = markers.next(values, start);
     CHECK(shown(requests) == ": l=1@0\na: l=2@0\nb: l=3@0\nc: l=4@0\n");
-    book.broke_off({.tenant = "gone", .samples = {}});
-    CHECK(shown(book.next({{named("l", "a"), 1}}, start)) == "a: l=1@0\n");
-    CHECK(book.next({}, start).empty());
+    markers.broke_off({.tenant = "gone", .samples = {}});
+    CHECK(shown(markers.next({{named("l", "a"), 1}}, start)) == "a: l=1@0\n");
+    CHECK(markers.next({}, start).empty());
 }
