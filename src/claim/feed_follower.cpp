@@ -41,16 +41,15 @@ bool feed_follower::hear(const feed_page& page, steady_point sent, time_point no
         std::uint64_t series = 0;
         for (const fed_run& run : each.runs) series += run.fingerprints.size();
         if (each.upto - series != read_) miss(into);
-        read_ = each.upto;
         const bool is_own = each.run == run_;
-        if (!is_own) {
-            learn_call(each);
-            into.series += series;
-        }
+        if (!is_own) learn_call(each);
         if (is_own || !late_.empty())
             late_.push_back({.at = is_own ? sent + answers_within_ + settled_within : late_.back().at, .said = each});
         else
             view_->hear(each);
+        // Nothing throws from here on. Without memory the entry is read again.
+        read_ = each.upto;
+        if (!is_own) into.series += series;
     }
     if (page.calls.size() < feed_entries_max && read_ != store.fed) {  // what is left has gone
         read_ = store.fed;
@@ -74,10 +73,10 @@ void feed_follower::learn_call(const fed_call& said) {
 void feed_follower::learn_late(steady_point now) {
     if (view_->epoch() != epoch_) late_.clear();  // what was granted has been lost
     while (!late_.empty() && (late_.front().at <= now || late_.size() > late_max)) {
-        const fed_call said = std::move(late_.front().said);
-        late_.pop_front();
+        const fed_call& said = late_.front().said;
         if (said.run == run_) learn_call(said);
         view_->hear(said);
+        late_.pop_front();
     }
 }
 

@@ -38,24 +38,27 @@ series_maxima completions_of(const compiled_rules& rules, const series_maxima& m
 
 void fleet_rules::use(std::shared_ptr<const compiled_rules> rules) {
     if (rules == rules_) return;
+    std::vector<std::uint64_t> limits;
+    for (std::size_t place = 0; place < 2 + rules->written_limits().size(); ++place)
+        limits.push_back(number_of_limit(*rules, place));
+    std::vector<std::uint64_t> in_order = limits;
+    std::ranges::sort(in_order);
+    // Nothing throws from here on: these are the rules, or those before.
+    with_day_ = counts_days(*rules);
+    limits_ = std::move(limits);
+    in_order_ = std::move(in_order);
     rules_ = std::move(rules);
-    with_day_ = counts_days(*rules_);
-    limits_.clear();
-    for (std::size_t place = 0; place < 2 + rules_->written_limits().size(); ++place)
-        limits_.push_back(number_of_limit(place));
-    in_order_ = limits_;
-    std::ranges::sort(in_order_);
 }
 
 /// Differs when other series count in the limit's budgets.
-std::uint64_t fleet_rules::number_of_limit(std::size_t place) {
+std::uint64_t fleet_rules::number_of_limit(const compiled_rules& rules, std::size_t place) {
     text_.clear();
     append_key_part(text_, "limit");
     append_key_part(text_, place == 0 ? "global" : place == 1 ? "tenants" : "labels");
-    append_key_part(text_, std::to_string(rules_->exempt.size()));
-    for (const selector& each : rules_->exempt) append_key_part(text_, each.to_string());
+    append_key_part(text_, std::to_string(rules.exempt.size()));
+    for (const selector& each : rules.exempt) append_key_part(text_, each.to_string());
     if (place >= 2) {
-        const label_limit& limit = rules_->limits[place - 2];
+        const label_limit& limit = rules.limits[place - 2];
         append_key_part(text_, limit.name);
         append_key_part(text_, limit.match ? limit.match->to_string() : std::string{});
         append_key_part(text_, limit.per_tenant ? "per tenant" : "");

@@ -49,7 +49,7 @@ class fleet_rules {
   private:
     [[nodiscard]] bool uses_overflow(const budget_role& role, std::optional<std::string_view> key) const;
     [[nodiscard]] std::uint64_t number(std::string_view kind, const budget_role& role, std::string_view key);
-    [[nodiscard]] std::uint64_t number_of_limit(std::size_t place);
+    [[nodiscard]] std::uint64_t number_of_limit(const compiled_rules& rules, std::size_t place);
 };
 
 }  // namespace seriesgate
