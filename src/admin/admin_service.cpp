@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "admin/formatting.hpp"
 #include "admin/status_page.hpp"
-#include "admin/text_format.hpp"
 
 namespace seriesgate {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "admin/text_format.hpp"
+#include "admin/formatting.hpp"
 #include "cardinality/remedy.hpp"
 #include "config/effective.hpp"
 #include "limit/limiter.hpp"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "admin/formatting.hpp"
 #include "admin/limit_metrics.hpp"
-#include "admin/text_format.hpp"
 #include "limit/explain.hpp"
 
 namespace seriesgate {

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <string>
 
+#include "admin/formatting.hpp"
 #include "admin/limit_metrics.hpp"
 #include "admin/status_page.hpp"
-#include "admin/text_format.hpp"
 #include "limit/explain.hpp"
 #include "series/label.hpp"
 

@@ -3,7 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "admin/text_format.hpp"
+#include "admin/formatting.hpp"
 #include "limit/explain.hpp"
 
 namespace seriesgate {

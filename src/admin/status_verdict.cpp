@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "admin/formatting.hpp"
 #include "admin/gate_counts.hpp"
 #include "admin/status_page.hpp"
-#include "admin/text_format.hpp"
 #include "cardinality/remedy.hpp"
 #include "limit/explain.hpp"
 #include "limit/rules.hpp"

@@ -1,4 +1,4 @@
-#include "admin/text_format.hpp"
+#include "admin/formatting.hpp"
 
 #include "support/catch.hpp"
 
