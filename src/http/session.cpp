@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "core/proxy_protocol.hpp"
 #include "core/sender_address.hpp"
 #include "http/request_head.hpp"
 #include "http/request_reading.hpp"

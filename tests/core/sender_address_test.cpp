@@ -1,4 +1,5 @@
 #include "core/sender_address.hpp"
+#include "core/proxy_protocol.hpp"
 
 #include "support/catch.hpp"
 
