@@ -8,7 +8,7 @@
 #include "base/log.hpp"
 #include "http/connections.hpp"
 #include "http/worker.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls_files.hpp"
 
 namespace seriesgate {
 

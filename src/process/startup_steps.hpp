@@ -14,7 +14,7 @@
 #include "core/result.hpp"
 #include "http/connections.hpp"
 #include "http/http_metrics.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls_files.hpp"
 #include "process/inherited_sockets.hpp"
 #include "process/serving.hpp"
 #include "process/takeover_client.hpp"

@@ -8,7 +8,7 @@
 #include "base/metrics.hpp"
 #include "config/redis_config.hpp"
 #include "core/synchronization.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls_files.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
 #include "redis/redis_reply.hpp"

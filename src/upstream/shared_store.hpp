@@ -18,7 +18,7 @@
 #include "config/config.hpp"
 #include "core/synchronization.hpp"
 #include "net/http_fields.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls_files.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
 #include "upstream/upstream_health.hpp"

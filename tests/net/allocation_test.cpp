@@ -8,7 +8,7 @@
 
 #include "net/async.hpp"
 #include "net/timed_stream.hpp"
-#include "net/tls_context.hpp"
+#include "net/tls_files.hpp"
 #include "net/tls_pair.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"

@@ -1,4 +1,4 @@
-#include "net/tls_context.hpp"
+#include "net/tls_files.hpp"
 
 #include <sys/stat.h>
 
