@@ -9,8 +9,8 @@
 
 #include "base/metrics.hpp"
 #include "config/config.hpp"
+#include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_metrics.hpp"
-#include "ingest/sender_texts.hpp"
 #include "series/fingerprint.hpp"
 #include "upstream/shared_store.hpp"
 #include "upstream/upstream_health.hpp"

@@ -1,5 +1,7 @@
 #include "ingest/sender_answer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -8,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text.hpp"
 #include "ingest/sender_texts.hpp"
 
 namespace seriesgate {
@@ -90,6 +93,22 @@ void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer)
     if (!text.empty()) turn_into_error(sent.refused_text.empty() ? 400 : rules.reject_status, text, answer);
 }
 
+/// Whether the body exceeds a bound, rather than being malformed.
+bool is_over_bound(wire_errc code) {
+    switch (code) {
+        case wire_errc::declared_size_over_limit:
+        case wire_errc::expands_too_much:
+        case wire_errc::series_over_limit:
+        case wire_errc::unordered_labels_over_limit:
+        case wire_errc::symbols_over_limit:
+        case wire_errc::request_symbol_bytes_over_limit:
+        case wire_errc::rule_work_over_limit:
+            return true;
+        default:
+            return false;
+    }
+}
+
 }  // namespace
 
 written_counts written_of(const entry_counts& counts) noexcept {
@@ -153,6 +172,18 @@ std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, co
     if (!written) return 0;
     const written_counts most = written_of(taken);
     return std::min(most.samples, written->samples) + std::min(most.histograms, written->histograms);
+}
+
+reply malformed(const wire_error& error) {
+    const reject_reason reason = is_over_bound(error.code) ? reject_reason::too_large : reject_reason::malformed;
+    return rejection(reason, 400, to_string(error));
+}
+
+reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max) {
+    if (error.code != wire_errc::declared_size_over_limit) return malformed(error);
+    const std::string size = error.size != 0 ? counted(error.size, "byte") : std::string{"it goes on"};
+    return rejection(reject_reason::too_large, 400,
+                     fmt::format("{}: {}, at most {}", to_string(error), size, counted(decoded_bytes_max, "byte")));
 }
 
 }  // namespace seriesgate

@@ -8,6 +8,7 @@
 #include "ingest/outgoing.hpp"
 #include "net/http_fields.hpp"
 #include "plan/plan.hpp"
+#include "wire/wire_error.hpp"
 
 namespace seriesgate {
 
@@ -60,5 +61,13 @@ std::uint64_t sent_samples(const outgoing& sent);
 /// Accepted samples that the upstream has confirmed.
 /// @param answer the upstream's, before tell_sender().
 std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, const reply& answer);
+
+// --- Answers to rejected requests.
+
+/// For a body that does not decode, or exceeds a bound of the decoder.
+reply malformed(const wire_error& error);
+
+/// For a body that cannot be decompressed. @param decoded_bytes_max server.maxDecodedBytes
+reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max);
 
 }  // namespace seriesgate

@@ -1,6 +1,7 @@
-#include "ingest/sender_texts.hpp"
+#include "ingest/ingest_logs.hpp"
 
 #include "ingest/requests.hpp"
+#include "ingest/sender_texts.hpp"
 #include "limit/limiter.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"

@@ -1,15 +1,16 @@
-#include "ingest/refusal_log.hpp"
-
-#include <fmt/format.h>
+#include "ingest/ingest_logs.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/log.hpp"
 #include "core/text.hpp"
+#include "ingest/ingest_shared.hpp"
+#include "ingest/sender_texts.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
 #include "plan/distinguishing_labels.hpp"
@@ -87,27 +88,60 @@ void count_shares(const refusing_request& of, std::span<const limit_share> share
     for (const limit_share& share : shares) counters.add(of.limiter.limit_name(share.limit), of.tenant, share.samples);
 }
 
-/// Whether the body exceeds a bound, rather than being malformed.
-bool is_over_bound(wire_errc code) {
-    switch (code) {
-        case wire_errc::declared_size_over_limit:
-        case wire_errc::expands_too_much:
-        case wire_errc::series_over_limit:
-        case wire_errc::unordered_labels_over_limit:
-        case wire_errc::symbols_over_limit:
-        case wire_errc::request_symbol_bytes_over_limit:
-        case wire_errc::rule_work_over_limit:
-            return true;
-        default:
-            return false;
-    }
-}
-
 constexpr std::string_view unconfirmed_hint =
     "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
     "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
 
 }  // namespace
+
+refusal_log::due refusal_log::count(std::string_view limit, std::string_view tenant, std::uint64_t samples,
+                                    clock::time_point now) {
+    const std::scoped_lock held{lock_};
+    if (now >= interval_end_) begin_interval(now);
+    entry& of = entries_.at(limit, tenant);
+    of.samples += samples;
+    due words;
+    if (now >= of.next_line && lines_ < lines_max) {
+        ++lines_;
+        of.next_line = now + interval;
+        words.samples = std::exchange(of.samples, 0);
+    } else if (now >= of.next_line) {
+        sum_up(of);
+    }
+    words.others = take_summary(now);
+    return words;
+}
+
+std::optional<refusal_log::summary> refusal_log::rest(clock::time_point now) {
+    const std::scoped_lock held{lock_};
+    if (now >= interval_end_) begin_interval(now);
+    return take_summary(now);
+}
+
+std::optional<refusal_log::summary> refusal_log::take_summary(clock::time_point now) {
+    if (rest_.samples == 0 || now < next_summary_) return std::nullopt;
+    next_summary_ = now + interval;
+    ++summaries_;
+    return std::exchange(rest_, {});
+}
+
+/// Drops entries that have had no line for a whole interval, to bound the table. Adds their unreported samples to the
+/// summary.
+void refusal_log::begin_interval(clock::time_point now) {
+    interval_end_ = now + interval;
+    lines_ = 0;
+    entries_.erase_if([&](entry& each) {
+        if (each.next_line + interval > now) return false;
+        if (each.samples != 0) sum_up(each);
+        return true;
+    });
+}
+
+void refusal_log::sum_up(entry& of) {
+    rest_.samples += std::exchange(of.samples, 0);
+    rest_.limits += of.summary == summaries_ ? 0 : 1;
+    of.summary = summaries_;
+}
 
 void log_refusals(const refusing_request& of, ingest_logs& logs) {
     log_shares(of, of.decided.refused_by, logs.refused, refusal_kind::refused);
@@ -123,18 +157,6 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
     if (of.decided.refused_unknown_samples != 0)
         metrics.limit_samples_refused.add(of.limiter.limit_name(unknown_limit), of.tenant,
                                           of.decided.refused_unknown_samples);
-}
-
-reply malformed(const wire_error& error) {
-    const reject_reason reason = is_over_bound(error.code) ? reject_reason::too_large : reject_reason::malformed;
-    return rejection(reason, 400, to_string(error));
-}
-
-reply undecodable(const wire_error& error, std::uint64_t decoded_bytes_max) {
-    if (error.code != wire_errc::declared_size_over_limit) return malformed(error);
-    const std::string size = error.size != 0 ? counted(error.size, "byte") : std::string{"it goes on"};
-    return rejection(reject_reason::too_large, 400,
-                     fmt::format("{}: {}, at most {}", to_string(error), size, counted(decoded_bytes_max, "byte")));
 }
 
 void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
