@@ -51,18 +51,27 @@ class Debian:
         release = dict(line.split("=", 1) for line in (self._root / "etc/os-release").read_text().splitlines() if "=" in line)
         self.name = f"{release['ID']}-{release.get('VERSION_ID', 'rolling')}".replace('"', "")
 
-    def owner(self, path):
-        """The package of a file, named as this system names it. /lib is a link to /usr/lib, and dpkg knows either name."""
-        path = pathlib.Path("/", path)
+    def owners(self, paths):
+        """The packages of files, named as this system names them. /lib is a link to /usr/lib, and dpkg knows either name."""
+        names = {str(path): self._names(pathlib.Path("/", path)) for path in paths}
+        # Asked once: each question reads the lists of all packages.
+        found = subprocess.run([*self._query, "--search", *dict.fromkeys(sum(names.values(), []))], capture_output=True, text=True)
+        packages = {}
+        for line in found.stdout.splitlines():
+            owner, _, name = line.partition(": ")
+            if not owner.startswith("diversion by "):
+                packages.setdefault(name, owner.split(",")[0])
+        for path, known_as in names.items():
+            if not any(name in packages for name in known_as):
+                fail(f"no package has {path}: this wants the packages that the binary was built with")
+        return {next(packages[name] for name in known_as if name in packages) for known_as in names.values()}
+
+    def _names(self, path):
         try:
             real = pathlib.Path("/", (self._root / path.relative_to("/")).resolve(strict=True).relative_to(self._root.resolve()))
         except (OSError, ValueError):
             real = path
-        for name in dict.fromkeys((str(path), str(real), str(real).removeprefix("/usr"), "/usr" + str(path))):
-            found = subprocess.run([*self._query, "--search", name], capture_output=True, text=True)
-            if found.returncode == 0:
-                return found.stdout.split(": ")[0].split(",")[0]
-        return fail(f"no package has {path}: this wants the packages that the binary was built with")
+        return [str(path), str(real), str(real).removeprefix("/usr"), "/usr" + str(path)]
 
     def facts(self, package):
         """{name, version, architecture, source, source_version}"""
@@ -124,8 +133,8 @@ def libraries(binary, debian):
 def linked(binary, debian):
     """({package} that the binary names, {package} that these name in turn)"""
     paths = libraries(binary, debian)
-    direct = {debian.owner(paths[name]) for name in needed(binary)}
-    return direct, {debian.owner(path) for path in paths.values()} - direct
+    direct = debian.owners(paths[name] for name in needed(binary))
+    return direct, debian.owners(paths.values()) - direct
 
 
 def archives(build):
@@ -174,11 +183,11 @@ def own_parts(binary, version):
 def document(binary, version, debian, build, beside):
     package, file, digest = own_parts(binary, version)
     direct, indirect = linked(binary, debian)
-    inside = {debian.owner(f"/usr/include/{header}") for header in COMPILED_IN}
+    inside = debian.owners(f"/usr/include/{header}" for header in COMPILED_IN)
     if build:
-        inside |= {debian.owner(path) for path in archives(build)}
+        inside |= debian.owners(archives(build))
         if not any(name.startswith("libfmt") for name in direct):  # see cmake/static_libraries.cmake
-            inside.add(debian.owner("/usr/include/fmt/core.h"))
+            inside |= debian.owners(["/usr/include/fmt/core.h"])
     elif not any(name.startswith("libstdc++") for name in direct):
         fail("libraries are linked statically: --build says which")
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", package["SPDXID"], None), (package["SPDXID"], "CONTAINS", file["SPDXID"], None)]
