@@ -57,57 +57,27 @@ if series_count > 0 then
     new_in_before = enters_before and may_be_new(before_keys)
 end
 
--- Enters a series in the hour before. It has returned if it is in the hour, too, and was not in both.
-local function take_before(i, fingerprint, is_new)
-    local new = try('SADD', KEYS[before_keys + i], fingerprint)
-    if new == 1 then
-        taken_before = taken_before + 1
-        if new_in_before then expire_bucket(KEYS[before_keys + i], hour_start) end
-    end
-    if kept and (new == 1 or is_new) and (to_hour or try('SISMEMBER', KEYS[hour_keys + i], fingerprint) == 1) then
-        came_back = came_back + 1
-    end
-    return new
-end
-
--- Enters a series in the windows of its run: TAKEN, KNOWN, or the error of a write that failed.
+-- Enters a series that has room: TAKEN, KNOWN, or the error of a write that failed.
 local function take(i)
-    local fingerprint, is_new = ARGV[before_series + i], false
-    if to_hour then
-        local new = try('SADD', KEYS[hour_keys + i], fingerprint)
-        if new == 1 then
-            taken, is_new = taken + 1, true
-            if new_in_hour then expire_bucket(KEYS[hour_keys + i], hour_ends) end
-            if kept and not to_before and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1 then
-                came_back = came_back + 1
-            end
-        elseif new ~= 0 then
-            return new
-        else
-            return KNOWN
-        end
-    end
-    if to_before then
-        local new = take_before(i, fingerprint, is_new)
-        if new == 1 then is_new = true elseif new ~= 0 then return new end
-    end
+    local fingerprint = ARGV[before_series + i]
+    local new = try('SADD', KEYS[hour_keys + i], fingerprint)
+    if new ~= 1 then return new == 0 and KNOWN or new end
+    taken = taken + 1
+    if new_in_hour then expire_bucket(KEYS[hour_keys + i], hour_ends) end
+    if kept and try('SISMEMBER', KEYS[before_keys + i], fingerprint) == 1 then came_back = came_back + 1 end
     if to_day then
-        local new = try('SADD', KEYS[day_keys + i], fingerprint)
-        if new == 1 then
-            taken_day, is_new = taken_day + 1, true
-            if new_in_day then expire_bucket(KEYS[day_keys + i], day_ends) end
-        elseif new ~= 0 then
-            return new
-        end
+        new = try('SADD', KEYS[day_keys + i], fingerprint)
+        if new ~= 1 and new ~= 0 then return new end
+        taken_day = taken_day + new
+        if new == 1 and new_in_day then expire_bucket(KEYS[day_keys + i], day_ends) end
     end
-    if not is_new then return KNOWN end
     took = took + 1
     return TAKEN
 end
 
--- After a loss a gate tells of the series of a bucket one after the other: enters those from i to at most `last` that share
--- their buckets. Returns the last of them, or nil and the error of a write that failed.
-local function refill_bucket(i, last)
+-- Gates tell of series in the order of their buckets: enters those from i to at most `last` that share the buckets of series i,
+-- in all windows of the run. Returns the last of them, or nil and the error of a write that failed.
+local function enter_bucket(i, last)
     local hour_key, day_key, before_key = KEYS[hour_keys + i], to_day and KEYS[day_keys + i], KEYS[before_keys + i]
     local uses_before, to = kept or to_before, i
     while to < last and KEYS[hour_keys + to + 1] == hour_key and (not to_day or KEYS[day_keys + to + 1] == day_key) and
@@ -115,8 +85,10 @@ local function refill_bucket(i, last)
         to = to + 1
     end
     local function ask(command, key) return try(command, key, unpack(ARGV, before_series + i, before_series + to)) end
-    local of_hour, of_day = ask('SMISMEMBER', hour_key), to_day and ask('SMISMEMBER', day_key)
-    local of_before = uses_before and ask('SMISMEMBER', before_key)
+    -- Of one series the answer to SADD says whether it was there.
+    local function members(key, enters) return not (enters and to == i) and ask('SMISMEMBER', key) end
+    local of_hour, of_day = members(hour_key, to_hour), to_day and members(day_key, true)
+    local of_before = uses_before and members(before_key, to_before)
     local new, new_day, new_before = to_hour and ask('SADD', hour_key) or 0, to_day and ask('SADD', day_key) or 0,
                                      to_before and ask('SADD', before_key) or 0
     for _, each in ipairs({new, new_day, new_before}) do
@@ -126,10 +98,12 @@ local function refill_bucket(i, last)
     if new_day > 0 and new_in_day then expire_bucket(day_key, day_ends) end
     if new_before > 0 and new_in_before then expire_bucket(before_key, hour_start) end
     taken, taken_day, taken_before = taken + new, taken_day + new_day, taken_before + new_before
+    local function was_in(of, added, j) return (of and of[j - i + 1] == 1) or (not of and added == 0) end
     for j = i, to do
-        local in_hour, in_before = of_hour[j - i + 1] == 1, uses_before and of_before[j - i + 1] == 1
-        local is_new = (to_hour and not in_hour) or (to_before and not in_before) or (to_day and of_day[j - i + 1] == 0)
+        local in_hour, in_before = was_in(of_hour, new, j), uses_before and was_in(of_before, new_before, j)
+        local is_new = (to_hour and not in_hour) or (to_before and not in_before) or (to_day and not was_in(of_day, new_day, j))
         outcomes[j] = is_new and TAKEN or KNOWN
+        if is_new and not refills then took = took + 1 end
         if kept and (to_hour or in_hour) and (to_before or in_before) and not (in_hour and in_before) then
             came_back = came_back + 1
         end
@@ -221,19 +195,11 @@ local function decide_run(bytes, first, last)
         for i = first, last do outcomes[i] = look(i) end
     elseif call_kind == 'claim' then
         failed = claim_run(run, first, last, flags >= 8)
-    elseif refills then
+    else
         local i = first
         while i and i <= last do
-            i, failed = refill_bucket(i, last)
+            i, failed = enter_bucket(i, last)
             i = i and i + 1
-        end
-    else
-        for i = first, last do
-            outcomes[i] = take(i)
-            if type(outcomes[i]) == 'table' then
-                failed = outcomes[i]
-                break
-            end
         end
     end
     settle(run)

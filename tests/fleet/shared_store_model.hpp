@@ -434,11 +434,7 @@ class shared_store_model {
 
     /// Enters a series in all windows of its run. @return whether it was new in any.
     bool take(const deciding& of, const series_run& run, const std::vector<resolved>& budgets, std::uint64_t series) {
-        bool is_new = false;
-        if (run.windows.hour) {
-            is_new = enter(hour_, budgets, series);
-            if (!is_new && of.asked.kind != call_kind::refill) return false;
-        }
+        bool is_new = run.windows.hour && enter(hour_, budgets, series);
         if (run.windows.before && of.enters_before && enter(before_, budgets, series)) is_new = true;
         if (keeps_places() && is_new && hour_.series.contains(series) && before_.series.contains(series))
             for (const resolved& each : budgets) hour_.returned[each.id].insert(series);
