@@ -11,7 +11,7 @@
 #include "base/log.hpp"
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
-#include "ingest/ingest_logs.hpp"
+#include "ingest/log_lines.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/sender_texts.hpp"
 #include "ingest/series_sampler.hpp"

@@ -97,16 +97,19 @@ TEST_CASE("wrong passwords push no right one out") {
 TEST_CASE("a wrong password is followed by a rest of three times what its check took") {
     scene at;
     const auto decided = at.access.decide(to_pages(alice_wrong));
+    access_control::clock::duration rests{};
+    const auto before = thread_cpu_clock::now();
     for (unsigned i = 0; i < 20; ++i) {
         password_question asked = *decided.unchecked;
         asked.of = {static_cast<unsigned char>(i), 1};
         REQUIRE(at.access.ask("10.0.0.1", asked, [](password_verdict) {}));
-        const auto before = thread_cpu_clock::now();
         const auto rest = at.access.check_next();
         REQUIRE(rest);
-        CHECK(*rest >= std::min<access_control::clock::duration>(2 * (thread_cpu_clock::now() - before),
-                                                                 access_control::rest_max));
+        REQUIRE(*rest < access_control::rest_max);
+        rests += *rest;
     }
+    // Asking and taking an order belong to no check. Now and then they take as long as one, with fresh memory.
+    CHECK(rests >= 2 * (thread_cpu_clock::now() - before));
     CHECK(at.check(alice));
 }
 
