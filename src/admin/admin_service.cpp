@@ -79,7 +79,8 @@ net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, b
     const auto text = co_await queue.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
         co_return come_again(
-            rejection(reject_reason::pages_held, 503, "it was not made in 10 s, or too many others are being made or read: try again"));
+            rejection(reject_reason::pages_held, 503,
+                      "the answer was not made in 10 s, or too many others are being made or read: try again"));
     made.shared_body = *text;
     co_return made;
 }

@@ -106,7 +106,7 @@ TEST_CASE("what was not sent is not remembered") {
     CHECK(told_text(markers, {}, start + 1min).empty());
 }
 
-TEST_CASE("a store that takes nothing makes the markers no longer than five minutes of markers") {
+TEST_CASE("a store that takes nothing leaves markers of five minutes at most") {
     written_markers markers;
     for (int minute = 0; minute < 60; ++minute) {
         marker_values values;
