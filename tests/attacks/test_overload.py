@@ -1,6 +1,7 @@
 """More requests than can be worked on: as many as can be are answered in time, and the others are told at once."""
 
 import collections
+import os
 
 import pytest
 
@@ -24,6 +25,13 @@ def start(start_gate, delay_max):
                              "maxConnectionsPerPeer: 0}\n" + open_loop.dear_rules())
 
 
+def on_one_core(gates):
+    core = {min(os.sched_getaffinity(0))}
+    for gate in gates:
+        for thread in os.listdir(f"/proc/{gate.pid}/task"):
+            os.sched_setaffinity(int(thread), core)
+
+
 Work = collections.namedtuple("Work", "answers rate by_cpu opened")  # rate, by_cpu: of 204, by second and second of CPU
 
 
@@ -43,9 +51,10 @@ def most_of(gate, seconds):
 
 @pytest.mark.timeout(300)
 def test_at_three_times_its_capacity_it_serves_its_capacity(start_gate):
-    """Another gate, which is never asked for more than it can do, is the measure: at the same moment, so what else the machine
-    does slows both of them."""
+    """Another gate, which is never asked for more than it can do, is the measure: at the same moment and on the same core, so
+    what else the machine does slows both of them."""
     gates = start(start_gate, f"{DELAY_MAX * 1000:.0f}ms"), start(start_gate, "1m")
+    on_one_core(gates)
     gate = gates[0]
     for each in gates:
         open_loop.one_after_the_other(each, REQUEST, 4, 1)  # warm
