@@ -14,8 +14,6 @@ namespace {
 /// Addresses are reserved in arenas, and memory is taken from them a huge page at a time.
 constexpr std::size_t arena_bytes_min = std::size_t{4} << 20, arena_bytes_max = std::size_t{64} << 20;
 constexpr unsigned bits_min = 3;
-/// Fingerprints that four bits do not part are no hashes: a damaged state.
-constexpr unsigned divisions_max = 4;
 /// Partitions counted anew at once, when an hour has ended.
 constexpr std::size_t counted_at_once = 4;
 
@@ -26,6 +24,10 @@ constexpr unsigned moves_max = 3;
 
 }  // namespace
 
+std::size_t series_table::leaves_for(std::uint64_t series) noexcept {
+    return series * 100 / wanted_part / entries_per_leaf + 1;
+}
+
 series_table::directory::directory(unsigned of_bits)
     : bits(of_bits), places(std::size_t{1} << of_bits), kept(std::size_t{1} << of_bits) {}
 
@@ -33,8 +35,8 @@ series_table::series_table(std::uint64_t expected) {
     constexpr std::uint64_t in_partition = 4 * entries_per_leaf * wanted_part / 100;
     const auto bits = static_cast<unsigned>(std::bit_width(expected / in_partition));
     owned_ = std::make_unique<directory>(std::max(bits_min, bits));
-    const std::uint64_t leaves = (expected >> owned_->bits) * 100 / wanted_part / entries_per_leaf + 1;
-    for (partition& each : owned_->places) give_leaves(each, std::min<std::size_t>(leaves, leaves_max));
+    for (partition& each : owned_->places)
+        give_leaves(each, std::min(leaves_for(expected >> owned_->bits), leaves_max));
     for (directory::upkeep& each : owned_->kept) each.bits = static_cast<std::uint8_t>(owned_->bits);
     directory_.store(owned_.get(), std::memory_order_release);
     note_bytes();
@@ -209,14 +211,19 @@ std::unique_ptr<series_table::rewrite> series_table::plan(std::uint64_t fingerpr
     const std::size_t live = one.live.load(std::memory_order_relaxed);
     std::size_t wanted = leaves;
     if (live * 100 > leaves * entries_per_leaf * full_part) wanted = leaves + 1;
-    if (live * 100 < leaves * entries_per_leaf * empty_part) wanted = live * 100 / wanted_part / entries_per_leaf + 1;
+    if (live * 100 < leaves * entries_per_leaf * empty_part) wanted = leaves_for(live);
     return wanted == leaves ? nullptr : std::unique_ptr<rewrite>{new rewrite{fingerprint, wanted}};
 }
 
-std::unique_ptr<series_table::rewrite> series_table::plan_for_room() {
+std::unique_ptr<series_table::rewrite> series_table::plan_for_room(std::uint64_t expected) {
     if (find_room(wants_room_, keys_wanted_)) return nullptr;  // it has grown since
     const std::size_t leaves = partition_of(wants_room_).leaf_count.load(std::memory_order_relaxed);
-    return std::unique_ptr<rewrite>{new rewrite{wants_room_, leaves + std::max<std::size_t>(1, leaves / 2)}};
+    const directory& all = current();
+    constexpr std::uint64_t expected_max = std::uint64_t{1} << 40;
+    const std::uint64_t here =
+        std::min(expected, expected_max) >> all.kept[all.first_of(all.place_of(wants_room_))].bits;
+    const std::size_t wanted = std::max(leaves + std::max<std::size_t>(1, leaves / 2), leaves_for(here));
+    return std::unique_ptr<rewrite>{new rewrite{wants_room_, wanted}};
 }
 
 void series_table::give_leaves(partition& to, std::size_t count) {

@@ -39,7 +39,7 @@ struct series_mark {
 /// A series stands in one of two lines of its partition.
 ///
 /// Growth rewrites one partition at a time, into one leaf more, or from seven leaves into two partitions of four. So an
-/// entry takes 20 to 27 bytes, in leaves.
+/// entry takes 20 to 27 bytes, in leaves. Whoever knows how many series will come has partitions grow to that at once.
 /// Sources: Larson, "Linear Hashing with Partial Expansions", 1980; Azar, Broder, Karlin, Upfal, "Balanced
 /// Allocations", 1994 (two lines to choose from).
 ///
@@ -54,6 +54,8 @@ class series_table {
     static constexpr std::size_t ways = 4;
     static constexpr std::size_t lines_per_leaf = 512;
     static constexpr std::size_t leaves_max = 7;
+    /// Of a partition at once. Fingerprints that four bits do not part are no hashes: a damaged state.
+    static constexpr unsigned divisions_max = 4;
     static constexpr std::size_t entries_per_leaf = ways * lines_per_leaf;
 
     struct alignas(64) line {
@@ -194,8 +196,8 @@ class series_table {
     [[nodiscard]] std::vector<std::uint64_t> doubtful();
     /// @return null if the partition of the fingerprint is neither nearly full nor nearly empty.
     [[nodiscard]] std::unique_ptr<rewrite> plan(std::uint64_t fingerprint);
-    /// For the series that find_room() failed for.
-    [[nodiscard]] std::unique_ptr<rewrite> plan_for_room();
+    /// For the series that find_room() failed for. @param expected so many series in all will come soon, about.
+    [[nodiscard]] std::unique_ptr<rewrite> plan_for_room(std::uint64_t expected = 0);
     /// Makes the memory. Throws std::bad_alloc; then nothing has changed.
     void prepare(rewrite& of);
     /// Takes the memory back, if apply() does not follow.
@@ -287,6 +289,8 @@ class series_table {
     enum class filling : std::uint8_t { direct, with_moves, does_not_fit };
     filling fill(rewrite& with, const partition& old, unsigned bits) noexcept;
     static void copy(const partition& from, partition& to) noexcept;
+    /// Leaves that the series of one partition fill as far as they should.
+    static std::size_t leaves_for(std::uint64_t series) noexcept;
     void publish(rewrite& done, std::size_t place, unsigned bits) noexcept;
     void give_leaves(partition& to, std::size_t count);
     line* take_leaf();
@@ -319,27 +323,26 @@ class series_table::rewrite {
     friend class series_table;
 
     std::uint64_t fingerprint_;  ///< one in the partition
-    unsigned divisions_;         ///< further bits that the new partitions are chosen by
+    unsigned divisions_ = 0;     ///< further bits that the new partitions are chosen by
     std::size_t leaves_;         ///< of each of them
     std::vector<partition> filled_{};
     std::vector<word*> copies_{};  ///< the new marks, in the order of the old entries
     std::unique_ptr<directory> wider_{};
 
-    rewrite(std::uint64_t fingerprint, std::size_t leaves)
-        : fingerprint_(fingerprint),
-          divisions_(leaves > leaves_max ? 1 : 0),
-          leaves_(leaves > leaves_max ? leaves_of_half(leaves) : leaves) {}
-
-    static std::size_t leaves_of_half(std::size_t leaves) noexcept {
-        return std::clamp<std::size_t>((leaves + 1) / 2, 4, 7);
+    /// @param leaves of all new partitions; they may get more each, or fewer if those were too many to make at once.
+    rewrite(std::uint64_t fingerprint, std::size_t leaves) : fingerprint_(fingerprint), leaves_(leaves) {
+        for (; leaves_ > leaves_max && divisions_ < divisions_max; ++divisions_) leaves_ = (leaves_ + 1) / 2;
+        if (divisions_ > 0) leaves_ = std::clamp(leaves_, leaves_of_half, leaves_max);
     }
+
+    static constexpr std::size_t leaves_of_half = (leaves_max + 1) / 2;
     /// After the entries did not fit.
     void want_more() noexcept {
         if (leaves_ < leaves_max) {
             ++leaves_;
         } else {
             ++divisions_;
-            leaves_ = leaves_of_half(leaves_max);
+            leaves_ = leaves_of_half;
         }
     }
     /// @param bits that the old partition is chosen by.

@@ -88,8 +88,9 @@ net::awaitable<void> download::read_into(series_limiter& limiter, window_span ho
     }
     set_reading came;
     if (is_in_force) {
-        series_taker take = [&limiter, hour, before, &counted = shared_.metrics](std::span<const std::uint64_t> some) {
-            const bool is_known = before ? learn_hour_before(limiter, hour, some) : learn(limiter, hour, some);
+        series_taker take = [&limiter, hour, learns = before ? learn_hour_before : learn, &counted = shared_.metrics](
+                                std::span<const std::uint64_t> some, std::uint64_t in_all) {
+            const bool is_known = learns(limiter, hour, some, in_all);
             if (is_known) counted.downloaded_series.add(some.size());
             return is_known;
         };

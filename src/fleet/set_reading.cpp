@@ -37,6 +37,7 @@ struct reading {
     const std::uint64_t connection;
     async_timer ended;
     bool dumps = false;
+    std::uint64_t in_all = 0;
     std::uint32_t next = 0;  // bucket
     std::uint32_t running = 0;
     set_reading came{};
@@ -57,7 +58,7 @@ struct reading {
     void hand_over(std::span<const std::uint64_t> series) {
         if (over.connection_epoch() != connection) return fail("the connection was lost");
         if (series.empty() || came.is_refused) return;
-        came.is_refused = !take(series);
+        came.is_refused = !take(series, in_all);
         if (!came.is_refused) came.series += series.size();
     }
 };
@@ -127,7 +128,10 @@ net::awaitable<set_reading> read_set(redis_client& over, shared_set set, series_
     const auto all = std::make_shared<reading>(where, over, std::move(set), std::move(take));
     std::vector<std::string> words{"SCARD", bucket_key_at(all->set.record, 0)};  // buckets are about equally full
     const auto size = co_await over.call(std::move(words), answer_patience);
-    all->dumps = size && (*size)->type == REDIS_REPLY_INTEGER && (*size)->integer <= compact_members_max;
+    if (size && (*size)->type == REDIS_REPLY_INTEGER) {
+        all->dumps = (*size)->integer <= compact_members_max;
+        all->in_all = static_cast<std::uint64_t>((*size)->integer) * all->set.buckets;
+    }
     all->running = std::min(buckets_at_once, all->set.buckets);
     for (std::uint32_t i = std::min(buckets_at_once, all->set.buckets); i > 0; --i)
         spawn(where, read_buckets(all), "reading the fleet's series failed");

@@ -24,8 +24,8 @@ struct set_reading {
     std::string failed;        ///< why not all has been read; empty if it has
 };
 
-/// Takes the series of some buckets. @return false if no more are wanted.
-using series_taker = std::function<bool(std::span<const std::uint64_t>)>;
+/// Takes the series of some buckets. @param in_all so many the set has, about. @return false if no more are wanted.
+using series_taker = std::function<bool(std::span<const std::uint64_t> series, std::uint64_t in_all)>;
 
 /// Reads the set bucket by bucket, many at a time, so memory is bounded by what some of them hold, and the store is
 /// never kept from its other clients for long. What the store takes in meanwhile may be read or not.

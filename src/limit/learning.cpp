@@ -73,24 +73,26 @@ piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<c
 }
 
 bool learn_all(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
-               enter_series enter) {
+               std::uint64_t expected, enter_series enter) {
     assert(limiter.state().is_shared());
     for (std::size_t next = 0; next < fingerprints.size();) {
         const piece_end end = learn_piece(limiter.state(), hour, fingerprints, next, enter);
         if (end == piece_end::other_hour) return false;
-        if (end == piece_end::table_full) limiter.time().make_room();
+        if (end == piece_end::table_full) limiter.time().make_room(expected);
     }
     return true;
 }
 
 }  // namespace
 
-bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
-    return learn_all(limiter, hour, fingerprints, enter_in_hour);
+bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+           std::uint64_t expected) {
+    return learn_all(limiter, hour, fingerprints, expected, enter_in_hour);
 }
 
-bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints) {
-    return learn_all(limiter, hour, fingerprints, enter_in_hour_before);
+bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+                       std::uint64_t expected) {
+    return learn_all(limiter, hour, fingerprints, expected, enter_in_hour_before);
 }
 
 bool expect_hour_before(series_limiter& limiter, const window_span& hour) {

@@ -18,18 +18,22 @@ class series_limiter;
 /// gate counted the series there. Throws std::bad_alloc if memory runs out; then some series may be known.
 /// @param limiter of scope fleet.
 /// @param hour in which the store counted them.
+/// @param expected so many series in all will be learnt soon, about; 0: nobody knows.
 /// @return false if that hour is not in force; then nothing has changed. Threads: any.
-bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
+bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+           std::uint64_t expected = 0);
 
 /// From now on the hour before has series, even if this gate did not observe it. Call it before learn_hour_before().
 /// Throws and returns as learn(). Threads: any.
 bool expect_hour_before(series_limiter& limiter, const window_span& hour);
 
-/// Makes these series incumbents. If that hour was in the same day, they are known in the day too. Throws as learn().
+/// Makes these series incumbents. If that hour was in the same day, they are known in the day too. `expected` and what
+/// it throws: as learn().
 /// @param hour the one after the hour in which the store counted them.
 /// @return false if it is not in force, or expect_hour_before() was not called in it; then nothing has changed.
 /// Threads: any.
-bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints);
+bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
+                       std::uint64_t expected = 0);
 
 /// What the store counts in a budget.
 struct fleet_counts {

@@ -293,12 +293,12 @@ void windows::maintain(time_point now) {
     }();
 }
 
-void windows::make_room() {
+void windows::make_room(std::uint64_t expected) {
     const std::scoped_lock growing{growth_};
     const window_sets current = *state_.sets.read();
     if (current.table) {
         const auto table = state_.counts.lock()->table;
-        return rewrite(*table, [&] { return table->plan_for_room(); });
+        return rewrite(*table, [&] { return table->plan_for_room(expected); });
     }
     grow_if_full(*current.hour);
     grow_if_full(current.day->filter());

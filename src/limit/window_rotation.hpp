@@ -34,7 +34,8 @@ class windows {
     void maintain(time_point now);
 
     /// For callers that found a set full, because maintenance fell behind. One thread makes memory, the others wait.
-    void make_room();
+    /// @param expected so many series in all will come soon, about; 0: nobody knows.
+    void make_room(std::uint64_t expected = 0);
 
     /// Takes new rules. Destroys the removed budgets without the lock.
     void reconfigure(const std::shared_ptr<const compiled_rules>& rules);

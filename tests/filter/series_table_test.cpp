@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "support/allocations.hpp"
+#include "support/fingerprints.hpp"
 #include "support/sanitizers.hpp"
 
 using namespace seriesgate;
@@ -37,6 +38,20 @@ void insert(series_table& table, std::uint64_t fingerprint, const series_mark& m
     table.insert(fingerprint, mark);
 }
 
+/// So many series come; somebody knows about how many. @return how often a partition was made anew.
+std::uint64_t fill(series_table& table, std::uint64_t count, std::uint64_t expected) {
+    std::uint64_t rewrites = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t one = fingerprint_of(i);
+        for (; !table.find_room(one, 1); ++rewrites) {
+            rewrite_all(table, table.plan_for_room(expected));
+            table.free_retired();
+        }
+        table.insert(one, {.seen = 10});
+    }
+    return rewrites;
+}
+
 std::uint64_t live_in(const series_table& table) {
     std::uint64_t count = 0;
     for (std::uint64_t next = 0; table.visit_some(next, [&](std::uint64_t, const series_mark&) { ++count; });) {
@@ -45,6 +60,23 @@ std::uint64_t live_in(const series_table& table) {
 }
 
 }  // namespace
+
+TEST_CASE("a table grows at once to what is expected, and takes no more memory for it") {
+    constexpr std::uint64_t count = 1'000'000;
+    series_table grown;
+    series_table told;
+    const std::uint64_t steps = fill(grown, count, 0);
+    CHECK(fill(told, count, count) < steps / 3);
+    CHECK(live_in(told) == count);
+    CHECK(told.bytes() < count * 30);
+    series_table misled;  // a little, and by far: nobody expects what cannot be kept
+    fill(misled, count, count / 10);
+    CHECK(live_in(misled) == count);
+    series_table flattered;
+    fill(flattered, 100'000, std::uint64_t{1} << 62);
+    CHECK(live_in(flattered) == 100'000);
+    CHECK(flattered.bytes() < (std::uint64_t{1} << 30));
+}
 
 namespace {
 
