@@ -142,10 +142,9 @@ shared_counts counts_of(fleet_shared& fleet) {
 
 std::vector<store_counts> counts_of(const shared_stores& stores) {
     std::vector<store_counts> made;
-    for (const shared_store* store : stores.all()) {
-        if (store->backends.empty()) continue;
+    if (stores.first.backends.empty()) return made;
+    for (const shared_store* store : stores.all())
         made.push_back({.name = store->name, .waiting = store->waiting.value(), .backends = count_backends(*store)});
-    }
     for (std::size_t i = 0; i < stores.replicas.size(); ++i) {
         const shared_replica& replica = stores.replicas[i];
         store_counts& counts = made[i + 1];

@@ -17,6 +17,20 @@ std::uint64_t count_of(const named_counts& counts, std::string_view name) {
     return 0;
 }
 
+TEST_CASE("no store is counted where requests are discarded, replicas neither") {
+    upstream_config of;
+    of.store.backends.resize(1);
+    of.replicas.resize(1);
+    of.replicas[0].store.backends.resize(1);
+    upstream_metrics metrics;
+    const shared_stores forwarding{of, metrics, 1};
+    REQUIRE(counts_of(forwarding).size() == 2);
+    CHECK(counts_of(forwarding)[1].is_replica);
+    of.store.backends.clear();  // "discard:"
+    const shared_stores discarding{of, metrics, 1};
+    CHECK(counts_of(discarding).empty());
+}
+
 TEST_CASE("the metrics of all owners are written family by family") {
     const auto metrics = std::make_unique<gate_metrics>();
     metrics->http.requests[204].add(9);
