@@ -40,7 +40,8 @@ std::string to_std(const urls::pct_string_view& text) {
 // The URL grammar calls "300.1.1.1" a name, and lets a name hold `%41` or `!`. Resolvers do not see it that way.
 bool is_host_name(std::string_view text) noexcept {
     const auto fits = [](char c) { return is_identifier_character(c) || c == '-' || c == '.'; };
-    return !text.empty() && std::ranges::all_of(text, fits) && !is_digit(text[text.rfind('.') + 1]);
+    const std::string_view last = text.substr(text.rfind('.') + 1);  // empty behind the root's dot
+    return !text.empty() && std::ranges::all_of(text, fits) && (last.empty() || !is_digit(last.front()));
 }
 
 // The host without brackets; nothing if it is none that can be resolved.
