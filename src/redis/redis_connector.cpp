@@ -28,11 +28,6 @@ std::string words_of(error_code error) {
     return error == boost::beast::error::timeout ? "no answer in time" : error.message();
 }
 
-struct found_addresses {
-    error_code error;
-    std::vector<stream_endpoint> addresses;
-};
-
 /// Whether the server's text repeats a secret or its beginning.
 bool repeats(std::string_view text, std::string_view secret) noexcept {
     return !secret.empty() && text.find(secret.substr(0, 8)) != std::string_view::npos;
@@ -76,19 +71,22 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
     const auto address = net::ip::make_address(to.host, no_address);
     if (!no_address) co_return endpoints{tcp_endpoint(address, to.port)};
 
-    awaited<found_addresses> answer{io_};
+    const std::pair name{to.host, to.port};
+    awaited<result<endpoints, error_code>> answer{io_};
     if (!std::exchange(looking_up_, true))
-        resolver_.look_up(to.host, to.port,
-                          [this, host = to.host, give = answer.to_give()](error_code error, endpoints found) {
-                              looking_up_ = false;
-                              if (!error && known_.size() >= names_max) known_.clear();
-                              if (!error) known_[host] = found;
-                              give({error, std::move(found)});
-                          });
+        resolver_.look_up(to.host, to.port, [this, name, give = answer.to_give()](error_code error, endpoints found) {
+            looking_up_ = false;
+            if (error) return give(error);
+            if (known_.size() >= names_max) known_.clear();
+            known_[name] = found;
+            give(std::move(found));
+        });
+    else if (const auto before = known_.find(name); before != known_.end())
+        co_return before->second;  // the lookup under way gives its addresses to another
     auto found = co_await answer.wait(by - clock::now());
-    if (found && !found->error) co_return std::move(found->addresses);
-    if (const auto before = known_.find(to.host); before != known_.end()) co_return before->second;
-    co_return unreachable(to.host + (found ? " does not resolve: " + found->error.message()
+    if (found && *found) co_return *std::move(*found);
+    if (const auto before = known_.find(name); before != known_.end()) co_return before->second;
+    co_return unreachable(to.host + (found ? " does not resolve: " + found->error().message()
                                            : std::string{" has not been looked up in time"}));
 }
 

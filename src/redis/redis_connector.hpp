@@ -57,8 +57,8 @@ class redis_connector {
     const redis_config& config_;
     redis_shared& shared_;
     name_resolver resolver_;
-    bool looking_up_ = false;                              // the resolver takes one lookup at a time
-    std::map<std::string, endpoints, std::less<>> known_;  // last addresses of each name
+    bool looking_up_ = false;                                           // the resolver takes one lookup at a time
+    std::map<std::pair<std::string, std::uint16_t>, endpoints> known_;  // last addresses of each name, with its port
     redis_route route_;
     std::size_t sentinel_ = 0;
 

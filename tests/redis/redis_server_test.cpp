@@ -1,8 +1,14 @@
 // The client with a real server.
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <csignal>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "net/socket.hpp"
 #include "redis/client_scene.hpp"
+#include "redis/redis_connector.hpp"
 #include "redis/server_process.hpp"
 
 using namespace seriesgate;
@@ -10,6 +16,26 @@ using namespace seriesgate::testing;
 using namespace std::chrono_literals;
 
 namespace {
+
+/// Looks names up as it is told; sockets are the system's.
+class told_names final : public transport_network {
+  public:
+    told_names() { install(this); }
+    told_names(const told_names&) = delete;
+    told_names& operator=(const told_names&) = delete;
+    ~told_names() override { install(nullptr); }
+
+    bool fails = false;
+
+    std::shared_ptr<transport> make_transport() override { return nullptr; }
+    std::shared_ptr<transport_listener> listen(const transport::endpoint&) override { return nullptr; }
+    void look_up(const std::string&, std::uint16_t port, const net::any_io_executor& where, found done) override {
+        net::post(where, [this, port, done = std::move(done)] {
+            if (fails) return done(net::error::host_not_found, {});
+            done({}, {net::ip::tcp::endpoint{net::ip::address_v4::loopback(), port}});
+        });
+    }
+};
 
 constexpr auto is_refused = [](const redis_answer& of) { return !of; };
 
@@ -34,6 +60,33 @@ TEST_CASE("commands of any bytes are answered over TCP and over a unix socket") 
     CHECK(with.client.connection_epoch() == 1);
     CHECK(with.client.run_id().size() == 40);
     CHECK(with.shared.metrics.connections.value() == 1);
+}
+
+TEST_CASE("an address that is known from before keeps the port it was looked up for") {
+    const server_process server;
+    told_names names;
+    redis_config to = server.at_port();
+    to.host = "one.example";
+    client_scene with{to};
+    redis_connector connector{with.io, with.config, with.shared};
+    const auto connects_to = [&](std::uint16_t port) {
+        std::optional<bool> made;
+        net::co_spawn(
+            with.io,
+            [&]() -> net::awaitable<void> {
+                const host_port at{to.host, port};
+                made = (co_await connector.connect_to(at, clock::now() + 5s)).has_value();
+            },
+            net::detached);
+        while (!made) with.io.run_one();
+        return *made;
+    };
+    REQUIRE(connects_to(to.port));
+    CHECK_FALSE(connects_to(1));  // nobody listens there
+    names.fails = true;
+    CHECK(connects_to(to.port));
+    CHECK_FALSE(connects_to(1));
+    CHECK_FALSE(connects_to(2));
 }
 
 TEST_CASE("a script runs by its digest, also after the server has forgotten it") {
