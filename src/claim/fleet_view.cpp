@@ -64,7 +64,8 @@ void fleet_view::move_to(const open_windows& open) {
         of = {.hourly = 0, .daily = same_day ? of.daily : 0, .before = follows ? of.hourly : 0, .kept = {}, .fed = 0};
         each = of == budget_counts{} ? counts_.erase(each) : std::next(each);
     }
-    for (auto& [id, of] : alone_) of = {.hourly = 0, .daily = same_day ? of.daily : 0};
+    if (!same_day) alone_.clear();
+    for (auto& [id, of] : alone_) of.hourly = 0;
     gates_most_ = gates_;
     windows_ = open;
 }
@@ -183,9 +184,10 @@ bool fleet_view::admits_alone(std::span<const shared_budget* const> budgets, std
         const auto used = alone_.find(each->id);
         const in_hour_and_day so_far = used == alone_.end() ? in_hour_and_day{} : used->second;
         if (so_far.hourly >= left->hourly || so_far.daily >= left->daily) return false;
-        if (used == alone_.end() && alone_.size() >= counts_max) return false;
+        if (used == alone_.end() && alone_.size() + budgets.size() > counts_max) return false;
     }
     for (const shared_budget* const each : budgets) {
+        if (alone_.size() >= counts_max && !alone_.contains(each->id)) continue;  // observed, see above
         in_hour_and_day& of = alone_[each->id];
         ++of.hourly;
         ++of.daily;

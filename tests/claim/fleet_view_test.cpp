@@ -35,10 +35,10 @@ struct view_in_hour {
         view.hear(store_call{.budgets = {budget}},
                   store_answer{.windows = open_hour(ten, keeps_places), .budgets = {counts}});
     }
-    std::uint64_t admitted_alone(const shared_budget& budget, std::int64_t hour = ten) {
+    std::uint64_t admitted_alone(const shared_budget& budget, std::int64_t hour = ten, std::uint64_t most = 10'000) {
         const std::array budgets{&budget};
         std::uint64_t count = 0;
-        while (count < 10'000 && view.admits_alone(budgets, hour)) ++count;
+        while (count < most && view.admits_alone(budgets, hour)) ++count;
         return count;
     }
 };
@@ -86,6 +86,20 @@ TEST_CASE("a gate alone asks all budgets of a series, in the hour and in the day
     CHECK(gate.view.admits_alone(both, ten));
     CHECK_FALSE(gate.view.admits_alone(both, ten));
     CHECK(gate.admitted_alone(one) == 1);
+}
+
+TEST_CASE("a gate alone remembers a bounded number of budgets, and forgets those of the day before") {
+    view_in_hour gate;
+    gate.hear(shared_limit(7, 100), {.hourly = 10});
+    for (std::uint64_t id = 1000; id < 1000 + fleet_view::counts_max + 10; ++id) {
+        const shared_budget observed{.id = id};
+        REQUIRE(gate.admitted_alone(observed, ten, 1) == 1);
+    }
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 0);
+    gate.view.begin("epoch", open_hour(ten + 24));
+    gate.view.hear(store_call{.budgets = {shared_limit(7, 100)}},
+                   store_answer{.windows = open_hour(ten + 24), .budgets = {{.hourly = 10}}});
+    CHECK(gate.admitted_alone(shared_limit(7, 100), ten + 24) == 90);
 }
 
 TEST_CASE("answers that come late change no later hour, and none of another store") {
