@@ -214,7 +214,6 @@ void page_cache::put(const page_key& key, const page_text& text, time_point now)
 }
 
 net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
-    async_timer rest{co_await net::this_coro::executor};
     std::array<page_cache, caches_count> caches;
     for (;;) {
         const auto job = co_await asked.take();
@@ -227,8 +226,7 @@ net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
             log::error("figures could not be written", {{"err", error.what()}});
         }
         const clock::duration worked = thread_cpu_clock::now() - used;
-        rest.expires_after(std::min(worked * rest_per_work, rest_max));
-        co_await rest.async_wait(no_throw);
+        co_await rest_for(std::min(worked * rest_per_work, rest_max));
     }
 }
 

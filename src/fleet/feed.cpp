@@ -29,7 +29,6 @@ feed::feed(net::io_context& io, fleet_shared& shared, series_limiter& limiter)
       download_pause_(download_pause_min) {}
 
 net::awaitable<void> feed::run() {
-    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         client_.maintain();
         follower_.learn_late(clock::now());
@@ -38,9 +37,7 @@ net::awaitable<void> feed::run() {
         // What gates refill is in no feed, so the windows are read when that has ended.
         const bool may_download = shared_.view.state() == store_reach::joined && clock::now() >= download_at_;
         if (came_of_it == end::all && may_download) co_await fill_gaps();
-        timer.expires_after(interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
+        co_await rest_for(interval);
     }
 }
 

@@ -105,12 +105,11 @@ net::awaitable<std::string> membership::join(series_limiter& limiter, const hash
 }
 
 net::awaitable<void> membership::keep() {
-    async_timer timer{co_await net::this_coro::executor};
     while (!has_left_) {
         const bool is_refilling = shared_.view.state() == store_reach::refilling;
-        timer.expires_after(is_refilling ? std::chrono::milliseconds{refill_interval} : beat_interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error || has_left_) co_return;
+        const auto pause = is_refilling ? std::chrono::milliseconds{refill_interval} : beat_interval;
+        co_await rest_for(pause);
+        if (has_left_) co_return;
         if (is_leaving_) continue;
         client_.maintain();
         const auto in_the_way = co_await beat();
@@ -169,7 +168,6 @@ void membership::note_refilled() {
 // --- Telling.
 
 net::awaitable<void> membership::tell() {
-    async_timer timer{co_await net::this_coro::executor};
     std::chrono::milliseconds pause = tell_interval;
     while (!has_left_) {
         std::chrono::milliseconds wait = tell_interval;
@@ -188,9 +186,7 @@ net::awaitable<void> membership::tell() {
                 if (is_told) continue;
             }
         }
-        timer.expires_after(wait);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
+        co_await rest_for(wait);
     }
 }
 
@@ -212,14 +208,9 @@ net::awaitable<bool> membership::tell_one(const store_call& call) {
 }
 
 net::awaitable<void> membership::leave(bool for_good) {
-    async_timer timer{co_await net::this_coro::executor};
     do {
         is_leaving_ = false;
-        while (!walker_->is_clean()) {
-            timer.expires_after(leave_interval);
-            auto [error] = co_await timer.async_wait(no_throw);
-            if (error) co_return;
-        }
+        while (!walker_->is_clean()) co_await rest_for(leave_interval);
         if (!for_good) co_return;
         is_leaving_ = true;
         if (shared_.view.is_reachable()) static_cast<void>(co_await beat(true));

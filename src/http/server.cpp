@@ -56,7 +56,6 @@ std::string server::address() const {
 
 net::awaitable<void> server::accept() {
     throttled_log failures;
-    async_timer pause{acceptor_.get_executor()};
     is_paused_ = false;
     accepts_ = true;
     while (acceptor_.listens() && !is_paused_) {
@@ -70,8 +69,7 @@ net::awaitable<void> server::accept() {
         if (failure.empty() || !acceptor_.listens() || is_paused_) continue;
         if (const auto times = failures.count(1))
             log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
-        pause.expires_after(accept_pause);
-        co_await pause.async_wait(no_throw);
+        co_await rest_for(accept_pause);
     }
     accepts_ = false;
 }

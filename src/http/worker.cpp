@@ -66,7 +66,6 @@ std::string leased_stream::sender_name() const {
 net::awaitable<void> probe_delay(worker& of) {
     if (virtual_clock::installed() != nullptr) co_return;  // a virtual clock measures no delay
     net::posix::stream_descriptor probe = always_ready(of.io);
-    async_timer rest{of.io};
     of.delay.begin_round(queue_delay::clock::now());
     for (;;) {
         auto [failed] = co_await probe.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
@@ -76,9 +75,7 @@ net::awaitable<void> probe_delay(worker& of) {
         of.shared.metrics.queue_delay.observe(of.delay.end_round(now));
         of.delay.begin_round(of.delay.is_behind() ? now : now + rest_between_probes);
         if (of.delay.is_behind()) continue;
-        rest.expires_at(now + rest_between_probes);
-        auto [ended] = co_await rest.async_wait(no_throw);
-        if (ended) co_return;
+        co_await rest_until(now + rest_between_probes);
     }
 }
 

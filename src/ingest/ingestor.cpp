@@ -77,13 +77,10 @@ void ingestor::find_tenant_placeholders(const store_config& store) {
 }
 
 net::awaitable<void> ingestor::maintain() {
-    async_timer timer{io_};
     for (;;) {
         forwarder_.maintain();
         if (claimer_) claimer_->maintain();
-        timer.expires_after(maintenance_interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
+        co_await rest_for(maintenance_interval);
     }
 }
 

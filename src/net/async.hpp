@@ -13,6 +13,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/error_code.hpp>
 #include <chrono>
@@ -50,6 +51,16 @@ inline constexpr auto no_throw = net::as_tuple(net::use_awaitable);
 
 /// The timer of all coroutines in this process.
 using async_timer = net::basic_waitable_timer<monotonic_clock>;
+
+/// Waits until a moment. Nothing ends the wait early: who must be woken has an async_event, or a timer of its own.
+inline net::awaitable<void> rest_until(monotonic_clock::time_point moment) {
+    const auto where = co_await net::this_coro::executor;
+    async_timer timer{where, moment};
+    co_await timer.async_wait(no_throw);
+}
+inline net::awaitable<void> rest_for(monotonic_clock::duration time) {
+    return rest_until(monotonic_clock::now() + time);
+}
 
 // --- Events.
 

@@ -69,10 +69,8 @@ net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, st
 }
 
 net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now) {
-    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
-        timer.expires_after(demand_interval);
-        co_await timer.async_wait(no_throw);
+        co_await rest_for(demand_interval);
         if (limiter.sets()->leap) continue;
         try {
             demand.look(limiter, now());
@@ -83,11 +81,9 @@ net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limit
 
 net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::function<gate_counts()> counts,
                                     std::function<time_point()> now) {
-    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         into.lock()->note(std::chrono::floor<std::chrono::seconds>(now()), counts());
-        timer.expires_after(delivery_record::interval);
-        co_await timer.async_wait(no_throw);
+        co_await rest_for(delivery_record::interval);
     }
 }
 
@@ -101,16 +97,12 @@ marking::marking(net::io_context& loop, marker_sources from, shared_stores& stor
 }
 
 net::awaitable<void> marking::leave() {
-    async_timer timer{co_await net::this_coro::executor};
     const auto limit = monotonic_clock::now() + markers_leave_limit;
     net::post(loop_, [this] {
         for (marker_writer& each : writers_) each.end();
     });
     const auto have_ended = [this] { return std::ranges::all_of(writers_, &marker_writer::has_ended); };
-    while (!have_ended() && monotonic_clock::now() < limit) {
-        timer.expires_after(markers_leave_interval);
-        co_await timer.async_wait(no_throw);
-    }
+    while (!have_ended() && monotonic_clock::now() < limit) co_await rest_for(markers_leave_interval);
 }
 
 net::awaitable<void> file_poller::run(std::vector<file_check> checks) {

@@ -138,12 +138,10 @@ void persistence::save_observed() noexcept {
 
 net::awaitable<void> persistence::run(std::stop_token ending) {
     if (!observed_) co_return;
-    async_timer timer{co_await net::this_coro::executor};
     background_pace pace{std::move(ending)};
     const state_keeper::pause rest = [&pace] { pace.rest(); };
     for (;;) {
-        timer.expires_after(from_.settings.state.interval);
-        co_await timer.async_wait(no_throw);
+        co_await rest_for(from_.settings.state.interval);
         save_now_and_then(rest);
         rest();
     }

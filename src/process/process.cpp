@@ -251,7 +251,6 @@ net::awaitable<void> process::get_ready() {
     const auto look = [&] {
         if (before->look()) before = nullptr;
     };
-    async_timer timer{co_await net::this_coro::executor};
     std::string fault;
     while (fault.empty() && !is_ready()) {
         const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
@@ -259,8 +258,7 @@ net::awaitable<void> process::get_ready() {
             serves = true;
             open_to_senders();
         }
-        timer.expires_after(ready_poll_interval);
-        co_await timer.async_wait(no_throw);
+        co_await rest_for(ready_poll_interval);
         if (before != nullptr) fault = fault_of(look);
     }
     if (before != nullptr && fault.empty()) fault = fault_of([&] { before->serve(); });
@@ -330,14 +328,11 @@ void process::offer_place() {
 
 /// Logs what throttling has held back.
 net::awaitable<void> process::tell_rests() {
-    async_timer timer{co_await net::this_coro::executor};
     for (;;) {
         tell_rest(shared_.http.rejections);
         shared_.http.closings.tell(shared_.http.metrics);
         tell_rest(shared_.ingest);
-        timer.expires_after(rest_interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
+        co_await rest_for(rest_interval);
     }
 }
 

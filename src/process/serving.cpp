@@ -198,20 +198,15 @@ std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers)
 }
 
 net::awaitable<void> check_passwords(access_control& access) {
-    const auto executor = co_await net::this_coro::executor;
-    const auto asked = std::make_shared<async_event>(executor);
+    const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
     access.when_asked([wakes = std::weak_ptr{asked}] {  // weak: the event ends with its event loop
         if (const auto waits = wakes.lock()) waits->notify();
     });
-    async_timer rest{executor};
     for (;;) {
-        const auto pause = access.check_next();
-        if (!pause) {
+        if (const auto pause = access.check_next())
+            co_await rest_for(*pause);
+        else
             co_await asked->wait();
-            continue;
-        }
-        rest.expires_after(*pause);
-        co_await rest.async_wait(no_throw);
     }
 }
 
@@ -231,11 +226,7 @@ net::awaitable<void> drain(serving_parts of, std::string_view why, std::function
 
     const unfinished_work left{.parts = of, .patience = std::min(unasked_grace, grace)};
     const auto end = monotonic_clock::now() + drain_timeout;
-    async_timer timer{co_await net::this_coro::executor};
-    while (!left.is_over() && !is_impatient() && monotonic_clock::now() < end) {
-        timer.expires_after(drain_poll_interval);
-        co_await timer.async_wait(no_throw);
-    }
+    while (!left.is_over() && !is_impatient() && monotonic_clock::now() < end) co_await rest_for(drain_poll_interval);
     if (const std::size_t requests = left.requests())
         log::warn("requests not finished, their senders will try again", {{"requests", requests}});
     if (const std::int64_t copies = of.stores.copies)

@@ -110,7 +110,6 @@ void supervision::reload_ends() {
 
 net::awaitable<void> supervision::run() {
     if (!manager_) co_return;
-    async_timer timer{co_await net::this_coro::executor};
     const auto interval = watchdog_ ? std::min(watchdog_->interval(), status_interval) : status_interval;
     auto status_due = monotonic_clock::now();
     for (;;) {
@@ -120,9 +119,7 @@ net::awaitable<void> supervision::run() {
             tell_status();
             status_due = now + status_interval;
         }
-        timer.expires_after(interval);
-        auto [error] = co_await timer.async_wait(no_throw);
-        if (error) co_return;
+        co_await rest_for(interval);
     }
 }
 

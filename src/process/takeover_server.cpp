@@ -47,15 +47,9 @@ std::optional<message_listener> open_takeover_socket(const config& settings, boo
 /// One conversation with a new process.
 struct takeover_server::talk {
     message_socket other;
-    async_timer timer;
     clock::time_point waits_since = clock::now();
 
-    talk(message_socket with, net::io_context& io) : other(std::move(with)), timer(io) {}
-
-    net::awaitable<void> pause(clock::duration how_long) {
-        timer.expires_after(how_long);
-        co_await timer.async_wait(no_throw);
-    }
+    explicit talk(message_socket with) : other(std::move(with)) {}
 
     /// @return whether exactly this message came in time.
     net::awaitable<bool> hear(std::string_view word, clock::duration limit) {
@@ -64,7 +58,7 @@ struct takeover_server::talk {
             const auto got = other.receive();
             if (got) co_return got->text == word;
             if (got.error() != net::error::would_block || clock::now() >= end) co_return false;
-            co_await pause(poll_interval);
+            co_await rest_for(poll_interval);
         }
     }
 
@@ -81,7 +75,6 @@ struct takeover_server::talk {
 net::awaitable<void> takeover_server::run() {
     net::io_context& io = of_.serving.acceptor.self.io;
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
-    async_timer rest{io};
     for (;;) {
         auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
         if (failed) co_return;
@@ -89,11 +82,10 @@ net::awaitable<void> takeover_server::run() {
         if (!came) {
             if (came.error() == net::error::would_block) continue;
             note_refusal(came.error().message());
-            rest.expires_after(accept_pause);  // the new process still waits
-            co_await rest.async_wait(no_throw);
+            co_await rest_for(accept_pause);  // the new process still waits
             continue;
         }
-        talk with{std::move(*came), io};
+        talk with{std::move(*came)};
         std::string why_not = co_await hand_to(with);
         if (why_not.empty()) co_return of_.is_over();
         if (with.other.open()) static_cast<void>(with.other.send(fmt::format("{}{}", takeover::no, why_not)));
@@ -190,7 +182,7 @@ net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
         if (shared.life.draining()) co_return "this one shuts down";
         if (!with.say_wait()) co_return is_gone;
         if (clock::now() >= end) co_return "requests were not finished within server.drainTimeout";
-        co_await with.pause(poll_interval);
+        co_await rest_for(poll_interval);
     }
     co_return "";
 }
@@ -236,19 +228,14 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
 
 net::awaitable<void> takeover_server::go_on() {
     bool is_ours = of_.kept.take_back();
-    async_timer timer{of_.serving.acceptor.self.io};
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
-        timer.expires_after(poll_interval);
-        co_await timer.async_wait(no_throw);
+        co_await rest_for(poll_interval);
         is_ours = of_.kept.take_back();
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
     if (!of_.serving.acceptor.self.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
     on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
-    while (accepts()) {  // briefly, if the takeover failed at once
-        timer.expires_after(poll_interval);
-        co_await timer.async_wait(no_throw);
-    }
+    while (accepts()) co_await rest_for(poll_interval);  // briefly, if the takeover failed at once
     of_.accept_again();
 }
 

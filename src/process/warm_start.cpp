@@ -86,8 +86,7 @@ std::vector<selector> selectors_of(const warm_start_config& settings) {
 }  // namespace
 
 warm_start::warm_start(net::io_context& io, const sources& from)
-    : io_(io),
-      from_(from),
+    : from_(from),
       settings_(from.settings.warm_start),
       store_(io, settings_.store, "warmStart", from.settings.tenant_header),
       planning_(from.key, from.settings.ignore_labels),
@@ -147,11 +146,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read_all() {
 /// Until then the shared store would grant their places to others.
 net::awaitable<void> warm_start::wait_until_told() {
     const std::uint64_t rounds = from_.fleet->told_rounds + 2;  // one may have begun before the last series
-    async_timer timer{io_};
-    while (from_.fleet->told_rounds < rounds && monotonic_clock::now() < limit_) {
-        timer.expires_after(told_interval);
-        co_await timer.async_wait(no_throw);
-    }
+    while (from_.fleet->told_rounds < rounds && monotonic_clock::now() < limit_) co_await rest_for(told_interval);
 }
 
 // Lists in braces stand in functions of their own: GCC 12 cannot compile them in coroutines.
@@ -308,9 +303,7 @@ net::awaitable<query_outcome> warm_start::ask(const part& of, const stretch& whe
 /// @return why it goes no further: the time is over.
 net::awaitable<std::optional<warm_start::abandoned>> warm_start::wait_for_store(const std::string& why,
                                                                                 seconds& pause) {
-    async_timer timer{io_};
-    timer.expires_at(std::min(limit_, monotonic_clock::now() + pause));
-    co_await timer.async_wait(no_throw);
+    co_await rest_until(std::min(limit_, monotonic_clock::now() + pause));
     pause = std::min(pause_max, 2 * pause);
     if (monotonic_clock::now() < limit_) co_return std::nullopt;
     co_return abandoned{warm_state::incomplete, why};
@@ -435,9 +428,7 @@ void warm_start::tell_end(const std::optional<abandoned>& early) {
 }
 
 net::awaitable<void> warm_start::watch_senders() {
-    async_timer timer{io_};
-    timer.expires_after(meeting_time);
-    co_await timer.async_wait(no_throw);
+    co_await rest_for(meeting_time);
     from_.progress.end_meeting();
     const auto met = from_.progress.met();
     if (!met) co_return;

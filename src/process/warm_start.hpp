@@ -107,7 +107,6 @@ class warm_start {
     void tell_end(const std::optional<abandoned>& early);
     [[nodiscard]] std::size_t limits_exceeded() const;
 
-    net::io_context& io_;
     const sources from_;
     const warm_start_config& settings_;
     query_client store_;

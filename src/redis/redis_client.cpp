@@ -136,12 +136,8 @@ void redis_client::start_connecting() {
 }
 
 net::awaitable<void> redis_client::connect_until_there() {
-    async_timer timer{io_};
     for (;;) {
-        if (away_) {
-            timer.expires_after(pause_);
-            co_await timer.async_wait(no_throw);
-        }
+        if (away_) co_await rest_for(pause_);
         auto made = co_await attempt(nullptr, clock::now() + attempt_limit(config_));
         if (made) {
             take(std::move(*made));

@@ -176,11 +176,7 @@ void upstream_client::maintain() {
 
 /// Polls: only the first requests after a start can come before the resolver's first answer.
 net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
-    async_timer timer{io_};
-    while (!addresses_.looked_up() && monotonic_clock::now() < limit) {
-        timer.expires_after(10ms);
-        co_await timer.async_wait(no_throw);
-    }
+    while (!addresses_.looked_up() && monotonic_clock::now() < limit) co_await rest_for(10ms);
 }
 
 upstream_error upstream_client::unresolved() const {
