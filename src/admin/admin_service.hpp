@@ -34,8 +34,6 @@ using reload_queue = single_flight_queue<std::monostate, reload_outcome>;
 
 // --- Reload metrics.
 
-class exposition;
-
 struct reload_metrics {
     counter requests;       ///< by SIGHUP and POST /-/reload
     counter reads;          ///< times that the configuration was read for them

@@ -53,8 +53,6 @@ result<api_question, std::string> read_api_question(api_path path, std::string_v
 
 // --- The answers as JSON, with the keys of docs/api.md. Threads: any.
 
-class series_limiter;
-
 /// @param found nothing if the rules would take too long.
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
                          const std::optional<explanation>& found);

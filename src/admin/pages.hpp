@@ -18,10 +18,6 @@
 
 namespace seriesgate {
 
-class observed_demand;
-class refused_ring;
-class cardinality_tracker;
-
 /// Bounds what slow readers hold of one sort of pages. While readers hold less than held_bytes_max, each request gets a
 /// fresh text. Beyond that, a request shares the newest text of its key, not older than age_max, or gets none. So the
 /// texts take at most held_bytes_max plus one text.

@@ -72,8 +72,6 @@ suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules
 
 // --- Observed demand, shared by all threads.
 
-class series_limiter;
-
 /// The demand of ended windows and the fill rates of running ones. Threads: any.
 class observed_demand {
     struct noted {

@@ -12,8 +12,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// How far a gate has read. Without I/O and clocks. Threads: one.
 ///
 /// What this gate was granted itself becomes known by the answers to its calls, with which its own limits count; by the

@@ -18,8 +18,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// What a request holds until it has committed what it was told.
 struct request_tickets {
     fleet_view::ticket asking{};

@@ -14,8 +14,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// Reads the sets of the open hour and of the hour before out of the store, so that a gate that is restarted does not
 /// ask about each of its series anew, and the counts of the hour before. Requests are served meanwhile: whatever is not
 /// known yet is asked about. Threads: that of the client's io_context.

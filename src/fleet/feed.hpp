@@ -14,8 +14,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// Asks for the next page some times a second, on a connection of its own. A store that tells by itself would do so for
 /// each call and each gate, which costs it more than it costs to be asked. What the feed cannot say any more is
 /// downloaded. Threads: that of its io_context.

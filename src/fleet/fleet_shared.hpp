@@ -22,8 +22,6 @@
 
 namespace seriesgate {
 
-class exposition;
-
 /// How long an answer of the store is waited for where no request waits: a busy store is not away.
 inline constexpr std::chrono::seconds answer_patience{2};
 

@@ -18,8 +18,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// Each change is a line in the log. Threads: that of its io_context.
 class membership {
     using clock = monotonic_clock;

@@ -17,8 +17,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// A request of which series were refused or left out, or would be refused by a limit that only observes.
 struct refusing_request {
     const plan& decided;

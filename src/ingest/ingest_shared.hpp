@@ -64,7 +64,6 @@ void write(exposition& out, const shared_stores& stores);
 
 class fleet_shared;
 class series_sampler;
-class series_limiter;
 class warm_series;
 
 /// Outlives the ingestors. Threads: any.

@@ -18,8 +18,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// Shared by the writers of all stores. Outlives them.
 struct marker_sources {
     const config& settings;

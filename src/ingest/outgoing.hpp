@@ -24,8 +24,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 // --- The working memory of one request.
 
 /// Working memory from the compressed body to the outgoing request. Belongs to one request at a time. The plan and the

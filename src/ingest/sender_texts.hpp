@@ -20,8 +20,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 std::string refused_summary(const plan_counts& decided);
 
 /// Text for the sender: the summary first, then each spent limit with an example.

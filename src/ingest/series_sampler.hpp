@@ -28,8 +28,6 @@ namespace seriesgate {
 
 // --- The sampler.
 
-class series_limiter;
-
 /// Workers leave a copy of new, returned and refused series, and go on. Another thread reads the labels and counts. So
 /// a request never waits, and a new series costs some ten nanoseconds. Series that the sampling would skip are not
 /// copied (`thinning` in cardinality/space_saving.hpp).

@@ -15,7 +15,6 @@
 
 namespace seriesgate {
 
-struct limiter_state;
 struct window_sets;
 class windows;
 

@@ -16,7 +16,6 @@ namespace seriesgate {
 
 struct budget_pair;
 struct limiter_state;
-struct request_origin;
 
 /// Filled by series_limiter::lookup, used by series_limiter::commit. It lives with the request, so other requests may
 /// be decided between the two steps. The next request reuses its memory.

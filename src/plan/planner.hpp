@@ -24,9 +24,7 @@
 namespace seriesgate {
 
 struct request_tickets;
-class series_limiter;
 class store_questions;
-struct fleet_decision;
 
 /// A gate of a fleet, and a moment there.
 struct fleet_moment {

@@ -14,11 +14,6 @@
 
 namespace seriesgate {
 
-class exposition;
-class fleet_shared;
-struct shared_stores;
-class warm_series;
-
 /// Threads: any.
 struct gate_metrics {
     http_metrics http;

@@ -17,9 +17,7 @@
 
 namespace seriesgate {
 
-class series_sampler;
 class observed_demand;
-class series_limiter;
 
 // Spawn each of these once; the arguments outlive the event loop. `now` is the clock that decides about requests.
 

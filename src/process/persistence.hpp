@@ -49,8 +49,6 @@ class background_pace {
     void rest();
 };
 
-class exposition;
-
 /// Threads: any.
 struct state_metrics {
     counter saves;
@@ -60,8 +58,6 @@ struct state_metrics {
 };
 
 void write(exposition& out, const state_metrics& metrics);
-
-class series_limiter;
 
 /// The identity of this installation: its state directory, and the secret of its fingerprints.
 struct instance_identity {

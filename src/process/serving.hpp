@@ -28,10 +28,6 @@ namespace seriesgate {
 /// @param tenant_path a further ingestion path (tenants.path), which outlives the routes; empty: none.
 route_table make_routes(admin_answers& admin, const request_handler& ingest, std::string_view tenant_path = {});
 
-class fleet_shared;
-class series_limiter;
-class warm_series;
-
 /// The shared state of all serving threads, by room. Threads: any.
 struct serving_shared {
     http_shared http;

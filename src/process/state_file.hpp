@@ -11,8 +11,6 @@
 
 namespace seriesgate {
 
-class series_limiter;
-
 /// The file `state`, always whole or absent. Threads: one at a time.
 ///
 /// Format: "SGSTATE\n", format version (4 bytes), two identities (8 bytes each), the limiter's state

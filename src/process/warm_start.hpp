@@ -26,7 +26,6 @@
 namespace seriesgate {
 
 class fleet_shared;
-class series_limiter;
 
 /// Reads the series of the last `warmStart.lookback` through the store's query API. Series that were there before are
 /// admitted, above limits too, for they have passed already. Younger ones may be an explosion: they come last, and only

@@ -17,8 +17,6 @@ namespace seriesgate {
 
 // --- Metrics.
 
-class exposition;
-
 /// Threads: any.
 struct redis_metrics {
     counter connections;       ///< made and ready for use
