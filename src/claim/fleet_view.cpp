@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string_view>
 
 #include "claim/fleet_rules.hpp"
 #include "limit/budget_table.hpp"

@@ -12,7 +12,6 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "claim/store_call.hpp"
 #include "claim/witnessed_clock.hpp"

@@ -1,8 +1,6 @@
 #include "claim/gate_session.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <utility>
 
 namespace seriesgate {
 

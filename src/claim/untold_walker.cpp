@@ -1,12 +1,10 @@
 #include "claim/untold_walker.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <span>
 #include <unordered_map>
 #include <utility>
 
-#include "claim/witnessed_clock.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 

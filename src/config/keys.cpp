@@ -1,7 +1,6 @@
 #include "config/keys.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <set>
 
 #include "config/endpoint.hpp"

@@ -1,7 +1,6 @@
 /// Reads what other gates were granted, so that this one knows it, too.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 

@@ -11,7 +11,6 @@
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
 #include "core/proxy_protocol.hpp"
-#include "core/sender_address.hpp"
 #include "core/text.hpp"
 #include "net/http_messages.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "http/http_metrics.hpp"
 #include "http/inflight.hpp"

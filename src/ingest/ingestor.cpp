@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
 #include "ingest/log_lines.hpp"

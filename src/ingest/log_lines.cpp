@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "base/log.hpp"
 #include "core/text.hpp"

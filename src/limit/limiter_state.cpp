@@ -1,7 +1,6 @@
 #include "limit/limiter_state.hpp"
 
 #include <cassert>
-#include <utility>
 
 namespace seriesgate {
 namespace {

@@ -21,8 +21,6 @@
 #include "limit/snapshot.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <optional>
 #include <utility>
 
 #include "limit/budget_table.hpp"

@@ -1,6 +1,5 @@
 #include "net/tls_context.hpp"
 
-#include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 

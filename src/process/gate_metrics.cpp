@@ -1,6 +1,5 @@
 #include "process/gate_metrics.hpp"
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include "base/clock.hpp"

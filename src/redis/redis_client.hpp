@@ -1,7 +1,6 @@
 /// One worker's client of the shared store (Valkey or Redis).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>

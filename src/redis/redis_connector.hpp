@@ -14,7 +14,6 @@
 #include "core/result.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
-#include "net/timed_stream.hpp"
 #include "redis/redis_pipeline.hpp"
 #include "redis/redis_shared.hpp"
 

@@ -2,7 +2,6 @@
 
 #include <hiredis/hiredis.h>
 
-#include <array>
 #include <boost/asio/write.hpp>
 #include <cassert>
 #include <memory>

@@ -1,7 +1,6 @@
 /// Pipelined calls on one connection, answered in order.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>

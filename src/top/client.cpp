@@ -16,7 +16,6 @@
 
 #include "base/clock.hpp"
 #include "config/version.hpp"
-#include "core/bytes.hpp"
 #include "net/http_fields.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_session.hpp"

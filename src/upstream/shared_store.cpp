@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/bytes.hpp"
-
 namespace seriesgate {
 namespace {
 

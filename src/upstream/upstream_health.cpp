@@ -5,7 +5,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/beast/core/error.hpp>
 #include <cassert>
-#include <cstddef>
 #include <utility>
 
 namespace seriesgate {
