@@ -20,10 +20,6 @@ constexpr int moves_max = 3;
 claimer::claimer(net::io_context& io, fleet_shared& shared)
     : shared_(shared), client_(io, shared.settings.store, shared.store), turns_(io, calls_at_once, waiting_max) {}
 
-void claimer::maintain() {
-    client_.maintain();
-}
-
 net::awaitable<std::optional<fleet_decision>> claimer::ask(store_questions& of, std::string_view tenant) {
     std::vector<std::optional<store_answer>> answers;
     const auto limit = clock::now() + shared_.settings.store.timeout;

@@ -29,7 +29,7 @@ class claimer {
     claimer(net::io_context& io, fleet_shared& shared);
 
     /// Call it every second.
-    void maintain();
+    void maintain() { client_.maintain(); }
 
     /// @param of what the request asks; it may ask nothing.
     /// @return nothing if the hour was over for the store: then look up and ask anew, by fleet_shared::now().

@@ -50,10 +50,6 @@ server::server(entrance at, listening_socket where, descriptor_relief& relief)
     if (!at_.workers.empty()) at_.front.pass_on = [this](sender_connection from) { pass_on(std::move(from)); };
 }
 
-std::string server::address() const {
-    return endpoint_text(acceptor_.bound_to());
-}
-
 net::awaitable<void> server::accept() {
     throttled_log failures;
     is_paused_ = false;

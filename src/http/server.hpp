@@ -44,7 +44,7 @@ class server {
     server(entrance at, listening_socket where, descriptor_relief& relief);
 
     /// The bound address with its real port: "127.0.0.1:9201", "unix:/run/gate.sock".
-    [[nodiscard]] std::string address() const;
+    [[nodiscard]] std::string address() const { return endpoint_text(acceptor_.bound_to()); }
     [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
 
     /// Accepts in spite of errors, until close() or pause(). Spawn it once, and again after a pause.

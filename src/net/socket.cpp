@@ -76,10 +76,6 @@ void stream_acceptor::close_quietly() noexcept {
     close(ignored);
 }
 
-stream_endpoint stream_acceptor::bound_to() const {
-    return virtual_ ? virtual_->local_endpoint() : local_endpoint();
-}
-
 net::awaitable<stream_acceptor::arrival> stream_acceptor::next(net::io_context& io) {
     if (!virtual_) {
         stream_endpoint peer;

@@ -195,7 +195,7 @@ class stream_acceptor : public net::basic_socket_acceptor<net::generic::stream_p
     [[nodiscard]] bool listens() const noexcept { return virtual_ ? virtual_->is_open() : is_open(); }
     void cancel_pending() noexcept;
     void close_quietly() noexcept;
-    [[nodiscard]] stream_endpoint bound_to() const;
+    [[nodiscard]] stream_endpoint bound_to() const { return virtual_ ? virtual_->local_endpoint() : local_endpoint(); }
     [[nodiscard]] std::shared_ptr<transport_listener> release_virtual() noexcept { return std::move(virtual_); }
 };
 

@@ -6,7 +6,6 @@
 #include <cassert>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "net/async.hpp"
 #include "net/event_loop.hpp"
@@ -78,10 +77,6 @@ bool redis_pipeline::is_full() const noexcept {
 
 bool redis_pipeline::is_overdue(clock::time_point now, clock::duration by) const noexcept {
     return !waiting_.empty() && now - by >= waiting_.front()->limit;
-}
-
-std::size_t redis_pipeline::take_late() noexcept {
-    return std::exchange(late_, 0);
 }
 
 std::shared_ptr<redis_pipeline::pending> redis_pipeline::begin(const std::vector<std::string>& words,

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -78,7 +79,7 @@ class redis_pipeline : public std::enable_shared_from_this<redis_pipeline> {
     [[nodiscard]] bool is_overdue(clock::time_point now, clock::duration by) const noexcept;
     [[nodiscard]] clock::time_point used_at() const noexcept { return used_at_; }
     /// Late replies of abandoned calls since the last call of this function.
-    [[nodiscard]] std::size_t take_late() noexcept;
+    [[nodiscard]] std::size_t take_late() noexcept { return std::exchange(late_, 0); }
 
   private:
     std::shared_ptr<pending> begin(const std::vector<std::string>& words, clock::time_point limit);

@@ -50,21 +50,9 @@ void redis_shared::refresh_files(const file_look& look) {
         note({.text = "shared.passwordFile: " + fault});
 }
 
-std::string redis_shared::password() {
-    return *password_.lock();
-}
-
 std::unique_ptr<tls_session> redis_shared::make_session(const std::string& host) {
     const std::string& named = config_.tls_files.server_name;
     return std::make_unique<tls_session>(tls_->current(), named.empty() ? host : named);
-}
-
-std::string redis_shared::last_error() {
-    return *last_error_.lock();
-}
-
-void redis_shared::note(const redis_error& error) {
-    *last_error_.lock() = error.text;
 }
 
 }  // namespace seriesgate

@@ -45,15 +45,15 @@ class redis_shared {
     void refresh_files(const file_look& look = {});
 
     /// Empty without shared.passwordFile.
-    [[nodiscard]] std::string password();
+    [[nodiscard]] std::string password() { return *password_.lock(); }
 
     /// A session for a connection to `host`; only with rediss://. Throws boost::system::system_error for an impossible
     /// name.
     [[nodiscard]] std::unique_ptr<tls_session> make_session(const std::string& host);
 
     /// Last error of the server or the connection; empty if there was none.
-    [[nodiscard]] std::string last_error();
-    void note(const redis_error& error);
+    [[nodiscard]] std::string last_error() { return *last_error_.lock(); }
+    void note(const redis_error& error) { *last_error_.lock() = error.text; }
 };
 
 }  // namespace seriesgate

@@ -203,10 +203,6 @@ std::string store_access::without_secrets(std::string_view text) const {
     return without(std::move(ours), text);
 }
 
-std::shared_ptr<const tls_context> store_access::tls() const {
-    return tls_ ? tls_->current() : nullptr;
-}
-
 std::unique_ptr<tls_session> store_access::make_session(std::shared_ptr<const tls_context> with,
                                                         const store_backend& backend) const {
     const std::string& name = store_.tls.server_name.empty() ? backend.host : store_.tls.server_name;

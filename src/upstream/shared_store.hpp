@@ -63,7 +63,7 @@ class store_access {
     [[nodiscard]] std::string without_secrets(std::string_view text) const;
 
     /// For new connections to https:// backends; null if there are none.
-    [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
+    [[nodiscard]] std::shared_ptr<const tls_context> tls() const { return tls_ ? tls_->current() : nullptr; }
 
     [[nodiscard]] std::unique_ptr<tls_session> make_session(std::shared_ptr<const tls_context> with,
                                                             const store_backend& backend) const;

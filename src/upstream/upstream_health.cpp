@@ -113,10 +113,6 @@ std::optional<name_health::news> name_health::looked_up(error_code error, clock:
     return news{.resolves = false, .lasted = since(held->since, now)};
 }
 
-std::string name_health::fault() {
-    return state_.lock()->fault;
-}
-
 double circuit_breaker::share(clock::time_point now) const noexcept {
     const auto since = at(healthy_since_.load(std::memory_order_relaxed));
     if (since + slow_start <= now) return 1;

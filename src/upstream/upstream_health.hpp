@@ -121,7 +121,7 @@ class name_health {
     std::optional<news> looked_up(error_code error, clock::time_point now = clock::now());
 
     /// Why the name does not resolve; empty if it does, or no lookup has finished.
-    std::string fault();
+    std::string fault() { return state_.lock()->fault; }
 };
 
 // --- The circuit breaker of a backend, shared by all workers.
