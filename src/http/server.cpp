@@ -52,6 +52,7 @@ server::server(entrance at, listening_socket where, descriptor_relief& relief)
 
 net::awaitable<void> server::accept() {
     throttled_log failures;
+    async_timer pause{acceptor_.get_executor()};  // a failure may have left no memory for one
     is_paused_ = false;
     accepts_ = true;
     while (acceptor_.listens() && !is_paused_) {
@@ -65,7 +66,8 @@ net::awaitable<void> server::accept() {
         if (failure.empty() || !acceptor_.listens() || is_paused_) continue;
         if (const auto times = failures.count(1))
             log::error("cannot accept a connection", {{"connections", *times}, {"err", failure}});
-        co_await rest_for(accept_pause);
+        pause.expires_after(accept_pause);
+        co_await pause.async_wait(no_throw);
     }
     accepts_ = false;
 }

@@ -27,6 +27,7 @@ void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
 }
 
 net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, const char* failed) {
+    async_timer pause{co_await net::this_coro::executor};  // a failure may have left no memory for one
     for (;;) {
         std::exception_ptr end;
         try {
@@ -36,7 +37,8 @@ net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, cons
         }
         if (!end) co_return;
         log_failure(failed, end);
-        co_await rest_for(pause_after_failure);
+        pause.expires_after(pause_after_failure);
+        co_await pause.async_wait(no_throw);
     }
 }
 
