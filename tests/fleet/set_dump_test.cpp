@@ -1,5 +1,5 @@
 // Sets as DUMP gives them: as the format says, as real servers write them, and anything else.
-#include "fleet/set_dump.hpp"
+#include "fleet/set_reading.hpp"
 
 #include <algorithm>
 #include <bit>

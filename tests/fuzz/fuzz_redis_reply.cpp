@@ -2,7 +2,7 @@
 // bounds.
 #include <bit>
 
-#include "fleet/set_dump.hpp"
+#include "fleet/set_reading.hpp"
 #include "fleet/store_text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"

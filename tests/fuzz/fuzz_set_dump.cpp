@@ -1,5 +1,5 @@
 // Any bytes as the answer to DUMP: a set of as many members as they hold, written again the same; or nothing at all.
-#include "fleet/set_dump.hpp"
+#include "fleet/set_reading.hpp"
 #include "fuzz/fuzz_target.hpp"
 
 using namespace seriesgate;
