@@ -139,6 +139,11 @@ net::awaitable<void> download::read_record(std::string record, std::int64_t hour
         }
         if (*cursor == "0") break;
     }
+    if (*cursor != "0") {
+        all.result = download_result::failed;
+        all.why = "a record that does not end";
+        co_return;
+    }
     shared_.view.hear_record(counts, hour, window);
 }
 
