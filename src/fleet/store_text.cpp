@@ -1,6 +1,7 @@
 #include "fleet/store_text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <chrono>
 #include <limits>
@@ -25,11 +26,8 @@ std::int64_t seconds_of(time_point of) {
 }
 
 std::string fingerprint_bytes(std::span<const std::uint64_t> fingerprints) {
-    std::string bytes;
-    bytes.reserve(8 * fingerprints.size());
-    for (const std::uint64_t one : fingerprints)
-        for (std::size_t i = 0; i < 8; ++i) bytes += static_cast<char>(one >> 8 * i);
-    return bytes;
+    static_assert(std::endian::native == std::endian::little);
+    return {reinterpret_cast<const char*>(fingerprints.data()), fingerprints.size_bytes()};
 }
 
 class word_writer {
@@ -217,27 +215,17 @@ std::optional<open_windows> read_windows(std::span<const std::int64_t> numbers) 
 
 std::optional<series_decision> read_decision(char letter, std::uint8_t detail, std::size_t budgets) {
     using enum store_outcome;
-    switch (letter) {
-        case 'k':
-            return series_decision{.outcome = known};
-        case 't':
-            return series_decision{.outcome = taken};
-        case 'c':
-            if (detail < 1 || detail > 3) return std::nullopt;
-            return series_decision{.outcome = completed, .without_room = {.hour = detail % 2 == 1, .day = detail >= 2}};
-        case 'w':
-            return series_decision{.outcome = waits};
-        case 'u':
-            return series_decision{.outcome = unknown};
-        case 'h':
-        case 'd':
-            if (detail >= budgets) return std::nullopt;
-            return series_decision{.outcome = refused,
-                                   .budget = detail,
-                                   .window = letter == 'h' ? refusing_window::hourly : refusing_window::daily};
-        default:
-            return std::nullopt;
-    }
+    if (letter == 'k') return series_decision{.outcome = known};
+    if (letter == 't') return series_decision{.outcome = taken};
+    if (letter == 'w') return series_decision{.outcome = waits};
+    if (letter == 'u') return series_decision{.outcome = unknown};
+    if (letter == 'c' && detail >= 1 && detail <= 3)
+        return series_decision{.outcome = completed, .without_room = {.hour = detail % 2 == 1, .day = detail >= 2}};
+    if ((letter == 'h' || letter == 'd') && detail < budgets)
+        return series_decision{.outcome = refused,
+                               .budget = detail,
+                               .window = letter == 'h' ? refusing_window::hourly : refusing_window::daily};
+    return std::nullopt;
 }
 
 bool read_series(std::string_view bytes, const store_call& asked, store_answer& to) {
@@ -285,13 +273,8 @@ std::optional<store_state> read_state(std::span<redisReply* const> parts) {
 /// @return nothing if the bytes are not those of at most so many fingerprints.
 std::optional<std::vector<std::uint64_t>> read_fingerprints(std::string_view bytes) {
     if (bytes.size() % fingerprint_size != 0 || bytes.size() > call_series_max * fingerprint_size) return std::nullopt;
-    std::vector<std::uint64_t> all;
-    all.reserve(bytes.size() / fingerprint_size);
-    for (std::size_t begin = 0; begin < bytes.size(); begin += fingerprint_size) {
-        std::uint64_t one = 0;
-        for (std::size_t i = fingerprint_size; i-- > 0;) one = one << 8 | static_cast<unsigned char>(bytes[begin + i]);
-        all.push_back(one);
-    }
+    std::vector<std::uint64_t> all(bytes.size() / fingerprint_size);
+    std::ranges::copy(bytes, reinterpret_cast<char*>(all.data()));
     return all;
 }
 
