@@ -197,7 +197,7 @@ bool fleet_view::admits_alone(std::span<const shared_budget* const> budgets, std
 // --- Series of the hour before.
 
 fleet_view::ticket fleet_view::accept(std::int64_t hour) noexcept {
-    ticket made{accepting_};
+    ticket made = ticket_of(accepting_);
     if (told_hour_.load() == hour) return {};
     return made;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -47,22 +48,10 @@ class fleet_view {
     };
 
     /// Something that goes on in one request. While it lives, it counts.
-    class ticket {
-        std::atomic<std::uint64_t>* of_ = nullptr;
-
-      public:
-        ticket() = default;
-        explicit ticket(std::atomic<std::uint64_t>& of) noexcept : of_(&of) { of.fetch_add(1); }
-        ticket(ticket&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
-        ticket& operator=(ticket&& other) noexcept {
-            std::swap(of_, other.of_);
-            return *this;
-        }
-        ~ticket() {
-            if (of_ != nullptr) of_->fetch_sub(1);
-        }
-        explicit operator bool() const noexcept { return of_ != nullptr; }
+    struct count_down {
+        void operator()(std::atomic<std::uint64_t>* count) const noexcept { count->fetch_sub(1); }
     };
+    using ticket = std::unique_ptr<std::atomic<std::uint64_t>, count_down>;
 
     witnessed_clock clock;
 
@@ -127,7 +116,7 @@ class fleet_view {
     // --- Answers that are under way when the store loses its data.
 
     /// @param losses see told. From before a request asks until what it was told is committed.
-    [[nodiscard]] ticket ask(std::uint64_t losses) noexcept { return ticket{asking_[losses % asking_.size()]}; }
+    [[nodiscard]] ticket ask(std::uint64_t losses) noexcept { return ticket_of(asking_[losses % asking_.size()]); }
     /// Whether a request may still commit an answer from before the last loss.
     [[nodiscard]] bool has_earlier_answers(std::uint64_t losses) const noexcept {
         return asking_[(losses + 1) % asking_.size()].load() != 0;
@@ -149,6 +138,10 @@ class fleet_view {
         std::uint64_t daily = 0;
     };
 
+    static ticket ticket_of(std::atomic<std::uint64_t>& count) noexcept {
+        count.fetch_add(1);
+        return ticket{&count};
+    }
     void move_to(const open_windows& open);
     budget_counts* find_or_make(std::uint64_t id);
     [[nodiscard]] std::optional<in_hour_and_day> room_alone(const shared_budget& of) const;

@@ -377,33 +377,27 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
         pending_decision& one = into.pending[run.of->series[run.first + i]];
         one.budgets = counted;
         const series_decision said = said_of(i);
-        switch (said.outcome) {
-            case store_outcome::known:
-                one.outcome = decision_outcome::known;
-                break;
-            case store_outcome::completed:
-                one.completed = said.without_room;
-                [[fallthrough]];
-            case store_outcome::taken:
-                one.outcome = decision_outcome::taken;
-                break;
-            case store_outcome::refused: {
-                one.outcome = decision_outcome::refused;
-                one.window = said.window;
-                const auto by = std::ranges::find(as.budgets, said.budget);
-                assert(by != as.budgets.end());  // who reads replies has seen to it
-                one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
-                if (passes_all_the_same(run.of->when, said, asked, answer)) one.outcome = decision_outcome::passes;
-                break;
-            }
-            case store_outcome::waits:
-            case store_outcome::unknown:
-            case store_outcome::count_:
-                if (budgets.empty())
-                    for (const std::uint8_t place : as.budgets) budgets.push_back(&asked.budgets[place]);
-                one.outcome = passes_all_the_same(run.of->when, said, asked, answer) ? decision_outcome::passes
-                                                                                     : otherwise(budgets);
+        if (said.outcome == store_outcome::known) {
+            one.outcome = decision_outcome::known;
+            continue;
         }
+        if (said.outcome == store_outcome::taken || said.outcome == store_outcome::completed) {
+            one.outcome = decision_outcome::taken;
+            one.completed = said.without_room;
+            continue;
+        }
+        const bool passes = passes_all_the_same(run.of->when, said, asked, answer);
+        if (said.outcome == store_outcome::refused) {
+            one.window = said.window;
+            const auto by = std::ranges::find(as.budgets, said.budget);
+            assert(by != as.budgets.end());  // who reads replies has seen to it
+            one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
+            one.outcome = passes ? decision_outcome::passes : decision_outcome::refused;
+            continue;
+        }
+        if (budgets.empty())
+            for (const std::uint8_t place : as.budgets) budgets.push_back(&asked.budgets[place]);
+        one.outcome = passes ? decision_outcome::passes : otherwise(budgets);
     }
 }
 

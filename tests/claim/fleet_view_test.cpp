@@ -129,6 +129,33 @@ TEST_CASE("which budgets were over-full is known when the feed was read to its e
     CHECK(gate.view.is_over_full(shared_limit(7, 100), ten) == over_full::unknown);
 }
 
+TEST_CASE("in a day's first hour a budget is over-full by its day as well, and in no other hour") {
+    for (const std::int64_t hour : {ten + 1, (ten / 24 + 1) * 24}) {
+        CAPTURE(hour);
+        fleet_view view;
+        view.begin("epoch", open_hour(hour - 1));
+        view.hear(store_call{.budgets = {shared_limit(7, 100, 40)}},
+                  store_answer{.windows = open_hour(hour - 1), .budgets = {{.hourly = 50}}});
+        view.follows_feed(true);
+        view.begin("epoch", open_hour(hour));
+        view.follows_feed(true);
+        const bool is_days_first = hour % 24 == 0;
+        CHECK(view.is_over_full(shared_limit(7, 100, 40), hour) == (is_days_first ? over_full::yes : over_full::no));
+        CHECK(view.is_over_full(shared_limit(7, 100, 50), hour) == over_full::no);
+        CHECK(view.is_over_full(shared_limit(7, 100), hour) == over_full::no);
+    }
+}
+
+TEST_CASE("which budgets were over-full is not known if there were more than are remembered") {
+    view_in_hour gate;
+    for (std::uint64_t id = 1; id <= fleet_view::counts_max + 1; ++id)
+        gate.hear(shared_limit(id, 100), {.hourly = 101});
+    gate.view.follows_feed(true);
+    gate.view.begin("epoch", open_hour(ten + 1));
+    gate.view.follows_feed(true);
+    CHECK(gate.view.is_over_full(shared_limit(fleet_view::counts_max + 1, 100), ten + 1) == over_full::unknown);
+}
+
 TEST_CASE("a gate that missed a part of the hour before reads its record") {
     view_in_hour gate;
     gate.view.follows_feed(false);
@@ -215,5 +242,16 @@ TEST_CASE("a loss is news until the gate has begun to tell all again") {
     CHECK(view.state() == store_reach::refilling);
     session.has_refilled();
     CHECK(hear("second") == gate_session::news::none);
+    CHECK(view.state() == store_reach::joined);
+}
+
+TEST_CASE("a gate that begins with series tells them, and the store is not refilled for that") {
+    fleet_view view;
+    const time_point now = clock_at(10, 5);
+    gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, true, now, 600s};
+    open_windows open = open_hour(hour_number(now));
+    open.now = now;
+    const heartbeat_answer said{.state = {.windows = open, .epoch = "first"}};
+    CHECK(session.hear(said, {.steady = since_start(0s), .own = now}) == gate_session::news::lost_data);
     CHECK(view.state() == store_reach::joined);
 }
