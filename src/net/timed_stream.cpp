@@ -3,6 +3,7 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/beast/core/error.hpp>
+#include <boost/system/system_error.hpp>
 #include <new>
 
 #include "base/clock.hpp"
@@ -195,7 +196,12 @@ net::awaitable<std::optional<connect_fault>> open_stream(timed_stream& stream, c
     auto [error] = co_await stream.async_connect(to, no_throw);
     if (error) co_return fault(error, false, "connecting to " + endpoint_text(to));
     stream.no_delay();
-    auto session = make_session();
+    std::unique_ptr<tls_session> session;
+    try {
+        session = make_session();
+    } catch (const boost::system::system_error& bad_name) {
+        co_return fault(bad_name.code(), true, "TLS with " + endpoint_text(to), bad_name.what());
+    }
     if (!session) co_return std::nullopt;
     stream.start_tls(std::move(session));
     auto [failed] = co_await stream.async_handshake(no_throw);

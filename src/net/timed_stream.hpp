@@ -276,7 +276,8 @@ struct connect_fault {
 using session_maker = std::function<std::unique_ptr<tls_session>()>;
 
 /// Connects, sends small messages without delay, and completes a TLS handshake, within the stream's time limit.
-/// @param make_session called once connected. All arguments must outlive it.
+/// @param make_session called once connected; throws boost::system::system_error for a name that no server can have.
+/// All arguments must outlive it.
 /// @return nothing if the connection is open.
 net::awaitable<std::optional<connect_fault>> open_stream(timed_stream& stream, const stream_endpoint& to,
                                                          const session_maker& make_session);

@@ -276,5 +276,31 @@ TEST_CASE("a connection with TLS goes to another thread, with what has come for 
     CHECK(with.read_some(with.server) == net::error::eof);  // it has gone, and has said so
 }
 
+TEST_CASE("a name that no server can have is why no connection opens, at each of its addresses") {
+    net::io_context io{1};
+    stream_acceptor acceptor = listen_on_loopback(io);
+    const stream_endpoint at = acceptor.local_endpoint();
+    const std::string name(300, 'x');
+    std::size_t tries = 0;
+    const session_maker make_session = [&, context = made(asking())] {
+        ++tries;
+        return std::make_unique<tls_session>(context, name);
+    };
+    std::optional<timed_stream> stream;
+    std::optional<std::string> fault;
+    net::co_spawn(
+        io,
+        [&]() -> net::awaitable<void> {
+            const std::vector<stream_endpoint> twice{at, at};
+            fault = co_await open_first(io, twice, make_session, timed_stream::clock::now() + 10s, stream);
+        },
+        net::detached);
+    while (!fault && io.run_one_for(10s) != 0) continue;
+    REQUIRE(fault.has_value());
+    CHECK(fault->starts_with("TLS with " + endpoint_text(at) + ": " + name));
+    CHECK_FALSE(stream.has_value());
+    CHECK(tries == 2);
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::tls_test
