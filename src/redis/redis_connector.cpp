@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
-#include <boost/beast/core/error.hpp>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -22,10 +21,6 @@ constexpr std::size_t names_max = 128;
 
 redis_error unreachable(std::string text) {
     return {.why = redis_error::kind::unreachable, .text = std::move(text)};
-}
-
-std::string words_of(error_code error) {
-    return error == boost::beast::error::timeout ? "no answer in time" : error.message();
 }
 
 /// Whether the server's text repeats a secret or its beginning.
@@ -90,36 +85,14 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
                                            : std::string{" has not been looked up in time"}));
 }
 
-net::awaitable<redis_connector::opened> redis_connector::open_at(const host_port& to, const stream_endpoint& at,
-                                                                 time_limit by) {
-    timed_stream stream{stream_socket{io_}};
-    stream.expires_at(by);
-    auto [error] = co_await stream.async_connect(at, no_throw);
-    if (error) co_return unreachable("connecting to " + endpoint_text(at) + ": " + words_of(error));
-    stream.no_delay();
-    if (config_.tls) {
-        try {
-            stream.start_tls(shared_.make_session(to.host));
-        } catch (const boost::system::system_error& bad_name) {
-            co_return unreachable("TLS with " + endpoint_text(at) + ": " + bad_name.what());
-        }
-        auto [failed] = co_await stream.async_handshake(no_throw);
-        const std::string why = stream.tls()->failure();
-        if (failed)
-            co_return unreachable("TLS with " + endpoint_text(at) + ": " + (why.empty() ? words_of(failed) : why));
-    }
-    co_return std::make_shared<redis_pipeline>(std::move(stream));
-}
-
 net::awaitable<redis_connector::opened> redis_connector::open(const host_port& to, time_limit by) {
     auto found = co_await look_up(to, part_of(by, 2));
     if (!found) co_return found.error();
-    opened made = unreachable(to.host + " has no address");
-    for (std::size_t left = found->size(); const stream_endpoint& each : *found) {
-        made = co_await open_at(to, each, part_of(by, left--));
-        if (made) break;
-    }
-    co_return made;
+    const session_maker make_session = [&] { return config_.tls ? shared_.make_session(to.host) : nullptr; };
+    std::optional<timed_stream> stream;
+    const std::string fault = co_await open_first(io_, *std::move(found), make_session, by, stream);
+    if (!stream) co_return unreachable(fault.empty() ? to.host + " has no address" : fault);
+    co_return std::make_shared<redis_pipeline>(*std::move(stream));
 }
 
 // --- The greeting.

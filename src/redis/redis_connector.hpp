@@ -84,7 +84,6 @@ class redis_connector {
     /// @param to without a host: the unix socket of the configuration
     net::awaitable<opened> open(const host_port& to, time_limit by);
     net::awaitable<result<endpoints, redis_error>> look_up(const host_port& to, time_limit by);
-    net::awaitable<opened> open_at(const host_port& to, const stream_endpoint& at, time_limit by);
 
     /// Authenticates, if configured. @return the error, if the server refuses.
     net::awaitable<std::optional<redis_error>> authenticate(redis_pipeline& line, time_limit by);
