@@ -7,7 +7,6 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/serializer.hpp>
 #include <boost/beast/http/write.hpp>
-#include <boost/system/system_error.hpp>
 #include <cstddef>
 #include <string_view>
 
@@ -104,36 +103,18 @@ net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buf
     }
 }
 
-/// Writes to a stream without waiting. Models SyncWriteStream.
-class written_now {
-    timed_stream& stream_;
-
-  public:
-    explicit written_now(timed_stream& to) noexcept : stream_(to) {}
-
-    template <class Buffers>
-    std::size_t write_some(const Buffers& from, error_code& error) {
-        return stream_.write_now(from, error);
-    }
-    template <class Buffers>
-    std::size_t write_some(const Buffers& from) {
-        error_code error;
-        const std::size_t bytes = write_some(from, error);
-        if (error) throw boost::system::system_error(error);
-        return bytes;
-    }
-};
-
 /// Writes at once as much as the socket buffer takes, usually all; waits only for the rest.
 template <bool is_request, class Body>
 net::awaitable<error_code> write_message(timed_stream& stream, const http::message<is_request, Body>& message) {
     http::serializer<is_request, Body> unwritten{message};
     error_code error;
-    written_now now{stream};
-    http::write(now, unwritten, error);
+    while (!error && !unwritten.is_done()) {
+        std::size_t bytes = 0;
+        unwritten.next(error, [&](error_code& failed, const auto& from) { bytes = stream.write_now(from, failed); });
+        if (!error) unwritten.consume(bytes);  // not in the visit: that would change what is visited
+    }
     if (error != net::error::would_block) co_return error;
     auto [failed, bytes] = co_await http::async_write(stream, unwritten, no_throw);
-    static_cast<void>(bytes);
     co_return failed;
 }
 
