@@ -224,7 +224,6 @@ net::awaitable<bool> send_continue(served_connection& peer, const incoming_reque
     constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     const auto text = net::buffer(go_on);
     auto [error, bytes] = co_await net::async_write(peer.stream, text, no_throw);
-    static_cast<void>(bytes);
     co_return !error;
 }
 

@@ -201,7 +201,6 @@ net::awaitable<void> answer_plain_http(timed_stream& stream) {
     stream.expires_after(answer_limit);
     const auto text = net::buffer(answer_to_plain_http);
     auto [error, bytes] = co_await net::async_write(stream, text, no_throw);
-    static_cast<void>(bytes);
     stream.shutdown_send();
     flat_buffer unread{header_read_bytes};
     for (std::size_t reads = 0; !error && reads < answer_reads_max; ++reads) {

@@ -114,7 +114,6 @@ net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& ta
     stream_->expires_at(limit);
     attempt made;
     auto [unsent, sent] = co_await http::async_write(*stream_, message, no_throw);
-    static_cast<void>(sent);
     boost::beast::flat_buffer buffer{read_buffer_bytes};
     http::response_parser<http::string_body> parser;
     parser.header_limit(header_bytes_max);
@@ -122,7 +121,6 @@ net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& ta
     error_code error = unsent;
     if (!error) {
         auto [unread, read] = co_await http::async_read(*stream_, buffer, parser, no_throw);
-        static_cast<void>(read);
         error = unread;
     }
     if (error) {
