@@ -36,14 +36,6 @@ inline net::awaitable<error_code> read_more(timed_stream& stream, flat_buffer& b
     co_return error;
 }
 
-/// As read_more(), but first takes bytes that have arrived, without waiting.
-inline net::awaitable<error_code> read_what_came(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
-    error_code error;
-    buffer.commit(stream.read_now(buffer.prepare(bytes_max), error));
-    if (error != net::error::would_block) co_return error;
-    co_return co_await read_more(stream, buffer, bytes_max);
-}
-
 /// Parses a header, reading more until it is complete. Bytes after it stay in the buffer. Beast's own limit covers only
 /// unparsed bytes, so a header could have any length.
 /// @param meter a header_meter or alike; checks all bytes before they are parsed.
@@ -94,7 +86,8 @@ net::awaitable<error_code> read_body_some(timed_stream& stream, flat_buffer& buf
     for (bool progress = false;;) {
         error_code error = parse_body(buffer, parser, progress);
         if (error || progress) co_return error;
-        error = co_await read_what_came(stream, buffer, body_read_bytes);
+        buffer.commit(stream.read_now(buffer.prepare(body_read_bytes), error));  // what has come, without waiting
+        if (error == net::error::would_block) error = co_await read_more(stream, buffer, body_read_bytes);
         if (error == net::error::eof) {
             parser.put_eof(error);
             co_return error;
