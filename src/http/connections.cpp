@@ -9,21 +9,6 @@
 
 namespace seriesgate {
 
-/// Holds its list nodes from the start, so that a change of stage allocates nothing.
-struct connection_registry::entry {
-    socket_handle socket;
-    clock::time_point since;
-    std::optional<connection_bound> over{};    ///< for an overflow connection
-    std::optional<net::ip::address> sender{};  ///< of a proxy's connection
-    scope* house = nullptr;                    ///< regulars_ or overflow_
-    row::iterator in_house{};
-    std::optional<peer_map::iterator> peer{};
-    row::iterator of_peer{};
-    connection_stage stage = connection_stage::waiting;
-    bool given_up = false;
-    bool has_asked = false;  ///< since it was opened
-};
-
 std::size_t connection_registry::scope::size() const noexcept {
     std::size_t sum = 0;
     for (const row& each : rows) sum += each.size();
@@ -225,26 +210,6 @@ connection_lease::connection_lease(connection_registry& registry, std::unique_pt
 void connection_lease::leave::operator()(connection_registry::entry* which) const noexcept {
     registry->leave(*which);
     delete which;
-}
-
-bool connection_lease::set_sender(const net::ip::address& sender, connection_registry::clock::time_point now) {
-    return entry_.get_deleter().registry->set_sender(*entry_, sender, now);
-}
-
-const std::optional<net::ip::address>& connection_lease::sender() const noexcept {
-    return entry_->sender;
-}
-
-bool connection_lease::has_asked() const noexcept {
-    return entry_->has_asked;
-}
-
-bool connection_lease::enter(connection_stage next, connection_registry::clock::time_point now) {
-    return entry_.get_deleter().registry->enter(*entry_, next, now);
-}
-
-std::optional<connection_bound> connection_lease::over() const noexcept {
-    return entry_->over;
 }
 
 namespace {

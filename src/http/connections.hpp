@@ -110,6 +110,21 @@ class connection_registry {
     };
     using peer_map = std::map<net::ip::address, scope>;
 
+    /// Holds its list nodes from the start, so that a change of stage allocates nothing.
+    struct entry {
+        socket_handle socket;
+        clock::time_point since;
+        std::optional<connection_bound> over{};    ///< for an overflow connection
+        std::optional<net::ip::address> sender{};  ///< of a proxy's connection
+        scope* house = nullptr;                    ///< regulars_ or overflow_
+        row::iterator in_house{};
+        std::optional<peer_map::iterator> peer{};
+        row::iterator of_peer{};
+        connection_stage stage = connection_stage::waiting;
+        bool given_up = false;
+        bool has_asked = false;  ///< since it was opened
+    };
+
     static void append(scope& to, row& one, connection_stage first);
     bool set_sender(entry& which, const net::ip::address& sender, clock::time_point now);
     bool make_room_for_handshake(const std::optional<net::ip::address>& peer);
@@ -151,21 +166,25 @@ class connection_lease {
 
     /// @return false if the registry has closed the connection: stop, and do not process its data.
     [[nodiscard]] bool enter(connection_stage next,
-                             connection_registry::clock::time_point now = connection_registry::clock::now());
+                             connection_registry::clock::time_point now = connection_registry::clock::now()) {
+        return entry_.get_deleter().registry->enter(*entry_, next, now);
+    }
 
     /// From now on a proxy's connection counts as its sender's, with that peer's bounds; it may become an overflow one.
     /// Admit it without a peer, and call this at most once.
     /// @return false if it has been closed, or not even an overflow place is free (counted): stop.
     [[nodiscard]] bool set_sender(const net::ip::address& sender,
-                                  connection_registry::clock::time_point now = connection_registry::clock::now());
+                                  connection_registry::clock::time_point now = connection_registry::clock::now()) {
+        return entry_.get_deleter().registry->set_sender(*entry_, sender, now);
+    }
     /// Nothing until set_sender(): the socket's own address holds.
-    [[nodiscard]] const std::optional<net::ip::address>& sender() const noexcept;
+    [[nodiscard]] const std::optional<net::ip::address>& sender() const noexcept { return entry_->sender; }
 
     /// Whether a request has ever begun on this connection.
-    [[nodiscard]] bool has_asked() const noexcept;
+    [[nodiscard]] bool has_asked() const noexcept { return entry_->has_asked; }
 
     /// The exceeded bound of an overflow connection.
-    [[nodiscard]] std::optional<connection_bound> over() const noexcept;
+    [[nodiscard]] std::optional<connection_bound> over() const noexcept { return entry_->over; }
 };
 
 /// A connection on its way to its thread. The lease goes before the socket.
