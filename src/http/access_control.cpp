@@ -185,11 +185,6 @@ access_decision access_control::decide(const access_question& asked, clock::time
     return made;
 }
 
-bool access_control::ask(std::string_view peer, password_question question, password_queue::listener asking,
-                         clock::time_point now) {
-    return queue_.add(peer, std::move(question), std::move(asking), now);
-}
-
 bool access_control::is_known_bad(const digest& of, clock::time_point now) {
     const std::scoped_lock lock{guard_};
     return bad_.contains(of, now);
@@ -197,7 +192,7 @@ bool access_control::is_known_bad(const digest& of, clock::time_point now) {
 
 std::optional<access_control::clock::duration> access_control::check_next() {
     try {
-        const auto order = queue_.take();
+        const auto order = queue.take();
         if (!order) return std::nullopt;
         return check_order(*order);
     } catch (const std::exception& error) {  // out of memory: the sender tries again

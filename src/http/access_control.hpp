@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -127,10 +126,11 @@ class access_control {
 
     std::mutex guard_;
     bad_passwords bad_;  // guarded by guard_
-    password_queue queue_;
 
   public:
     using clock = password_queue::clock;
+
+    password_queue queue;  ///< check_next() takes from it
 
     /// A password waits at most this long for its check, and so does the request.
     static constexpr std::chrono::seconds wait_max{10};
@@ -147,12 +147,8 @@ class access_control {
     /// The current rules. Release the reader soon.
     [[nodiscard]] published<access_rules>::reader rules() const noexcept { return rules_.read(); }
 
-    /// Does not wait. For an `unchecked` decision call ask(); after the verdict `right` call decide() again.
+    /// Does not wait. For an `unchecked` decision add to the queue; after the verdict `right` call decide() again.
     access_decision decide(const access_question& asked, clock::time_point now = clock::now());
-
-    /// Queues a password check; `asking` gets the verdict. @return false if the queue is full.
-    bool ask(std::string_view peer, password_question question, password_queue::listener asking,
-             clock::time_point now = clock::now());
 
     /// After a wrong password the checker rests this many times as long as the check took. So guessing uses at most a
     /// quarter of a core, from any number of addresses, while a check takes less than a third of rest_max.
@@ -160,8 +156,6 @@ class access_control {
     /// Bounds the rest, because the next password may be right.
     static constexpr std::chrono::seconds rest_max{2};
 
-    /// @param notify called for each password queued from now on.
-    void when_asked(std::function<void()> notify) { queue_.when_added(std::move(notify)); }
     /// Checks the next password; takes 50 ms and more.
     /// @return how long to rest afterwards; nothing if the queue was empty. Threads: one.
     std::optional<clock::duration> check_next();

@@ -120,9 +120,9 @@ class password_queue {
     static constexpr std::size_t asking_max = 16;  ///< listeners per order
 
     /// The calling thread gives `unchecked` to an order that it replaces.
-    /// @param peer the key for turns and for the share.
+    /// @param peer the key for turns and for the share. @param asking gets the verdict.
     /// @return false if there is no room.
-    bool add(std::string_view peer, password_question question, listener asking, clock::time_point now);
+    bool add(std::string_view peer, password_question question, listener asking, clock::time_point now = clock::now());
 
     /// @return the next order; nothing if empty. Throws std::bad_alloc; then nothing has changed.
     std::optional<order> take();

@@ -131,7 +131,7 @@ std::string turn_of(std::string_view peer) {
 net::awaitable<password_verdict> check_password(worker& self, std::string_view peer,
                                                 const password_question& question) {
     awaited<password_verdict> verdict{self.io};
-    const bool taken = self.shared.access.ask(turn_of(peer), question, verdict.to_give());
+    const bool taken = self.shared.access.queue.add(turn_of(peer), question, verdict.to_give());
     if (!taken) co_return password_verdict::unchecked;
     const auto made = co_await verdict.wait(access_control::wait_max);
     co_return made.value_or(password_verdict::unchecked);

@@ -199,7 +199,7 @@ std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers)
 
 net::awaitable<void> check_passwords(access_control& access) {
     const auto asked = std::make_shared<async_event>(co_await net::this_coro::executor);
-    access.when_asked([wakes = std::weak_ptr{asked}] {  // weak: the event ends with its event loop
+    access.queue.when_added([wakes = std::weak_ptr{asked}] {  // weak: the event ends with its event loop
         if (const auto waits = wakes.lock()) waits->notify();
     });
     for (;;) {

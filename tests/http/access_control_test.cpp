@@ -46,7 +46,7 @@ struct scene {
         auto decided = access.decide(to_pages(authorization));
         REQUIRE(decided.is == access_verdict::unchecked);
         std::optional<password_verdict> verdict;
-        REQUIRE(access.ask("10.0.0.1", *decided.unchecked, [&](password_verdict made) { verdict = made; }));
+        REQUIRE(access.queue.add("10.0.0.1", *decided.unchecked, [&](password_verdict made) { verdict = made; }));
         REQUIRE(access.check_next());
         CHECK_FALSE(access.check_next());
         return verdict == password_verdict::right;
@@ -89,7 +89,7 @@ TEST_CASE("wrong passwords push no right one out") {
     for (std::size_t i = 0; i < password_queue::orders_max; ++i) {
         password_question asked = *decided.unchecked;
         asked.of = {static_cast<unsigned char>(i)};
-        (void)at.access.ask("10.0.0.9", asked, [](password_verdict) {});
+        (void)at.access.queue.add("10.0.0.9", asked, [](password_verdict) {});
     }
     CHECK(at.access.decide(to_pages(alice)).is == access_verdict::granted);
 }
@@ -102,7 +102,7 @@ TEST_CASE("a wrong password is followed by a rest of three times what its check 
     for (unsigned i = 0; i < 20; ++i) {
         password_question asked = *decided.unchecked;
         asked.of = {static_cast<unsigned char>(i), 1};
-        REQUIRE(at.access.ask("10.0.0.1", asked, [](password_verdict) {}));
+        REQUIRE(at.access.queue.add("10.0.0.1", asked, [](password_verdict) {}));
         const auto rest = at.access.check_next();
         REQUIRE(rest);
         rests += *rest;
@@ -117,7 +117,7 @@ TEST_CASE("a password that has waited too long is told to be unchecked") {
     const auto decided = at.access.decide(to_pages(alice_wrong));
     std::optional<password_verdict> verdict;
     const auto long_ago = access_control::clock::now() - access_control::wait_max - 1s;
-    REQUIRE(at.access.ask(
+    REQUIRE(at.access.queue.add(
         "10.0.0.1", *decided.unchecked, [&](password_verdict made) { verdict = made; }, long_ago));
     REQUIRE(at.access.check_next());
     CHECK(verdict == password_verdict::unchecked);

@@ -35,11 +35,11 @@ TEST_CASE("who checks passwords goes on after there was no memory") {
     const auto asked = access.decide({.path = "/stats", .authorization = "Basic YTp3cm9uZw=="});
     REQUIRE(asked.is == access_verdict::unchecked);
     std::vector<password_verdict> told;
-    REQUIRE(access.ask("10.0.0.1", *asked.unchecked, [&](password_verdict made) {
+    REQUIRE(access.queue.add("10.0.0.1", *asked.unchecked, [&](password_verdict made) {
         told.push_back(made);
         failing_allocations = 1;
     }));
-    REQUIRE(access.ask(peer, *asked.unchecked, [&](password_verdict made) { told.push_back(made); }));
+    REQUIRE(access.queue.add(peer, *asked.unchecked, [&](password_verdict made) { told.push_back(made); }));
     while (access.check_next()) continue;
     CHECK(failing_allocations == 0);
     CHECK(told == std::vector(2, password_verdict::wrong));

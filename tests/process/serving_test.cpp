@@ -105,7 +105,7 @@ TEST_CASE("who knows no password gets a quarter of a processor to guess with") {
     for (std::size_t i = 0; i < guesses; ++i) {
         password_question asked{.user = "alice", .hash = hash, .password = std::string{"guessed"}};
         asked.of[0] = static_cast<unsigned char>(i);
-        REQUIRE(access.ask("10.0.0.1", asked, [&](password_verdict made) {
+        REQUIRE(access.queue.add("10.0.0.1", asked, [&](password_verdict made) {
             const std::scoped_lock lock{guard};
             answers.push_back({made, std::chrono::steady_clock::now().time_since_epoch(), thread_cpu_clock::now()});
             hears.notify_all();
