@@ -191,29 +191,22 @@ bool access_control::is_known_bad(const digest& of, clock::time_point now) {
 }
 
 std::optional<access_control::clock::duration> access_control::check_next() {
-    try {
-        const auto order = queue.take();
-        if (!order) return std::nullopt;
-        return check_order(*order);
-    } catch (const std::exception& error) {  // out of memory: the sender tries again
-        log::error("password not checked", {{"err", error.what()}});
-        return rest_without_memory;
-    }
-}
-
-access_control::clock::duration access_control::check_order(const password_queue::order& order) {
     const auto began = clock::now();
-    password_verdict made = password_verdict::unchecked;
+    std::optional<password_queue::order> order;
+    auto made = password_verdict::unchecked;
+    clock::duration rest{};
     try {
-        if (began <= order.since + wait_max) made = check(order.question);  // else no request waits any more
-    } catch (const std::exception&) {
-        order.give(made);
-        throw;
+        order = queue.take();
+        if (!order) return std::nullopt;
+        if (began <= order->since + wait_max) made = check(order->question);  // else no request waits any more
+    } catch (const std::exception& error) {                                   // out of memory: the sender tries again
+        log::error("password not checked", {{"err", error.what()}});
+        rest = rest_without_memory;
     }
-    order.give(made);
-    return made == password_verdict::wrong
-               ? std::min<clock::duration>((clock::now() - began) * rests_after_wrong, rest_max)
-               : clock::duration::zero();
+    if (order) order->give(made);
+    if (made == password_verdict::wrong)
+        rest = std::min<clock::duration>((clock::now() - began) * rests_after_wrong, rest_max);
+    return rest;
 }
 
 password_verdict access_control::check(const password_question& asked) {

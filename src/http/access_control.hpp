@@ -161,7 +161,6 @@ class access_control {
     std::optional<clock::duration> check_next();
 
   private:
-    clock::duration check_order(const password_queue::order& order);
     password_verdict check(const password_question& asked);
     bool is_right(const password_question& asked);
     bool is_known_bad(const digest& of, clock::time_point now);

@@ -107,7 +107,7 @@ TEST_CASE("a wrong password is followed by a rest of three times what its check 
         REQUIRE(rest);
         rests += *rest;
     }
-    // Asking and taking an order belong to no check. Now and then they take as long as one, with fresh memory.
+    // Asking belongs to no check. Now and then it takes as long as one, with fresh memory.
     CHECK(rests >= 2 * (thread_cpu_clock::now() - before));
     CHECK(at.check(alice));
 }
