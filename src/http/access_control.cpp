@@ -98,16 +98,13 @@ access_rules::access_rules(const web_config& from, const digest_key& key, const 
 }
 
 access_decision access_rules::decide(const access_question& asked) const {
-    access_decision made = judge(asked);
+    access_decision made;
+    if (!excluded_paths_.contains(asked.path)) {
+        made = has_users() ? identify(asked) : access_decision{.user = std::string{asked.certificate_name}};
+        if (made.is == access_verdict::granted) made = admit(std::move(made.user), asked);
+    }
     made.authorization_is_ours = has_users();
     return made;
-}
-
-access_decision access_rules::judge(const access_question& asked) const {
-    if (excluded_paths_.contains(asked.path)) return {};
-    access_decision made = has_users() ? identify(asked) : access_decision{.user = std::string{asked.certificate_name}};
-    if (made.is != access_verdict::granted) return made;
-    return admit(std::move(made.user), asked);
 }
 
 access_decision access_rules::identify(const access_question& asked) const {

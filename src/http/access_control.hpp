@@ -110,7 +110,6 @@ class access_rules {
     [[nodiscard]] const auto& answer_headers() const noexcept { return answer_headers_; }
 
   private:
-    [[nodiscard]] access_decision judge(const access_question& asked) const;
     [[nodiscard]] access_decision admit(std::string user, const access_question& asked) const;
     [[nodiscard]] access_decision identify(const access_question& asked) const;
     [[nodiscard]] access_decision check_password(std::string user, std::string_view password) const;
