@@ -138,16 +138,9 @@ net::awaitable<password_verdict> check_password(worker& self, std::string_view p
 }
 
 std::optional<reply> answer_to(const access_decision& decided, access_side side, const access_control& access) {
-    switch (decided.is) {
-        case access_verdict::granted:
-            return std::nullopt;
-        case access_verdict::unauthenticated:
-            return unauthenticated(*access.rules());
-        case access_verdict::unchecked:
-            return passwords_held();
-        default:
-            return forbidden(decided, side);
-    }
+    if (decided.is == access_verdict::granted) return std::nullopt;
+    if (decided.is == access_verdict::unauthenticated) return unauthenticated(*access.rules());
+    return decided.is == access_verdict::unchecked ? passwords_held() : forbidden(decided, side);
 }
 
 }  // namespace
