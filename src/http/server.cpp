@@ -58,8 +58,12 @@ net::awaitable<void> server::accept() {
     while (acceptor_.listens() && !is_paused_) {
         std::string failure;
         try {
-            const error_code error = co_await accept_one();
-            if (error) failure = error.message();
+            auto came = co_await acceptor_.next(at_.front.self.io);
+            if (is_out_of_descriptors(came.error)) relief_.make_room();
+            if (came.error)
+                failure = came.error.message();
+            else
+                take(std::move(came.socket), came.peer);
         } catch (const std::exception& error) {
             failure = error.what();
         }
@@ -70,13 +74,6 @@ net::awaitable<void> server::accept() {
         co_await pause.async_wait(no_throw);
     }
     accepts_ = false;
-}
-
-net::awaitable<error_code> server::accept_one() {
-    auto came = co_await acceptor_.next(at_.front.self.io);
-    if (is_out_of_descriptors(came.error)) relief_.make_room();
-    if (!came.error) take(std::move(came.socket), came.peer);
-    co_return came.error;
 }
 
 void server::take_file() {
@@ -93,15 +90,12 @@ void server::close() {
     acceptor_.close_quietly();
 }
 
-proxy_header_rule server::rule_for(const std::optional<net::ip::address>& peer) const {
-    if (!at_.has_proxy_protocol) return proxy_header_rule::ignored;
-    return is_trusted(peer, at_.front.self.shared.settings) ? proxy_header_rule::required : proxy_header_rule::refused;
-}
-
 void server::take(stream_socket socket, const stream_endpoint& peer) {
     http_shared& shared = at_.front.self.shared;
     shared.metrics.connections_accepted.add();
-    const proxy_header_rule rule = rule_for(ip_address_of(peer));
+    const proxy_header_rule rule = !at_.has_proxy_protocol                            ? proxy_header_rule::ignored
+                                   : is_trusted(ip_address_of(peer), shared.settings) ? proxy_header_rule::required
+                                                                                      : proxy_header_rule::refused;
     const bool is_of_proxy = rule == proxy_header_rule::required;
     const auto address = is_of_proxy ? std::nullopt : network_of(peer);  // a proxy's is its sender's
     const socket_handle handle = socket.handle();

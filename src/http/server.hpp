@@ -65,8 +65,6 @@ class server {
     void take_file();
 
   private:
-    net::awaitable<error_code> accept_one();
-    [[nodiscard]] proxy_header_rule rule_for(const std::optional<net::ip::address>& peer) const;
     void take(stream_socket socket, const stream_endpoint& peer);
     void pass_on(sender_connection from);
 };
