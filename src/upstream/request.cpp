@@ -1,9 +1,10 @@
 #include "upstream/request.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/beast/http/verb.hpp>
-#include <charconv>
 #include <vector>
 
 #include "base/random.hpp"
@@ -42,12 +43,6 @@ std::vector<std::string_view> hop_fields_of(const http::fields& headers, std::st
 }
 
 constexpr std::string_view product = "seriesgate";
-
-std::string make_via() {
-    std::array<char, 16> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), random_number(), 16).ptr;
-    return std::string{"1.1 "}.append(product).append("-").append(digits.data(), end);
-}
 
 /// `host` of a Via item such as `HTTP/1.1 host:80 (comment)`; empty if there is none.
 std::string_view received_by(std::string_view item) {
@@ -93,7 +88,7 @@ std::string target_of(const store_backend& backend, std::string_view query, std:
 }  // namespace
 
 std::string_view own_via() {
-    static const std::string text = make_via();
+    static const std::string text = fmt::format("1.1 {}-{:x}", product, random_number());
     return text;
 }
 
@@ -135,11 +130,6 @@ std::size_t bytes_held(const http::fields& headers) {
     return bytes;
 }
 
-void add_via(http::fields& headers) {
-    // A second header line means the same as a list in one line.
-    headers.insert(http::field::via, own_via());
-}
-
 upstream_message make_message(const upstream_config& settings, const store_backend& backend,
                               const upstream_request& request) {
     const auto host = request.headers.find(http::field::host);
@@ -167,7 +157,7 @@ upstream_message make_message(const upstream_config& settings, const store_backe
         message.set(http::field::content_type, "application/x-protobuf");
         message.set("X-Prometheus-Remote-Write-Version", "0.1.0");
     }
-    add_via(message);
+    message.insert(http::field::via, own_via());  // a second line means the same as a list in one
     message.body() = {request.body.data(), request.body.size()};
     message.content_length(request.body.size());
     return made;

@@ -76,8 +76,6 @@ void drop_body_digests(http::fields& headers);
 /// Approximate memory of a copy, in bytes.
 [[nodiscard]] std::size_t bytes_held(const http::fields& headers);
 
-void add_via(http::fields& headers);
-
 // --- The message.
 
 /// A request as it is written to a backend, possibly several times. Independent of the upstream_request.

@@ -107,8 +107,9 @@ TEST_CASE("names that a Connection header declares beyond the bound go on") {
 TEST_CASE("Via keeps the hops before ours") {
     http::fields headers;
     headers.insert(http::field::via, "1.1 edge");
-    add_via(headers);
-    CHECK(lines(headers) == std::vector<std::string>{"Via: 1.1 edge", "Via: " + std::string{own_via()}});
+    const auto made = made_of_request({.headers = headers, .tenant_header = "", .query = "", .body = ""});
+    CHECK(lines(made.http) == std::vector<std::string>{"Host: store.test:8428", "Via: 1.1 edge",
+                                                       "Via: " + std::string{own_via()}, "Content-Length: 0"});
 }
 
 TEST_CASE("headers take what they say, and something for each") {
