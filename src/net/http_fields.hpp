@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/fields.hpp>
 #include <cstddef>
@@ -45,6 +46,12 @@ inline std::string authorization_text(const std::string& user, const std::string
 /// Whether the peer has closed the connection.
 inline bool is_end_of_stream(error_code error) {
     return error == net::error::eof || error == http::error::end_of_stream || error == http::error::partial_message;
+}
+
+/// Why there is no answer.
+inline std::string broken_text(error_code error) {
+    if (error == boost::beast::error::timeout) return "no answer in time";
+    return is_end_of_stream(error) ? "it closed the connection" : error.message();
 }
 
 /// Whether the bytes received are at fault, not the connection.

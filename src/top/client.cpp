@@ -50,12 +50,6 @@ std::shared_ptr<const tls_context> tls_of(const client_options& asked) {
     return *made;
 }
 
-std::string text_of(error_code error) {
-    if (error == boost::beast::error::timeout) return "no answer in time";
-    if (error == http::error::body_limit) return "the answer is larger than 8 MiB";
-    return is_end_of_stream(error) ? "it closed the connection" : error.message();
-}
-
 /// Longest list asked of /stats, those with most demand. The frame shows those nearest to their limit.
 constexpr std::size_t budgets_max = 200;
 constexpr std::size_t error_bytes_max = 200;
@@ -125,7 +119,7 @@ net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& ta
     }
     if (error) {
         made.unheard = !parser.got_some() && error != boost::beast::error::timeout;
-        made.fault = text_of(error);
+        made.fault = error == http::error::body_limit ? "the answer is larger than 8 MiB" : broken_text(error);
         stream_.reset();
         co_return made;
     }

@@ -60,14 +60,9 @@ bool may_have_arrived(error_code write_error, error_code read_error, const timed
     return !peer_ended || !stream.has_unconfirmed();
 }
 
-std::string text_of(error_code error) {
-    if (error == boost::beast::error::timeout) return {};
-    return is_end_of_stream(error) ? "it closed the connection" : error.message();
-}
-
 attempt failed(error_code error, bool answer_began, bool has_arrived) {
     return {.end = end_of(error, answer_began, has_arrived),
-            .why = text_of(error),
+            .why = error == boost::beast::error::timeout ? std::string{} : broken_text(error),
             .answer = {},
             .tls_failed = error == tls_error::failed};
 }

@@ -32,12 +32,6 @@ constexpr auto connect_time = 10s;
 constexpr auto query_time = 150s;
 constexpr std::size_t shown_max = 1'000;
 
-/// Why there is no answer.
-std::string broken_text(error_code error) {
-    if (error == boost::beast::error::timeout) return "no answer in time";
-    return is_end_of_stream(error) ? "it closed the connection" : error.message();
-}
-
 std::string form_of(const store_query& asked) {
     std::string form;
     for (const auto& [name, value] : asked.arguments) {
