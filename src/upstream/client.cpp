@@ -164,8 +164,7 @@ void upstream_client::tell_of_lookup(error_code error) {
 
 void upstream_client::maintain() {
     addresses_.refresh();
-    if (addresses_.has_any()) pool_.close_others(addresses_.known());
-    pool_.close_made_with_others(tls());
+    pool_.close_others(addresses_.known(), tls());
     pool_.close_idle(idle_age_max);
 }
 

@@ -76,20 +76,14 @@ class connection_pool {
     }
 
     void close_idle(clock::duration age, clock::time_point now = clock::now()) {
-        const auto limit = now - age;
-        std::size_t old = 0;
-        while (old < idle_.size() && idle_[old].since < limit) ++old;
-        idle_.erase(idle_.begin(), idle_.begin() + static_cast<std::ptrdiff_t>(old));
+        std::erase_if(idle_, [limit = now - age](const idle& each) { return each.since < limit; });
     }
 
-    /// Closes connections with an outdated TLS context.
-    void close_made_with_others(const std::shared_ptr<const tls_context>& tls) {
-        std::erase_if(idle_, [&](const idle& each) { return each.connection.tls != tls; });
-    }
-
-    void close_others(const std::vector<stream_endpoint>& known) {
+    /// Closes connections to other addresses, unless none is known, and those with an outdated TLS context.
+    void close_others(const std::vector<stream_endpoint>& known, const std::shared_ptr<const tls_context>& tls) {
         std::erase_if(idle_, [&](const idle& each) {
-            return std::find(known.begin(), known.end(), each.connection.at) == known.end();
+            const bool is_known = std::find(known.begin(), known.end(), each.connection.at) != known.end();
+            return each.connection.tls != tls || !(is_known || known.empty());
         });
     }
 

@@ -114,7 +114,7 @@ TEST_CASE("what leads to an address that there is no more is closed") {
         made.at = tcp_endpoint(net::ip::address_v4::loopback(), port);
         with.pool.give(std::move(made), with.now);
     }
-    with.pool.close_others({tcp_endpoint(net::ip::address_v4::loopback(), 1)});
+    with.pool.close_others({tcp_endpoint(net::ip::address_v4::loopback(), 1)}, nullptr);
     CHECK(with.pool.size() == 2);
     CHECK(with.open.value() == 2);
 }
