@@ -110,17 +110,9 @@ enum class attempt_end : std::uint8_t {
 /// @return why there is no answer; nothing for another attempt.
 /// Source: RFC 9112, section 9.3.1.
 constexpr std::optional<upstream_error_reason> reason_to_give_up(attempt_end end, connection_origin origin) noexcept {
-    switch (end) {
-        case attempt_end::timed_out:
-            return upstream_error_reason::timeout;
-        case attempt_end::invalid:
-            return upstream_error_reason::invalid_answer;
-        case attempt_end::unread:
-            if (origin == connection_origin::pooled) return std::nullopt;
-            break;
-        default:
-            break;
-    }
+    if (end == attempt_end::timed_out) return upstream_error_reason::timeout;
+    if (end == attempt_end::invalid) return upstream_error_reason::invalid_answer;
+    if (end == attempt_end::unread && origin == connection_origin::pooled) return std::nullopt;
     return upstream_error_reason::connection_lost;
 }
 
