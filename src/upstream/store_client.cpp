@@ -51,16 +51,10 @@ enum class rank : std::uint8_t { trial, healthy, slow_start_or_full, overloaded,
 rank rank_of(const backend_view& backend, std::uint64_t round) noexcept {
     if (backend.tried) return rank::none;
     if (backend.has_trial && backend.has_room) return rank::trial;
-    switch (backend.state) {
-        case backend_state::healthy: {
-            const bool takes_part = static_cast<double>(round % share_steps) < backend.share * share_steps;
-            return takes_part && backend.has_room ? rank::healthy : rank::slow_start_or_full;
-        }
-        case backend_state::overloaded:
-            return rank::overloaded;
-        default:
-            return rank::ejected;
-    }
+    if (backend.state == backend_state::overloaded) return rank::overloaded;
+    if (backend.state != backend_state::healthy) return rank::ejected;
+    const bool takes_part = static_cast<double>(round % share_steps) < backend.share * share_steps;
+    return takes_part && backend.has_room ? rank::healthy : rank::slow_start_or_full;
 }
 
 bool is_better(const backend_view& one, const backend_view& other, rank of) noexcept {
