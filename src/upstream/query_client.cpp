@@ -52,21 +52,10 @@ std::string root_of(const store_backend& backend, std::string_view tenant) {
 /// Prometheus answers 422 and 503 to queries that need too much, with an error in JSON; VictoriaMetrics, Mimir and
 /// Thanos 422. A store that starts answers 503 without one.
 query_end end_of(unsigned status, bool says_why) {
-    switch (status) {
-        case 400:  // also for a query whose text is too long
-        case 413:
-        case 422:
-        case 504:
-            return query_end::too_much;
-        case 503:
-            return says_why ? query_end::too_much : query_end::busy;
-        case 429:
-        case 500:
-        case 502:
-            return query_end::busy;
-        default:
-            return query_end::rejected;
-    }
+    const auto is_one_of = [status](auto... codes) { return ((status == codes) || ...); };
+    // 400 also for a query whose text is too long
+    if (is_one_of(400u, 413u, 422u, 504u) || (status == 503 && says_why)) return query_end::too_much;
+    return is_one_of(429u, 500u, 502u, 503u) ? query_end::busy : query_end::rejected;
 }
 
 }  // namespace
