@@ -14,6 +14,7 @@
 #include "config/endpoint.hpp"
 #include "config/version.hpp"
 #include "core/path_tenant.hpp"
+#include "core/text.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
 #include "net/timed_stream.hpp"
@@ -76,9 +77,7 @@ net::awaitable<std::string> query_client::connect(time_limit limit) {
 
 /// A text of the store as a line, without our secrets.
 std::string query_client::shown(const std::string& text) const {
-    std::string line = readable(access_.without_secrets(text));
-    if (line.size() > shown_max) line.resize(shown_max);
-    return line;
+    return without_middle(readable(access_.without_secrets(text)), {.head = shown_max, .tail = 0}, "");
 }
 
 query_client::attempt query_client::broken(const std::string& why, bool unheard) {

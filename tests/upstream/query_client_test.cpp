@@ -1,0 +1,59 @@
+#include "upstream/query_client.hpp"
+
+#include <exception>
+
+#include "support/catch.hpp"
+#include "upstream/scripted_store.hpp"
+
+namespace seriesgate::testing::query_client_test {
+namespace {
+
+/// A client and its store in one thread.
+struct scene {
+    net::io_context io{1};
+    scripted_store store{io};
+    store_config settings;
+    query_client client;
+
+    scene() : settings(settings_for(store.acceptor)), client(io, settings, "warmStart", "X-Scope-OrgID") {
+        net::co_spawn(io, serve_all(store), net::detached);
+    }
+    static store_config settings_for(const stream_acceptor& store) {
+        store_config made;
+        made.backends = {
+            {.host = "127.0.0.1", .port = port_of(store.local_endpoint()), .target = "/", .authority = "store.test"}};
+        return made;
+    }
+    query_outcome ask(unsigned status, const std::string& body) {
+        store.script.push_back({.text = "HTTP/1.1 " + std::to_string(status) +
+                                        " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body});
+        const store_query asked{.path = "/api/v1/query", .arguments = {}, .tenant = {}, .is_post = false};
+        query_answer answer{[](std::span<const label_view>) {}};
+        std::optional<query_outcome> got;
+        net::co_spawn(io, client.ask(asked, answer, query_client::time_limit::clock::now() + 10s),
+                      [&got](const std::exception_ptr& failure, query_outcome made) {
+                          REQUIRE_FALSE(failure);
+                          got = std::move(made);
+                      });
+        io.restart();
+        while (!got && io.run_one_for(10s) != 0) continue;
+        REQUIRE(got.has_value());
+        return *std::move(got);
+    }
+};
+
+TEST_CASE("a long error of the store is cut between two characters") {
+    scene with;
+    std::string error;
+    while (error.size() < 1'200) error += "é";
+    for (const std::string before : {"", "x"}) {
+        const std::string told = before + error;
+        const query_outcome got =
+            with.ask(422, R"({"status":"error","errorType":"execution","error":")" + told + "\"}");
+        CHECK(got.how == query_end::too_much);
+        CHECK(got.why == "422: " + told.substr(0, 1'000 - before.size()));
+    }
+}
+
+}  // namespace
+}  // namespace seriesgate::testing::query_client_test
