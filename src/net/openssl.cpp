@@ -5,10 +5,10 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <boost/asio/ip/address.hpp>
-#include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "core/sender_address.hpp"
 
 namespace seriesgate {
 
@@ -54,27 +54,14 @@ bool is_printable(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char each) { return each >= ' ' && each < 0x7f; });
 }
 
-/// Empty for other lengths than those of IPv4 and IPv6.
-std::string address_text(std::string_view bytes) {
-    namespace ip = boost::asio::ip;
-    ip::address_v4::bytes_type four;
-    ip::address_v6::bytes_type sixteen;
-    if (bytes.size() == four.size()) {
-        std::memcpy(four.data(), bytes.data(), four.size());
-        return ip::address_v4{four}.to_string();
-    }
-    if (bytes.size() != sixteen.size()) return {};
-    std::memcpy(sixteen.data(), bytes.data(), sixteen.size());
-    return ip::address_v6{sixteen}.to_string();
-}
-
-/// Empty for kinds that the gate does not use.
+/// Empty for kinds that the gate does not use, and for an address that is neither IPv4 nor IPv6.
 std::string text_of(const GENERAL_NAME* from) {
     int kind = 0;
     const void* const value = GENERAL_NAME_get0_value(from, &kind);
     if (kind != GEN_DNS && kind != GEN_URI && kind != GEN_EMAIL && kind != GEN_IPADD) return {};
     const std::string_view bytes = text_of(static_cast<const ASN1_STRING*>(value));
-    if (kind == GEN_IPADD) return address_text(bytes);
+    if (kind == GEN_IPADD && bytes.size() != 4 && bytes.size() != 16) return {};
+    if (kind == GEN_IPADD) return ip_address_of(bytes).to_string();
     return is_printable(bytes) ? std::string{bytes} : std::string{};
 }
 
