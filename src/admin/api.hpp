@@ -53,6 +53,10 @@ result<api_question, std::string> read_api_question(api_path path, std::string_v
 
 // --- The answers as JSON, with the keys of docs/api.md. Threads: any.
 
+/// With the keys of docs/stats.md and docs/stats.schema.json.
+std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
+                       const budget_choice& shown);
+
 /// @param found nothing if the rules would take too long.
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
                          const std::optional<explanation>& found);

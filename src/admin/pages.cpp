@@ -12,7 +12,6 @@
 
 #include "admin/api.hpp"
 #include "admin/limit_metrics.hpp"
-#include "admin/stats.hpp"
 #include "admin/status_page.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"

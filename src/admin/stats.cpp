@@ -1,4 +1,4 @@
-#include "admin/stats.hpp"
+#include "admin/api.hpp"
 
 #include <fmt/format.h>
 

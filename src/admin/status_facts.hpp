@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "admin/gate_counts.hpp"
-#include "admin/stats.hpp"
 #include "cardinality/cardinality_tracker.hpp"
 #include "cardinality/findings.hpp"
 #include "cardinality/refused_ring.hpp"
@@ -18,6 +18,11 @@
 #include "limit/figures.hpp"
 
 namespace seriesgate {
+
+struct process_facts {
+    std::string_view version;
+    std::chrono::seconds uptime{};
+};
 
 /// State of configuration and saved state.
 struct upkeep_facts {

@@ -1,11 +1,10 @@
-#include "admin/stats.hpp"
+#include "admin/api.hpp"
 
 #include <fmt/format.h>
 
 #include <initializer_list>
 #include <random>
 
-#include "admin/api.hpp"
 #include "limit/figures.hpp"
 #include "series/label.hpp"
 #include "support/catch.hpp"
