@@ -68,13 +68,13 @@ net::awaitable<reply> admin_answers::ready(const http_request&) {
 }
 
 /// A HEAD request makes no page: a page of many budgets takes a while.
-net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, bool is_head) {
+net::awaitable<reply> admin_answers::page(api_question key, std::string_view type, bool is_head) {
     reply made{.status = 200, .length_unknown = is_head};
     made.headers.set(http::field::content_type, type);
     made.headers.set("X-Content-Type-Options", "nosniff");  // senders choose names on it
     if (is_head) co_return made;
     const std::size_t ahead_max = key.is_part() ? parts_max - 1 : page_queue::jobs_max - 1;
-    const bool is_figures = key.kind == page_kind::metrics || key.kind == page_kind::stats;
+    const bool is_figures = key.path == api_path::metrics || key.path == api_path::stats;
     page_queue& queue = is_figures ? shared_.pages : shared_.questions;
     const auto text = co_await queue.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
@@ -86,23 +86,21 @@ net::awaitable<reply> admin_answers::page(page_key key, std::string_view type, b
 }
 
 net::awaitable<reply> admin_answers::metrics(const http_request& request) {
-    const page_key key{.kind = page_kind::metrics};
+    const api_question key{.path = api_path::metrics};
     co_return co_await page(key, exposition_content_type, request.is_head);
 }
 
 net::awaitable<reply> admin_answers::stats(const http_request& request) {
     const auto asked = read_api_question(api_path::stats, request.query, shared_.labels);
     if (!asked) co_return rejection(reject_reason::bad_argument, 400, asked.error());
-    const page_key key{.kind = page_kind::stats, .asked = *asked};
-    co_return co_await page(key, json_type, request.is_head);
+    co_return co_await page(*asked, json_type, request.is_head);
 }
 
 /// Errors have the JSON envelope, too.
 net::awaitable<reply> admin_answers::api(api_path path, const http_request& request) {
     const auto asked = read_api_question(path, request.query, shared_.labels);
     if (!asked) co_return api_error(rejection(reject_reason::bad_argument, 400, asked.error()), "bad_data");
-    const page_key key{.kind = page_kind::api, .asked = *asked};
-    reply made = co_await page(key, json_type, request.is_head);
+    reply made = co_await page(*asked, json_type, request.is_head);
     made.headers.set(http::field::cache_control, "no-store");
     if (made.status == 503) co_return api_error(std::move(made), "unavailable");
     co_return made;
@@ -110,7 +108,7 @@ net::awaitable<reply> admin_answers::api(api_path path, const http_request& requ
 
 /// Senders choose names on the page, so the browser may not run, load or frame any of it.
 net::awaitable<reply> admin_answers::status(const http_request& request) {
-    const page_key key{.kind = page_kind::status};
+    const api_question key{.path = api_path::status};
     reply made = co_await page(key, "text/html; charset=utf-8", request.is_head);
     made.headers.set("Content-Security-Policy", status_policy());
     made.headers.set("Referrer-Policy", "no-referrer");

@@ -75,7 +75,7 @@ class admin_answers {
     net::awaitable<reply> reload(const http_request& request);
 
   private:
-    net::awaitable<reply> page(page_key key, std::string_view type, bool is_head);
+    net::awaitable<reply> page(api_question key, std::string_view type, bool is_head);
 };
 
 }  // namespace seriesgate

@@ -1,4 +1,4 @@
-/// /api/v1/...: its arguments and answers; the arguments of /stats.
+/// /api/v1/...: its arguments and answers; the arguments of /stats. Which page is asked for.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ namespace seriesgate {
 /// labels. @return or the error, one line.
 result<series_labels, std::string> read_series(std::string_view text);
 
-enum class api_path : std::uint8_t { top, findings, refused, explain, suggestions, stats };
+/// The pages, and what /api/v1 answers.
+enum class api_path : std::uint8_t { metrics, stats, status, top, findings, refused, explain, suggestions };
 
 /// Equal questions have the same answer.
 struct api_question {
@@ -36,6 +37,8 @@ struct api_question {
     std::string series{};
     std::optional<std::string> name{};  ///< of one of `limits`
 
+    /// Whether this is a part of /stats or an API answer, of which there can be any number.
+    [[nodiscard]] bool is_part() const;
     bool operator==(const api_question&) const = default;
 };
 

@@ -110,6 +110,8 @@ std::vector<argument> arguments_of(api_path path) {
         case api_path::stats:
             return {{"limit", read_any_limit}, {"tenant", read_tenant}, {"name", read_name}};
         case api_path::refused:
+        case api_path::metrics:
+        case api_path::status:
             break;
     }
     return {{"match", read_match}, {"tenant", read_tenant}, {"limit", read_limit}};
@@ -144,6 +146,10 @@ result<series_labels, std::string> read_series(std::string_view text) {
         made.emplace_back(each.name, each.value);
     }
     return made;
+}
+
+bool api_question::is_part() const {
+    return path > api_path::status || choice_of(*this) != budget_choice{};
 }
 
 budget_choice choice_of(const api_question& asked) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -14,7 +13,6 @@
 #include <vector>
 
 #include "admin/api.hpp"
-#include "cardinality/suggestions.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {
@@ -94,20 +92,10 @@ class single_flight_queue {
 };
 
 // --- Pages.
-enum class page_kind : std::uint8_t { metrics, stats, status, api };
-
-struct page_key {
-    page_kind kind = page_kind::metrics;
-    api_question asked{};  ///< also the arguments of /stats
-
-    /// Whether this is a part of /stats or an API answer, of which there can be any number.
-    [[nodiscard]] bool is_part() const { return kind == page_kind::api || choice_of(asked) != budget_choice{}; }
-    bool operator==(const page_key&) const = default;
-};
 
 /// A text shared by all its readers. Null: none can be made now.
 using page_text = std::shared_ptr<const std::string>;
 
-using page_queue = single_flight_queue<page_key, page_text>;
+using page_queue = single_flight_queue<api_question, page_text>;
 
 }  // namespace seriesgate

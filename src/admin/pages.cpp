@@ -83,24 +83,6 @@ std::string findings_text(const api_question& asked, const page_sources& from) {
     return findings_json(from.tracker, asked, facts);
 }
 
-std::string api_text(const api_question& asked, const page_sources& from) {
-    from.catch_up();
-    switch (asked.path) {
-        case api_path::top:
-            return top_json(from.tracker, asked);
-        case api_path::findings:
-            return findings_text(asked, from);
-        case api_path::explain:
-            return explain_text(asked, from);
-        case api_path::suggestions:
-            return suggestions_text(asked, from);
-        case api_path::refused:
-        case api_path::stats:
-            break;
-    }
-    return refused_json(from.refused, asked);
-}
-
 constexpr std::size_t too_small_max = 3;
 
 /// The suggestion for the limit that refused this series.
@@ -148,7 +130,6 @@ std::vector<too_small> too_small_limits(const status_facts& of, const page_sourc
 }
 
 std::string status_text(const page_sources& from) {
-    from.catch_up();
     status_facts facts{.process = facts_of(from),
                        .now = std::chrono::floor<std::chrono::seconds>(from.now()),
                        .figures = figures_of(from.limiter),
@@ -159,25 +140,35 @@ std::string status_text(const page_sources& from) {
     return status_html(facts);
 }
 
-std::string text_of(const page_key& key, const page_sources& from) {
-    switch (key.kind) {
-        case page_kind::metrics:
+std::string text_of(const api_question& asked, const page_sources& from) {
+    if (asked.path > api_path::stats) from.catch_up();
+    switch (asked.path) {
+        case api_path::metrics:
             return metrics_page(from);
-        case page_kind::stats:
-            return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), choice_of(key.asked)) + "\n";
-        case page_kind::api:
-            return api_text(key.asked, from);
-        case page_kind::status:
+        case api_path::stats:
+            return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), choice_of(asked)) + "\n";
+        case api_path::status:
+            return status_text(from);
+        case api_path::top:
+            return top_json(from.tracker, asked);
+        case api_path::findings:
+            return findings_text(asked, from);
+        case api_path::explain:
+            return explain_text(asked, from);
+        case api_path::suggestions:
+            return suggestions_text(asked, from);
+        case api_path::refused:
             break;
     }
-    return status_text(from);
+    return refused_json(from.refused, asked);
 }
 
-/// One cache for each sort of pages, so that readers of one sort do not block the others.
+/// One cache for each page, by its api_path, and one for all parts, so that readers of one sort do not block the
+/// others.
 constexpr std::size_t caches_count = 4;
 
 /// A fresh text if the cache has room, else the newest that is still held.
-page_text find_page(const page_key& key, page_cache& cache, const page_sources& from) {
+page_text find_page(const api_question& key, page_cache& cache, const page_sources& from) {
     const auto now = clock::now();
     if (!cache.has_room()) return cache.newest(key, now);
     auto text = std::make_shared<const std::string>(text_of(key, from));
@@ -185,10 +176,9 @@ page_text find_page(const page_key& key, page_cache& cache, const page_sources& 
     return text;
 }
 
-std::size_t bytes_of(const page_key& key) {
+std::size_t bytes_of(const api_question& asked) {
     const auto bytes = [](const std::optional<std::string>& text) { return text ? text->capacity() : 0; };
-    const api_question& asked = key.asked;
-    return sizeof key + bytes(asked.tenant) + bytes(asked.name) + asked.match.capacity() + asked.series.capacity();
+    return sizeof asked + bytes(asked.tenant) + bytes(asked.name) + asked.match.capacity() + asked.series.capacity();
 }
 
 }  // namespace
@@ -200,7 +190,7 @@ bool page_cache::has_room() {
     return held < held_bytes_max;
 }
 
-page_text page_cache::newest(const page_key& key, time_point now) const {
+page_text page_cache::newest(const api_question& key, time_point now) const {
     for (auto each = entries_.rbegin(); each != entries_.rend() && now - each->made <= age_max; ++each) {
         if (each->key != key) continue;
         if (auto text = each->text.lock()) return text;
@@ -208,7 +198,7 @@ page_text page_cache::newest(const page_key& key, time_point now) const {
     return nullptr;
 }
 
-void page_cache::put(const page_key& key, const page_text& text, time_point now) {
+void page_cache::put(const api_question& key, const page_text& text, time_point now) {
     entries_.push_back({.key = key, .text = text, .bytes = text->capacity() + bytes_of(key), .made = now});
 }
 
@@ -216,8 +206,8 @@ net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
     std::array<page_cache, caches_count> caches;
     for (;;) {
         const auto job = co_await asked.take();
-        const page_key& key = job.key;
-        page_cache& cache = caches[key.is_part() ? caches_count - 1 : static_cast<std::size_t>(key.kind)];
+        const api_question& key = job.key;
+        page_cache& cache = caches[key.is_part() ? caches_count - 1 : static_cast<std::size_t>(key.path)];
         const auto used = thread_cpu_clock::now();
         try {
             job.give(find_page(key, cache, from));

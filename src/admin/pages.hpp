@@ -25,7 +25,7 @@ namespace seriesgate {
 class page_cache {
     using time_point = std::chrono::steady_clock::time_point;
     struct entry {
-        page_key key;
+        api_question key;
         std::weak_ptr<const std::string> text;
         std::size_t bytes;
         time_point made;
@@ -39,8 +39,8 @@ class page_cache {
 
     [[nodiscard]] bool has_room();
     /// The newest text of this key that is young enough and still held, or null.
-    [[nodiscard]] page_text newest(const page_key& key, time_point now) const;
-    void put(const page_key& key, const page_text& text, time_point now);
+    [[nodiscard]] page_text newest(const api_question& key, time_point now) const;
+    void put(const api_question& key, const page_text& text, time_point now);
 };
 
 /// The sources of the pages' figures. admin knows only the limiter; functions give the figures of other rooms.

@@ -22,10 +22,10 @@ struct scene {
     }
 };
 
-std::string text_of(const page_key& key) {
+std::string text_of(const api_question& key) {
     constexpr std::array<const char*, 3> kinds{"metrics", "stats", "status"};
-    std::string text = kinds.at(static_cast<std::size_t>(key.kind));
-    const budget_choice shown = choice_of(key.asked);
+    std::string text = kinds.at(static_cast<std::size_t>(key.path));
+    const budget_choice shown = choice_of(key);
     if (shown.shown_max != budget_choice{}.shown_max) text.append(" ").append(std::to_string(shown.shown_max));
     if (shown.tenant) text.append(" of ").append(*shown.tenant);
     if (shown.limit) text.append(" in ").append(*shown.limit);

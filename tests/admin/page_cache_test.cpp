@@ -9,8 +9,8 @@
 namespace seriesgate::testing::page_cache_test {
 namespace {
 
-const page_key whole{.kind = page_kind::stats};
-const page_key cut{.kind = page_kind::stats, .asked = {.shown_max = 5}};
+const api_question whole{.path = api_path::stats};
+const api_question cut{.path = api_path::stats, .shown_max = 5};
 const auto start = std::chrono::steady_clock::time_point{} + 1h;
 
 page_text text_of(std::size_t bytes) {
@@ -79,8 +79,8 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
     limit_budgets.put(cut, other, start + 11s);
     CHECK(limit_budgets.newest(whole, start + 12s) == second);
     CHECK(limit_budgets.newest(cut, start + 12s) == other);
-    CHECK(limit_budgets.newest({.kind = page_kind::stats, .asked = {.shown_max = 6}}, start + 12s) == nullptr);
-    CHECK(limit_budgets.newest({.kind = page_kind::metrics}, start + 12s) == nullptr);
+    CHECK(limit_budgets.newest({.path = api_path::stats, .shown_max = 6}, start + 12s) == nullptr);
+    CHECK(limit_budgets.newest({.path = api_path::metrics}, start + 12s) == nullptr);
     second = nullptr;
     CHECK(limit_budgets.newest(whole, start + 12s) == first);
     CHECK(limit_budgets.newest(whole, start + page_cache::age_max) == first);
@@ -90,19 +90,19 @@ TEST_CASE("the newest text with the same key is shared, if it is young enough an
 
 TEST_CASE("a part is another page than the whole, and than other parts") {
     CHECK(cut.is_part());
-    const page_key of_tenant{.kind = page_kind::stats, .asked = {.tenant = "5"}};
-    const page_key of_limit{.kind = page_kind::stats, .asked = {.name = "5"}};
+    const api_question of_tenant{.path = api_path::stats, .tenant = "5"};
+    const api_question of_limit{.path = api_path::stats, .name = "5"};
     CHECK((of_tenant.is_part() && of_limit.is_part()));
     CHECK((of_tenant != of_limit && of_tenant != cut && of_limit != cut));
-    CHECK(page_key{.kind = page_kind::stats, .asked = {.tenant = ""}}.is_part());
+    CHECK(api_question{.path = api_path::stats, .tenant = ""}.is_part());
     CHECK_FALSE(whole.is_part());
-    CHECK_FALSE(page_key{.kind = page_kind::metrics}.is_part());
+    CHECK_FALSE(api_question{.path = api_path::metrics}.is_part());
 }
 
 TEST_CASE("a name that is asked for takes its share of what may be held") {
     page_cache limit_budgets;
     std::vector<page_text> held;
-    const page_key long_name{.kind = page_kind::stats, .asked = {.tenant = std::string(4096, 'x')}};
+    const api_question long_name{.path = api_path::stats, .tenant = std::string(4096, 'x')};
     while (limit_budgets.has_room()) {
         REQUIRE(held.size() < 10'000);
         held.push_back(text_of(1));

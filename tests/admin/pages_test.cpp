@@ -18,7 +18,7 @@
 namespace seriesgate::testing::pages_test {
 namespace {
 
-net::awaitable<void> ask(page_queue& pages, page_key key, net::io_context& io, page_text& got) {
+net::awaitable<void> ask(page_queue& pages, api_question key, net::io_context& io, page_text& got) {
     const auto text = co_await pages.ask(key, io, 10s);
     if (text) got = *text;
 }
@@ -57,7 +57,7 @@ struct scene {
         out.family("own_total", "Counted elsewhere.", metric_type::counter);
         out.sample({}, 11);
     }
-    page_text page(page_key key, std::chrono::milliseconds limit = 10s) {
+    page_text page(api_question key, std::chrono::milliseconds limit = 10s) {
         net::io_context io{1};
         page_text got;
         net::co_spawn(io, ask(pages, key, io, got), net::detached);
@@ -68,7 +68,7 @@ struct scene {
 
 TEST_CASE("the metrics page has the limiter's families, the process' and those of all others") {
     scene at;
-    const page_text text = at.page({.kind = page_kind::metrics});
+    const page_text text = at.page({.path = api_path::metrics});
     REQUIRE(text);
     for (const auto* line : {"seriesgate_series_max{window=\"hourly\"} 3\n", "own_total 11\n", "process_threads "})
         CHECK(text->find(line) != std::string::npos);
@@ -80,7 +80,7 @@ TEST_CASE("the metrics page has the limiter's families, the process' and those o
 
 TEST_CASE("the stats page has the counts and the limiter's figures") {
     scene at;
-    const page_text text = at.page({.kind = page_kind::stats});
+    const page_text text = at.page({.path = api_path::stats});
     REQUIRE(text);
     CHECK(text->find(R"("uptimeSeconds":7,)") != std::string::npos);
     CHECK(text->find(R"("requests":{"total":5,)") != std::string::npos);
@@ -90,7 +90,7 @@ TEST_CASE("the stats page has the counts and the limiter's figures") {
 
 TEST_CASE("the status page says the same to people") {
     scene at;
-    const page_text text = at.page({.kind = page_kind::status});
+    const page_text text = at.page({.path = api_path::status});
     REQUIRE(text);
     CHECK(text->find("up for 7 s, as of ") != std::string::npos);
     CHECK(text->find("<strong>0</strong> of 3 series") != std::string::npos);
@@ -103,18 +103,18 @@ TEST_CASE("pages take a quarter of a processor at most, however many are asked f
     scene at;
     at.work = 20ms;
     const auto began = std::chrono::steady_clock::now();
-    REQUIRE(at.page({.kind = page_kind::metrics}));
+    REQUIRE(at.page({.path = api_path::metrics}));
     at.work = 0ms;
-    REQUIRE(at.page({.kind = page_kind::stats}));
+    REQUIRE(at.page({.path = api_path::stats}));
     CHECK(std::chrono::steady_clock::now() - began >= 80ms);  // it has rested three times as long as it worked
 }
 
 TEST_CASE("a page that cannot be made ends nothing") {
     scene at;
     at.broken = true;
-    CHECK(at.page({.kind = page_kind::metrics}, 50ms) == nullptr);
+    CHECK(at.page({.path = api_path::metrics}, 50ms) == nullptr);
     at.broken = false;
-    CHECK(at.page({.kind = page_kind::metrics}) != nullptr);
+    CHECK(at.page({.path = api_path::metrics}) != nullptr);
 }
 
 }  // namespace
