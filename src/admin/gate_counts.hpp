@@ -82,16 +82,7 @@ struct shared_counts {
     std::string state;       ///< as name_of(store_reach) has it
     std::string name_space;  ///< shared.namespace
     std::vector<fleet_gate_counts> gates{};
-    std::uint64_t claims = 0;           ///< answered questions, each about up to 128 series
-    std::uint64_t known = 0;            ///< series that some gate had admitted before
-    std::uint64_t taken = 0;            ///< series admitted, and counted for all
-    std::uint64_t completed = 0;        ///< of those: above a maximum, to complete histograms
-    std::uint64_t refused = 0;          ///< series without room in a limit
-    std::uint64_t unanswered = 0;       ///< series decided by shared.onUnavailable
-    std::uint64_t alone = 0;            ///< of those: admitted in this gate's part of the room
-    std::uint64_t untold = 0;           ///< series that passed, and that the store is about to be told of, at least
-    std::uint64_t losses = 0;           ///< times that the store has lost data
-    std::int64_t waiting = 0;           ///< requests waiting for their turn to ask
+    named_counts counts{};              ///< by their keys in docs/stats.md
     double clock_offset_seconds = 0.0;  ///< the store's clock minus this gate's
     double latency_seconds = 0.0;       ///< mean of answered claims; 0 without any
 };

@@ -165,21 +165,11 @@ json::object to_json(const fleet_gate_counts& gate) {
 json::object to_json(const shared_counts& shared) {
     json::array gates;
     for (const fleet_gate_counts& each : shared.gates) gates.push_back(to_json(each));
-    return {{"state", shared.state},
-            {"namespace", shared.name_space},
-            {"gates", std::move(gates)},
-            {"claims", shared.claims},
-            {"known", shared.known},
-            {"taken", shared.taken},
-            {"completed", shared.completed},
-            {"refused", shared.refused},
-            {"unanswered", shared.unanswered},
-            {"alone", shared.alone},
-            {"untold", shared.untold},
-            {"losses", shared.losses},
-            {"waiting", shared.waiting},
-            {"clockOffsetSeconds", shared.clock_offset_seconds},
-            {"latencySeconds", shared.latency_seconds}};
+    json::object made{{"state", shared.state}, {"namespace", shared.name_space}, {"gates", std::move(gates)}};
+    for (const auto& [name, count] : shared.counts) made[name] = count;
+    made["clockOffsetSeconds"] = shared.clock_offset_seconds;
+    made["latencySeconds"] = shared.latency_seconds;
+    return made;
 }
 
 json::object to_json(const warm_counts& warm) {

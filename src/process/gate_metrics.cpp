@@ -117,22 +117,23 @@ shared_counts counts_of(fleet_shared& fleet) {
     const fleet_metrics& metrics = fleet.metrics;
     const auto durations = metrics.claim_duration.read();
     const auto answered = static_cast<double>(durations.count);
-    shared_counts made{
-        .state = name_of(fleet.view.state()),
-        .name_space = fleet.settings.name_space,
-        .claims = metrics.claims.value(),
-        .known = metrics.series[store_outcome::known].value(),
-        .taken = metrics.series[store_outcome::taken].value() + metrics.series[store_outcome::completed].value(),
-        .completed = metrics.series[store_outcome::completed].value(),
-        .refused = metrics.series[store_outcome::refused].value(),
-        .unanswered = metrics.unanswered_series.value(),
-        .alone = metrics.alone_series.value(),
-        .untold = static_cast<std::uint64_t>(metrics.untold.value()),
-        .losses = metrics.losses.value(),
-        .waiting = metrics.waiting.value(),
-        .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
-        .latency_seconds =
-            durations.count == 0 ? 0.0 : std::chrono::duration<double>(durations.sum).count() / answered};
+    const std::uint64_t completed = metrics.series[store_outcome::completed].value();
+    shared_counts made{.state = name_of(fleet.view.state()),
+                       .name_space = fleet.settings.name_space,
+                       .counts = {{"claims", metrics.claims.value()},
+                                  {"known", metrics.series[store_outcome::known].value()},
+                                  {"taken", metrics.series[store_outcome::taken].value() + completed},
+                                  {"completed", completed},
+                                  {"refused", metrics.series[store_outcome::refused].value()},
+                                  {"unanswered", metrics.unanswered_series.value()},
+                                  {"alone", metrics.alone_series.value()},
+                                  {"untold", static_cast<std::uint64_t>(metrics.untold.value())},
+                                  {"losses", metrics.losses.value()},
+                                  {"waiting", static_cast<std::uint64_t>(metrics.waiting.value())}},
+                       .clock_offset_seconds = std::chrono::duration<double>(fleet.clock_offset()).count(),
+                       .latency_seconds = durations.count == 0
+                                              ? 0.0
+                                              : std::chrono::duration<double>(durations.sum).count() / answered};
     const auto members = fleet.members.lock();
     for (const gate_heard_of& each : *members)
         made.gates.push_back({.name = each.name, .version = each.version, .seen_seconds_ago = each.silent_seconds});

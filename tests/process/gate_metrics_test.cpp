@@ -222,6 +222,7 @@ TEST_CASE("the counts of a fleet are those of its claims") {
     metrics.alone_series.add(6);
     metrics.losses.add(1);
     metrics.waiting.add(2);
+    metrics.untold.set(8);
     CHECK(counts_of(fleet).latency_seconds == 0.0);
     metrics.claim_duration.observe(250ms);
     metrics.claim_duration.observe(750ms);
@@ -232,15 +233,16 @@ TEST_CASE("the counts of a fleet are those of its claims") {
     CHECK(counts.gates[0].name == "gate-1");
     CHECK(counts.gates[0].version == "1.2.3");
     CHECK(counts.gates[0].seen_seconds_ago == 7);
-    CHECK(counts.claims == 4);
-    CHECK(counts.known == 100);
-    CHECK(counts.taken == 20);
-    CHECK(counts.completed == 1);
-    CHECK(counts.alone == 6);
-    CHECK(counts.losses == 1);
-    CHECK(counts.refused == 3);
-    CHECK(counts.unanswered == 5);
-    CHECK(counts.waiting == 2);
+    CHECK(counts.counts == named_counts{{"claims", 4},
+                                        {"known", 100},
+                                        {"taken", 20},
+                                        {"completed", 1},
+                                        {"refused", 3},
+                                        {"unanswered", 5},
+                                        {"alone", 6},
+                                        {"untold", 8},
+                                        {"losses", 1},
+                                        {"waiting", 2}});
     CHECK(counts.clock_offset_seconds == 0.0);
     CHECK(counts.latency_seconds == 0.5);
 }
