@@ -23,11 +23,6 @@ namespace {
 
 namespace json = boost::json;
 
-template <class Value>
-json::value or_null(const std::optional<Value>& value) {
-    return value ? json::value(*value) : json::value(nullptr);
-}
-
 /// A request's labels may be this long.
 constexpr std::size_t series_text_bytes_max = 16 * 1024;
 
@@ -89,12 +84,6 @@ json::value known_since(const explanation& of) {
     const bool was_before = of.in_hour_before.value_or(false);
     const auto hour = was_before ? of.hour.start - std::chrono::hours{1} : of.hour.start;
     return json::object{{"hour", utc(hour)}, {"orBefore", was_before || !of.in_hour_before}};
-}
-
-/// The minute in which a sample of it came last, if that is known.
-json::value or_null_time(const std::optional<std::chrono::sys_seconds>& moment) {
-    if (!moment) return nullptr;
-    return json::value(utc(*moment));
 }
 
 json::object window_json(const budget_window_figures& figures, const std::optional<std::uint64_t>& room,
@@ -173,10 +162,6 @@ json::object to_json(const suggestion& of, const limit_rules& rules) {
 }
 
 constexpr std::size_t refused_bytes_max = 4u << 20;
-
-std::string utc(time_point moment) {
-    return seriesgate::utc(std::chrono::floor<std::chrono::seconds>(moment));
-}
 
 /// An entry with the number that it is sorted by.
 struct ranked {
@@ -263,7 +248,7 @@ json::object to_json(const finding& found, const sampled& samples, cardinality_w
             {"sender", readable(found.sender)},
             {"userAgent", readable(found.agent)},
             {"since", utc(found.since)},
-            {"overSince", found.over_since ? json::value(utc(*found.over_since)) : json::value(nullptr)},
+            {"overSince", or_null(found.over_since)},
             {"text", to_text(found)},
             {"remedy", json::object{{"relabel", stop.relabel},
                                     {"limit", stop.limit},
@@ -304,8 +289,7 @@ std::string explain_json(const series_limiter& limiter, const series_labels& ser
     made["known"] = of.in_hour;
     made["knownSince"] = known_since(of);
     made["sets"] = json::object{{"hour", of.in_hour}, {"day", of.in_day}, {"hourBefore", or_null(of.in_hour_before)}};
-    if (of.is_active)
-        made["active"] = json::object{{"active", *of.is_active}, {"lastSeen", or_null_time(of.last_seen)}};
+    if (of.is_active) made["active"] = json::object{{"active", *of.is_active}, {"lastSeen", or_null(of.last_seen)}};
     made["falsePositiveRate"] = of.false_positive_rate;
     made["refusedLately"] = of.refused_lately.has_value();
     made["exempt"] = of.exempt;

@@ -15,8 +15,8 @@ boost::json::object group_json(const group_labels& group) {
     return made;
 }
 
-std::string utc(std::chrono::sys_seconds moment) {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
+std::string utc(std::chrono::sys_time<std::chrono::nanoseconds> moment) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(moment));
 }
 
 std::string success_json(json::value data, std::string_view warning) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,17 @@ namespace seriesgate {
 boost::json::object group_json(const group_labels& group);
 
 /// RFC 3339, in UTC, to the second.
-std::string utc(std::chrono::sys_seconds moment);
+std::string utc(std::chrono::sys_time<std::chrono::nanoseconds> moment);
+
+/// A time as utc() has it.
+template <class Value>
+boost::json::value or_null(const std::optional<Value>& value) {
+    if (!value) return nullptr;
+    if constexpr (requires { utc(*value); })
+        return boost::json::value(utc(*value));
+    else
+        return boost::json::value(*value);
+}
 
 /// The envelope of Prometheus' HTTP API. Source: prometheus.io/docs/prometheus/latest/querying/api, "Format overview".
 /// @param warning a note about the answer; empty: none.

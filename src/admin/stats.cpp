@@ -103,22 +103,18 @@ json::object to_json(const sample_counts& samples) {
 }
 
 json::object to_json(const delivery_facts& delivery) {
-    json::object made{{"text", to_text(delivery)},
-                      {"stored", delivery.stored},
-                      {"failed", delivery.failed},
-                      {"nothingStoredSince", nullptr}};
-    if (delivery.nothing_since) made["nothingStoredSince"] = utc(*delivery.nothing_since);
-    return made;
+    return {{"text", to_text(delivery)},
+            {"stored", delivery.stored},
+            {"failed", delivery.failed},
+            {"nothingStoredSince", or_null(delivery.nothing_since)}};
 }
 
 json::object refusals_json(const delivery_facts& watched) {
     json::array by_minute;
     for (const std::uint64_t each : watched.refused_by_minute) by_minute.emplace_back(each);
-    json::object made{{"watchedSince", utc(watched.watched_since)},
-                      {"lastRefused", nullptr},
-                      {"samplesByMinute", std::move(by_minute)}};
-    if (watched.last_refused) made["lastRefused"] = utc(*watched.last_refused);
-    return made;
+    return {{"watchedSince", utc(watched.watched_since)},
+            {"lastRefused", or_null(watched.last_refused)},
+            {"samplesByMinute", std::move(by_minute)}};
 }
 
 json::object to_json(const dropped_counts& dropped) {
@@ -173,16 +169,14 @@ json::object to_json(const shared_counts& shared) {
 }
 
 json::object to_json(const warm_counts& warm) {
-    json::object made{{"state", warm.state},
-                      {"series", warm.series},
-                      {"youngerSeries", warm.younger},
-                      {"seriesWithoutRoom", warm.without_room},
-                      {"metricNames", warm.names},
-                      {"metricNamesRead", warm.names_read},
-                      {"metricNamesInPart", warm.names_in_part},
-                      {"metRatio", nullptr}};
-    if (warm.met) made["metRatio"] = *warm.met;
-    return made;
+    return {{"state", warm.state},
+            {"series", warm.series},
+            {"youngerSeries", warm.younger},
+            {"seriesWithoutRoom", warm.without_room},
+            {"metricNames", warm.names},
+            {"metricNamesRead", warm.names_read},
+            {"metricNamesInPart", warm.names_in_part},
+            {"metRatio", or_null(warm.met)}};
 }
 
 /// Everything but the lists of budgets.
