@@ -90,9 +90,7 @@ std::string counted(std::uint64_t number, std::string_view one, std::string_view
 }
 
 std::string moment_html(std::chrono::sys_seconds moment) {
-    const std::string whole = utc(moment);
-    return fmt::format("<time datetime=\"{}\" title=\"{}\">{:%H:%M} UTC</time>", whole, whole,
-                       fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
+    return fmt::format("<time datetime=\"{0}\" title=\"{0}\">{1:%H:%M} UTC</time>", utc(moment), fmt::gmtime(moment));
 }
 
 }  // namespace seriesgate

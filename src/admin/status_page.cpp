@@ -34,7 +34,7 @@ std::string banner_html(const status_facts& of) {
         "UTC</time></p>\n"
         "<p id=\"lost\" class=\"lost\" hidden></p>\n<p id=\"said\" class=\"unseen\" role=\"status\"></p>\n</header>\n",
         escaped(of.process.version), to_text(of.figures.mode), duration_text(of.process.uptime), utc(of.now),
-        fmt::gmtime(std::chrono::system_clock::to_time_t(of.now)));
+        fmt::gmtime(of.now));
 }
 
 /// Hidden without a script.

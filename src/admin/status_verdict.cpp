@@ -248,7 +248,7 @@ day_of_hours last_hours(const status_facts& of) {
 }
 
 std::string hour_text(std::chrono::sys_seconds moment) {
-    return fmt::format("{:%H:%M}", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
+    return fmt::format("{:%H:%M}", fmt::gmtime(moment));
 }
 
 /// At least one unit, so that small counts stay visible.
