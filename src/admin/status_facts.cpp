@@ -72,16 +72,12 @@ std::vector<top_row> most(const rows_by_name& rows, Rank rank) {
     return made;
 }
 
-std::uint64_t series_of(const top_row& row) {
-    return row.newly_admitted + row.refused;
-}
-
 top_table table_of(top_table::sort of, const both_kinds& hour, const space_saving& newly_admitted,
                    const space_saving& refused) {
     rows_by_name rows;
     add_all(rows, newly_admitted, hour.newly_admitted, series_event::newly_admitted);
     add_all(rows, refused, hour.refused, series_event::refused);
-    return {.of = of, .rows = most(rows, series_of)};
+    return {.of = of, .rows = most(rows, [](const top_row& row) { return row.newly_admitted + row.refused; })};
 }
 
 /// Adds a metric to a row of several. Keeps the values of the metric with most: the others have the same.

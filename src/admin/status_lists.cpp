@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/url/encode.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
 #include <cstddef>
@@ -16,28 +17,12 @@
 namespace seriesgate {
 namespace {
 
-std::string title_html(const top_table& table) {
-    switch (table.of) {
-        case top_table::sort::metrics:
-            return "Metrics";
-        case top_table::sort::labels:
-            return "Labels, by how many values they have";
-        case top_table::sort::values:
-            return "Values of " + name_html(table.label, 40);
-        case top_table::sort::senders:
-            return "Senders";
-        case top_table::sort::tenants:
-            break;
-    }
-    return "Tenants";
-}
+/// By top_table::sort.
+constexpr std::array<std::string_view, 5> titles{"Metrics", "Labels, by how many values they have", "Values of ",
+                                                 "Senders", "Tenants"};
 
 bool has_values(const top_table& table) {
     return table.of == top_table::sort::labels;
-}
-
-bool is_wide(const top_table& table) {
-    return table.of == top_table::sort::metrics || table.of == top_table::sort::labels;
 }
 
 std::string value_html(const top_table& table, const top_row& row) {
@@ -66,11 +51,14 @@ std::string row_html(const top_table& table, const top_row& row) {
 
 std::string table_html(const top_table& table) {
     std::string out = fmt::format(
-        "<div class=\"card box{}\">\n<table>\n<caption>{}</caption>\n<thead><tr><td></td>{}<th scope=\"col\">new</th>"
+        "<div class=\"card box{}\">\n<table>\n<caption>{}{}</caption>\n<thead><tr><td></td>{}<th scope=\"col\">new</th>"
         "<th scope=\"col\">refused</th><th scope=\"col\"><abbr title=\"the counts of this line may be wrong by so "
         "much\">±</abbr></th></tr></thead>\n"
         "<tbody>\n",
-        is_wide(table) ? " wide" : "", title_html(table), has_values(table) ? "<th scope=\"col\">values</th>" : "");
+        has_values(table) || table.of == top_table::sort::metrics ? " wide" : "",
+        titles[static_cast<std::size_t>(table.of)],
+        table.of == top_table::sort::values ? name_html(table.label, 40) : "",
+        has_values(table) ? "<th scope=\"col\">values</th>" : "");
     for (const top_row& each : table.rows) out += row_html(table, each);
     return out + "</tbody>\n</table>\n</div>\n";
 }
@@ -233,9 +221,8 @@ std::string row_html(const refused_series& one) {
     return fmt::format(
         "<tr><td><time datetime=\"{}\">{:%H:%M:%S}</time></td><td>{}</td><td>{}</td><td>{} <span "
         "class=\"quiet\">{}</span></td><td>{}</td></tr>\n",
-        utc(when), fmt::gmtime(std::chrono::system_clock::to_time_t(when)), series_html(one),
-        name_html(readable(one.tenant), 40), name_html(readable(one.sender), 40), name_html(readable(one.agent), 40),
-        why_html(one));
+        utc(when), fmt::gmtime(when), series_html(one), name_html(readable(one.tenant), 40),
+        name_html(readable(one.sender), 40), name_html(readable(one.agent), 40), why_html(one));
 }
 
 }  // namespace
