@@ -35,11 +35,6 @@ constexpr auto reload_limit = 30s;
 constexpr std::size_t parts_max = 8;
 constexpr std::string_view json_type = "application/json";
 
-std::string starting_text(const std::function<std::string()>& waits_for) {
-    const std::string why = waits_for ? waits_for() : std::string{};
-    return why.empty() ? "starting" : "starting: " + why;
-}
-
 reply api_error(reply made, std::string_view type) {
     const std::string_view line = std::string_view{made.body}.substr(0, made.body.find('\n'));
     made.body = error_json(type, line);
@@ -54,16 +49,14 @@ net::awaitable<reply> admin_answers::healthy(const http_request&) {
 }
 
 net::awaitable<reply> admin_answers::ready(const http_request&) {
-    switch (shared_.life.stage()) {
-        case lifecycle_state::starting:
-            co_return text_reply(503, starting_text(shared_.waits_for));
-        case lifecycle_state::draining:
-            co_return text_reply(503, "draining: shutting down");
-        case lifecycle_state::ready:
-        case lifecycle_state::in_takeover:  // a new client reaches the other process, so no client has to stay away
-            break;
+    const lifecycle_state stage = shared_.life.stage();
+    if (stage == lifecycle_state::starting) {
+        const std::string why = shared_.waits_for();
+        co_return text_reply(503, why.empty() ? "starting" : "starting: " + why);
     }
-    const std::string warming = shared_.warms_up ? shared_.warms_up() : std::string{};
+    if (stage == lifecycle_state::draining) co_return text_reply(503, "draining: shutting down");
+    // In a takeover a new client reaches the other process, so no client has to stay away.
+    const std::string warming = shared_.warms_up();
     co_return text_reply(200, warming.empty() ? "OK" : "OK; " + warming);
 }
 

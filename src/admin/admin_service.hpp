@@ -47,11 +47,13 @@ void write(exposition& out, const reload_metrics& metrics);
 struct admin_shared {
     const lifecycle& life;
     reload_metrics& reload;
-    std::function<std::string()> waits_for{};  ///< why the gate is not ready; empty: no particular reason
-    std::function<std::string()> warms_up{};   ///< progress of the warm start; empty: none goes on
-    std::vector<std::string> labels{};         ///< labels whose values are counted, see cardinality_tracker
-    page_queue pages{};                        ///< for /metrics and /stats, see make_pages()
-    page_queue questions{};                    ///< for / and the API; metrics never wait for these
+    /// Why the gate is not ready; empty: no particular reason.
+    std::function<std::string()> waits_for = [] { return std::string{}; };
+    /// Progress of the warm start; empty: none goes on.
+    std::function<std::string()> warms_up = [] { return std::string{}; };
+    std::vector<std::string> labels{};  ///< labels whose values are counted, see cardinality_tracker
+    page_queue pages{};                 ///< for /metrics and /stats, see make_pages()
+    page_queue questions{};             ///< for / and the API; metrics never wait for these
     reload_queue reloads{};
     config_page in_force{std::make_shared<const std::string>()};
 };
