@@ -65,7 +65,7 @@ struct tls_context {
     tls_role role;
     client_certificates clients;
     std::vector<std::string> client_names;
-    std::string subject;
+    std::string subject;  // of our own certificate; empty without one
     std::optional<std::chrono::system_clock::time_point> not_after;
     mutable tls_tickets tickets;  // of a client
     ssl_context_ptr ssl;

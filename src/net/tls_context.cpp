@@ -227,10 +227,6 @@ fault set_up(tls_context& of, const tls_settings& settings) {
 
 }  // namespace
 
-const std::string& subject_of(const tls_context& from) noexcept {
-    return from.subject;
-}
-
 std::optional<std::chrono::system_clock::time_point> not_after_of(const tls_context& from) noexcept {
     return from.not_after;
 }

@@ -39,8 +39,7 @@ struct tls_settings {
 /// connection proves the certificate again. Threads: any.
 struct tls_context;  // see net/openssl.hpp
 
-/// Subject and end of our own certificate; empty and nothing without one. It may have expired: the peer decides.
-[[nodiscard]] const std::string& subject_of(const tls_context& from) noexcept;
+/// The end of our own certificate; nothing without one. It may have expired: the peer decides.
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> not_after_of(const tls_context& from) noexcept;
 
 /// @return the error: it names the wrong setting without its content.

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "net/certificate.hpp"
+#include "net/openssl.hpp"
 #include "support/captured_log.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
@@ -35,7 +36,7 @@ struct scene {
 };
 
 std::string subject(const std::unique_ptr<tls_files>& of) {
-    return subject_of(*of->current());
+    return of->current()->subject;
 }
 
 /// Looks at the files once a second, so many times; what has changed before then counts at the third.
@@ -99,7 +100,7 @@ TEST_CASE("files that have changed are taken, and connections keep what they beg
     CHECK(files->current() == before);
     look(*files, 1);
     CHECK(subject(files) == "CN=second.test");
-    CHECK(subject_of(*before) == "CN=first.test");
+    CHECK(before->subject == "CN=first.test");
     CHECK(said.text().find("level=info msg=\"TLS files taken\" certificate=\"CN=second.test\" not_after=20") !=
           std::string::npos);
 }
@@ -192,7 +193,7 @@ TEST_CASE("a client without files trusts the system's authorities, and has nothi
     auto loaded = tls_files::load({.role = tls_role::client}, {});
     REQUIRE(loaded.has_value());
     const auto before = (*loaded)->current();
-    CHECK(subject_of(*before).empty());
+    CHECK(before->subject.empty());
     CHECK_FALSE(not_after_of(*before).has_value());
     (*loaded)->refresh();
     CHECK((*loaded)->current() == before);
