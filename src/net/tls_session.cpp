@@ -168,15 +168,10 @@ tls_step step_of(state& of, int returned, std::size_t input_bytes_allowed) {
         ERR_clear_error();
         return fail(of, told_nothing);
     }
-    switch (SSL_get_error(of.ssl.get(), returned)) {
-        case SSL_ERROR_WANT_READ:
-            if (of.silent_bytes <= input_bytes_allowed) return tls_step::wants_input;
-            return fail(of, told_nothing);
-        case SSL_ERROR_ZERO_RETURN:
-            return tls_step::closed;
-        default:
-            return fail(of, failure_of(of.ssl.get()));
-    }
+    const int why = SSL_get_error(of.ssl.get(), returned);
+    if (why == SSL_ERROR_ZERO_RETURN) return tls_step::closed;
+    if (why != SSL_ERROR_WANT_READ) return fail(of, failure_of(of.ssl.get()));
+    return of.silent_bytes <= input_bytes_allowed ? tls_step::wants_input : fail(of, told_nothing);
 }
 
 struct tls_category final : boost::system::error_category {
@@ -248,7 +243,8 @@ tls_step tls_session::write(net::const_buffer plain) {
 }
 
 void tls_session::close() {
-    if (!state_->failure.empty() || !is_established() || has_sent_close()) return;
+    const bool has_sent_close = (SSL_get_shutdown(state_->ssl.get()) & SSL_SENT_SHUTDOWN) != 0;
+    if (!state_->failure.empty() || !is_established() || has_sent_close) return;
     ERR_clear_error();
     if (SSL_shutdown(state_->ssl.get()) < 0) fail(*state_, failure_of(state_->ssl.get()));
 }
@@ -299,10 +295,6 @@ void tls_session::rest() noexcept {
 
 bool tls_session::is_established() const noexcept {
     return SSL_is_init_finished(state_->ssl.get()) != 0;
-}
-
-bool tls_session::has_sent_close() const noexcept {
-    return (SSL_get_shutdown(state_->ssl.get()) & SSL_SENT_SHUTDOWN) != 0;
 }
 
 const std::string& tls_session::failure() const noexcept {

@@ -65,7 +65,6 @@ class tls_session {
     void rest() noexcept;
 
     [[nodiscard]] bool is_established() const noexcept;
-    [[nodiscard]] bool has_sent_close() const noexcept;
     /// The reason, without any text of the peer; empty without a failure.
     [[nodiscard]] const std::string& failure() const noexcept;
     /// Fails the session, since its connection has ended.
