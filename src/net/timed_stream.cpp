@@ -88,8 +88,9 @@ void tls_layer::go_on(pending one) {
 
 tls_layer::attempt tls_layer::attempt_at(purpose what) {
     for (;;) {
-        std::size_t bytes = 0;
-        const tls_step came = take_step(what, bytes);
+        // A step without output may be repeated.
+        const auto [came, bytes] =
+            what == purpose::handshake ? tls_session::read_outcome{session_->handshake(), 0} : session_->read(into_);
         if (what == purpose::read) {
             send_now();
         } else if (session_->output().size() != 0) {
@@ -102,14 +103,6 @@ tls_layer::attempt tls_layer::attempt_at(purpose what) {
         if (none == net::error::would_block) return {.needs = need::input};
         if (none) return {.error = none};
     }
-}
-
-/// A step without output may be repeated.
-tls_step tls_layer::take_step(purpose what, std::size_t& bytes) {
-    if (what == purpose::handshake) return session_->handshake();
-    const auto came = session_->read(into_);
-    bytes = came.bytes;
-    return came.step;
 }
 
 void tls_layer::await_input(pending one) {

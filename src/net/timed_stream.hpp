@@ -87,7 +87,6 @@ class tls_layer {
     void post(erased_handler handler, error_code error, std::size_t bytes = 0);
     void go_on(pending one);
     [[nodiscard]] attempt attempt_at(purpose what);
-    [[nodiscard]] tls_step take_step(purpose what, std::size_t& bytes);
     void await_input(pending one);
     void send(pending one);
     void go_on_sent(pending one, error_code error);
