@@ -30,8 +30,9 @@ std::string said_in(const std::string& body) {
 }
 
 /// Stops the io_context, to skip the remaining time limits.
-net::awaitable<void> ask(net::io_context& io, top::gate_client& server, const std::string& target, std::string& fault) {
-    const auto got = co_await server.get(target);
+net::awaitable<void> ask(net::io_context& io, top::gate_client& server, std::string& fault) {
+    const std::string nothing_more;  // the server's address has path and query
+    const auto got = co_await server.get(nothing_more);
     if (!got)
         fault = printable(got.error(), shown_max);
     else if (got->status < 200 || got->status > 299)
@@ -41,35 +42,25 @@ net::awaitable<void> ask(net::io_context& io, top::gate_client& server, const st
 
 }  // namespace
 
-std::string parse_health_url(const std::string& url, health_question& to) {
+std::string parse_health_url(const std::string& url, top::server_address& to) {
     if (url.starts_with(unix_prefix)) {
+        std::string wrong = top::parse_gate_url(url, to);
         to.target = usual_path;
-        return top::parse_gate_url(url, to.at);
+        return wrong;
     }
-    store_backend backend;
-    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url), backend).empty())
+    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url), to).empty())
         return "is not a URL such as " + std::string{health_url} + " or unix:/run/seriesgate/gate.sock";
-    to = {.at = {.tls = backend.tls,
-                 .host = backend.host,
-                 .port = backend.port,
-                 .unix_path = {},
-                 .authority = backend.authority},
-          .target = backend.target.reveal()};
     return "";
 }
 
 std::string fault_of_health(const std::string& url) {
     const std::string asked = url.empty() ? std::string{health_url} : url;
-    health_question question;
-    if (auto wrong = parse_health_url(asked, question); !wrong.empty()) return in_quotes(asked) + " " + wrong;
-    top::client_options how;
-    how.at = std::move(question.at);
-    how.any_server = true;
-    how.agent = "seriesgate-health-check";
+    top::client_options how{.agent = "seriesgate-health-check", .any_server = true};
+    if (auto wrong = parse_health_url(asked, how.at); !wrong.empty()) return in_quotes(asked) + " " + wrong;
     net::io_context io{1};
     top::gate_client server{io, how};
     std::string fault;
-    net::co_spawn(io, ask(io, server, question.target, fault), net::detached);
+    net::co_spawn(io, ask(io, server, fault), net::detached);
     io.run();
     return fault.empty() ? "" : printable(asked, shown_max) + ": " + fault;
 }

@@ -74,7 +74,7 @@ std::string upstream_text(const store_cardinality& store, const top::client_opti
     if (from.any_server && from.ca_file.empty())
         text += "# A gate checks certificates: it may need tls: {caFile: FILE}.\n";
     text += "upstream:\n" + key("url", fmt::format("http{}://{}{}/api/v1/write", from.at.tls ? "s" : "",
-                                                   from.at.authority, from.at.prefix));
+                                                   from.at.authority, from.at.target.reveal()));
     if (store.is_of_day) text += key("protocol", "v1");
     if (!from.bearer_token_file.empty()) text += key("bearerTokenFile", from.bearer_token_file);
     if (!from.username.empty())

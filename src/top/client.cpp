@@ -101,7 +101,7 @@ net::awaitable<std::string> gate_client::connect(time_limit limit) {
 }
 
 net::awaitable<gate_client::attempt> gate_client::exchange(const std::string& target, time_limit limit) {
-    http::request<http::empty_body> message{http::verb::get, asked_.at.prefix + target, 11};
+    http::request<http::empty_body> message{http::verb::get, asked_.at.target.reveal() + target, 11};
     message.set(http::field::host, asked_.at.authority);
     message.set(http::field::user_agent, asked_.agent + "/" + std::string{version()});
     if (!authorization_.empty()) message.set(http::field::authorization, authorization_);

@@ -58,26 +58,22 @@ bool is_subcommand(std::string_view name, int argc, const char* const* argv) {
 }
 
 std::string parse_gate_url(const std::string& url, server_address& to) {
+    to = {};
     if (url.starts_with("unix:")) {
         listen_address path;
         if (auto wrong = parse_listen(url, path); !wrong.empty()) return wrong;
-        to = {.unix_path = path.unix_path, .authority = "localhost"};
+        to.unix_path = std::move(path.unix_path);
+        to.authority = "localhost";
         return "";
     }
     const auto wrong = [&] { return "is not " + std::string{url_form}; };
     if (url.find('@') != std::string::npos) return "must not hold credentials; --username and --password-file say them";
     if (!url.starts_with("http://") && !url.starts_with("https://")) return wrong();
     if (url.find_first_of("?#") != std::string::npos) return wrong();
-    store_backend backend;
-    if (!parse_store_url(url.ends_with('/') ? url : url + "/", backend).empty()) return wrong();
-    std::string prefix = backend.target.reveal();
+    if (!parse_store_url(url.ends_with('/') ? url : url + "/", to).empty()) return wrong();
+    std::string prefix = to.target.reveal();
     prefix.erase(prefix.find_last_not_of('/') + 1);
-    to = {.tls = backend.tls,
-          .host = backend.host,
-          .port = backend.port,
-          .unix_path = {},
-          .authority = backend.authority,
-          .prefix = std::move(prefix)};
+    to.target = std::move(prefix);
     return "";
 }
 

@@ -2,23 +2,19 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "config/command_line.hpp"
+#include "config/config.hpp"
 
 namespace seriesgate::top {
 
-struct server_address {
-    bool tls = false;
-    std::string host{};       ///< IPv4 or IPv6 address without brackets, or a name
-    std::uint16_t port = 0;   ///< 80, or 443 with TLS, if the URL names none
+/// Its target is in front of all paths, as a proxy may require: empty or `/gate`.
+struct server_address : store_backend {
     std::string unix_path{};  ///< replaces host and port
-    std::string authority{};
-    std::string prefix{};  ///< of all paths, as a proxy may require: empty or `/gate`
 };
 
 /// The server, who asks it, and whom to believe.

@@ -18,7 +18,7 @@ TEST_CASE("the store and the label are taken") {
     const auto made = parsed({"--from=https://store/select/0/prometheus/", "--by=team", "--bearer-token-file=t"});
     CHECK(made.error.empty());
     CHECK(made.asked.at.tls);
-    CHECK(made.asked.at.prefix == "/select/0/prometheus");
+    CHECK(made.asked.at.target.reveal() == "/select/0/prometheus");
     CHECK(made.asked.label == "team");
     CHECK(made.asked.bearer_token_file == "t");
     CHECK(made.asked.agent == "seriesgate-suggest");

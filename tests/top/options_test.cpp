@@ -45,7 +45,7 @@ TEST_CASE("every flag is taken") {
                            .asked;
     CHECK(asked.at.tls);
     CHECK(asked.at.host == "gate");
-    CHECK(asked.at.prefix == "/x");
+    CHECK(asked.at.target.reveal() == "/x");
     CHECK(asked.interval == 500ms);
     CHECK(asked.once);
     CHECK(asked.username == "ops");
@@ -88,8 +88,8 @@ TEST_CASE("a gate is where its URL says") {
     CHECK(address_of("https://gate").port == 443);
     CHECK(address_of("http://[::1]:9201/").host == "::1");
     CHECK(address_of("http://[::1]:9201/").authority == "[::1]:9201");
-    CHECK(address_of("http://gate:1/").prefix.empty());
-    CHECK(address_of("http://gate:1/a/b/").prefix == "/a/b");
+    CHECK(address_of("http://gate:1/").target.reveal().empty());
+    CHECK(address_of("http://gate:1/a/b/").target.reveal() == "/a/b");
     CHECK(address_of("unix:/run/gate.sock").unix_path == "/run/gate.sock");
     server_address at;
     for (const char* wrong : {"", "http://", "ftp://gate", "http://gate?x", "http://gate#x", "http://gate:0",
