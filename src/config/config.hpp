@@ -254,8 +254,6 @@ enum class key_effect : std::uint8_t {
 
 /// Values as a file has them, for people.
 std::string shown(const listen_address& value);
-std::string shown(limit_mode value);
-std::string shown(upstream_protocol value);
 /// Where the first store is, without secrets: upstream.url, or all of upstream.urls with commas.
 std::string shown_url(const upstream_config& value);
 

@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "config/version.hpp"
 #include "core/text.hpp"
+#include "limit/explain.hpp"
 #include "process/takeover_protocol.hpp"
 #include "series/label.hpp"
 #include "upstream/client.hpp"
@@ -192,22 +193,23 @@ std::string in_words(const std::vector<label_limit>& limits) {
 
 void log_start(const config& settings, const listening_at& where, std::size_t threads, std::string_view config_file) {
     const limit_rules& rules = settings.rules;
-    log::info("seriesgate is up", {{"version", version()},
-                                   {"listen", where.senders},
-                                   {"admin_listen", where.admin_server},
-                                   {"tls", settings.web.tls ? "yes" : "no"},
-                                   {"authentication", authentication_in_words(settings.web)},
-                                   {"upstream", shown_url(settings.upstream)},
-                                   {"protocol", shown(settings.upstream.protocol)},
-                                   {"mode", shown(rules.mode)},
-                                   {"max_hourly_series", series_max(rules.global.hourly)},
-                                   {"max_daily_series", series_max(rules.global.daily)},
-                                   {"max_active_series", series_max(rules.global.active)},
-                                   {"tenants", in_words(rules.tenants)},
-                                   {"limits", in_words(rules.limits)},
-                                   {"state", state_of(settings)},
-                                   {"threads", threads},
-                                   {"config_file", config_file.empty() ? "none" : config_file}});
+    log::info("seriesgate is up",
+              {{"version", version()},
+               {"listen", where.senders},
+               {"admin_listen", where.admin_server},
+               {"tls", settings.web.tls ? "yes" : "no"},
+               {"authentication", authentication_in_words(settings.web)},
+               {"upstream", shown_url(settings.upstream)},
+               {"protocol", settings.upstream.protocol == upstream_protocol::v1 ? "v1" : "passthrough"},
+               {"mode", to_text(rules.mode)},
+               {"max_hourly_series", series_max(rules.global.hourly)},
+               {"max_daily_series", series_max(rules.global.daily)},
+               {"max_active_series", series_max(rules.global.active)},
+               {"tenants", in_words(rules.tenants)},
+               {"limits", in_words(rules.limits)},
+               {"state", state_of(settings)},
+               {"threads", threads},
+               {"config_file", config_file.empty() ? "none" : config_file}});
 }
 
 }  // namespace seriesgate
