@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "config/environment.hpp"
+#include "config/load.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {

@@ -50,22 +50,13 @@ class notify_socket {
 [[nodiscard]] std::optional<std::chrono::microseconds> watchdog_limit(std::string_view usec, std::string_view pid,
                                                                       std::string_view self) noexcept;
 
-/// Decides when to notify the watchdog: twice as often as sd_watchdog_enabled(3) advises, so one may be lost. Only
-/// while every worker had a turn within half of the limit: a stuck thread ends the process within 1.5 limits. Pure.
-/// Threads: one at a time.
-class watchdog {
-    using clock = monotonic_clock;
-    const std::chrono::microseconds limit_;
-
-  public:
-    explicit watchdog(std::chrono::microseconds limit) noexcept : limit_(limit) {}
-
-    [[nodiscard]] std::chrono::microseconds interval() const noexcept { return limit_ / 4; }
-    /// @param oldest_turn of all workers, see oldest_turn().
-    [[nodiscard]] bool is_alive(clock::time_point oldest_turn, clock::time_point now) const noexcept {
-        return now - oldest_turn <= limit_ / 2;
-    }
-};
+/// Whether to notify the watchdog: only while every worker had a turn within half of the limit. A stuck thread ends the
+/// process within 1.5 limits. Pure.
+/// @param oldest_turn of all workers, see oldest_turn().
+[[nodiscard]] inline bool is_alive(std::chrono::microseconds limit, monotonic_clock::time_point oldest_turn,
+                                   monotonic_clock::time_point now) noexcept {
+    return now - oldest_turn <= limit / 2;
+}
 
 /// The status line in systemctl: "hour: 900 of 1000 series, 12 refused; upstream up".
 /// @param backends_up,backends of the first store; no backends: nothing is forwarded.
@@ -85,8 +76,8 @@ class supervision {
   private:
     const sources of_;
     notify_socket manager_;
-    std::optional<watchdog> watchdog_;
-    std::string told_;  // the last status sent
+    const std::optional<std::chrono::microseconds> watchdog_;  // the limit
+    std::string told_;                                         // the last status sent
 
   public:
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
