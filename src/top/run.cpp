@@ -79,25 +79,14 @@ constexpr std::size_t rows_max = 1000;
 constexpr std::size_t columns_min = 20;
 constexpr std::size_t columns_max = 1000;
 
-std::string_view code_of(tone in, bool has_colours) {
-    switch (in) {
-        case tone::strong:
-            return "\x1b[1m";
-        case tone::chosen:
-            return "\x1b[1;7m";
-        case tone::faint:
-            return has_colours ? "\x1b[2m" : "";
-        case tone::good:
-            return has_colours ? "\x1b[32m" : "";
-        case tone::warning:
-            return has_colours ? "\x1b[33m" : "\x1b[1m";
-        case tone::bad:
-            return has_colours ? "\x1b[1;31m" : "\x1b[1m";
-        case tone::plain:
-            break;
-    }
-    return "";
-}
+/// By tone, without and with colours.
+constexpr std::array<std::array<std::string_view, 2>, 7> tone_codes{{{"", ""},
+                                                                     {"\x1b[1m", "\x1b[1m"},
+                                                                     {"", "\x1b[2m"},
+                                                                     {"", "\x1b[32m"},
+                                                                     {"\x1b[1m", "\x1b[33m"},
+                                                                     {"\x1b[1m", "\x1b[1;31m"},
+                                                                     {"\x1b[1;7m", "\x1b[1;7m"}}};
 
 /// Ignores errors: reading keys detects a lost terminal.
 void write_out(std::string_view text) noexcept {
@@ -342,7 +331,7 @@ std::string painted(const frame& shown, bool has_colours) {
         // Clears the line first: after a full line the cursor still stands on its last column.
         all += fmt::format("\x1b[{};1H\x1b[K", ++row);
         for (const line::piece& piece : each.pieces()) {
-            const std::string_view code = code_of(piece.in, has_colours);
+            const std::string_view code = tone_codes[static_cast<std::size_t>(piece.in)][has_colours ? 1 : 0];
             all.append(code).append(piece.text).append(code.empty() ? "" : "\x1b[0m");
         }
     }
