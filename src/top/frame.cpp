@@ -46,10 +46,6 @@ std::string clock_text(std::chrono::sys_seconds when) {
     return fmt::format("{:02}:{:02}:{:02}", time.hours().count(), time.minutes().count(), time.seconds().count());
 }
 
-std::string right(const std::string& text, std::size_t columns) {
-    return fmt::format("{:>{}}", text, columns);
-}
-
 std::string_view name_of(count_window window) {
     return window == count_window::hour ? "hour" : window == count_window::day ? "day" : "active";
 }
@@ -139,10 +135,6 @@ line window_line(const figures& known, count_window of, std::chrono::sys_seconds
     return made;
 }
 
-tone finding_tone(const finding& of) {
-    return of.is_over ? tone::faint : tone::strong;
-}
-
 void add_remedy(std::vector<line>& to, std::string_view title, std::string_view text, std::size_t columns) {
     if (text.empty()) return;
     to.push_back(std::move(line{}.add("   ").add_shortened(title, left_of(columns, 3), tone::faint)));
@@ -165,7 +157,8 @@ std::string entry_detail(const top_entry& one) {
 
 line entry_line(const top_entry& one, std::size_t columns) {
     line made;
-    made.add(right(grouped(one.values == 0 ? one.series : one.values), number_columns), tone::strong).add("  ");
+    made.add(fmt::format("{:>{}}", grouped(one.values == 0 ? one.series : one.values), number_columns), tone::strong)
+        .add("  ");
     const std::string error = one.error == 0 ? "" : fmt::format("  +/-{}", grouped(one.error));
     const std::size_t tail = error.size() + 2 + clock_columns;
     const std::size_t room = left_of(columns, made.columns() + tail);
@@ -246,7 +239,7 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
     std::size_t number = 0;
     for (const finding& each : known.findings) {
         std::string before = fmt::format("{}. ", ++number);
-        const tone in = finding_tone(each);
+        const tone in = each.is_over ? tone::faint : tone::strong;
         for (const std::string& part : wrapped(each.text, left_of(columns, indent)))
             made.lines.push_back(std::move(line{}.add(std::exchange(before, "   "), in).add(part, in)));
         if (!with_remedies) continue;
