@@ -29,17 +29,6 @@ constexpr int could_not_serve = 2;
 /// How long the end waits for the last log lines to be written.
 constexpr std::chrono::seconds last_lines_limit{1};
 
-/// Returns memory of large requests to the system. By default glibc adapts the threshold to freed blocks, up to 32 MiB,
-/// and keeps them in one arena per thread.
-void return_large_memory() {
-    mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
-}
-
-/// A file size limit (ulimit -f) makes a write fail, like a full disk, instead of ending the process.
-void survive_limits_of_files() {
-    std::signal(SIGXFSZ, SIG_IGN);
-}
-
 /// Blocks the gate's signals at the end of its scope, when the handlers go. Everything is saved by then, and another
 /// SIGTERM must not make the exit a failure. SIGQUIT and SIGKILL still end the process.
 struct undisturbed_end {
@@ -61,8 +50,10 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     const seriesgate::config& settings = loaded.value;
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     seriesgate::log_warnings(loaded);
-    return_large_memory();
-    survive_limits_of_files();
+    // Returns memory of large requests to the system. By default glibc adapts the threshold to freed blocks, up to
+    // 32 MiB, and keeps them in one arena per thread.
+    mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) makes a write fail, like a full disk
     {
         seriesgate::process gate{settings, how, std::move(read_again)};
         const undisturbed_end end;
