@@ -64,12 +64,8 @@ bool add_product(std::uint64_t& sum, std::uint64_t a, std::uint64_t b, std::uint
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t zeros_max = 20;  // more than 64 bits have digits
 
-struct power_of_ten {
-    std::string_view name;
-    std::size_t zeros;
-};
-
-constexpr std::array<power_of_ten, 4> magnitudes{{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}}};
+/// By how many zeros they stand for.
+constexpr std::array<unit, 4> magnitudes{{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}}};
 
 /// A number without its groups: `1_000_000` is 1000000. Nothing if they are not of three digits.
 std::optional<std::string> without_groups(std::string_view text) {
@@ -90,10 +86,10 @@ std::optional<std::string> without_groups(std::string_view text) {
 /// Takes what multiplies the number, `M` or `e6`, from its end. @return how many zeros it has, none if there is nothing
 /// of the kind; nothing if it is none that is known.
 std::optional<std::size_t> take_zeros(std::string_view& text) noexcept {
-    for (const power_of_ten& each : magnitudes) {
+    for (const unit& each : magnitudes) {
         if (!text.ends_with(each.name)) continue;
         text.remove_suffix(each.name.size());
-        return each.zeros;
+        return static_cast<std::size_t>(each.factor);
     }
     const auto at = text.find_first_of("eE");
     if (at == std::string_view::npos) return 0;
@@ -138,7 +134,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
     for (const unit& each : size_units) {
         if (each.name != text) continue;
         std::uint64_t bytes = 0;
-        if (!add_product(bytes, *number, each.factor, std::numeric_limits<std::uint64_t>::max())) return std::nullopt;
+        if (!add_product(bytes, *number, each.factor, most)) return std::nullopt;
         return bytes;
     }
     return std::nullopt;
@@ -160,12 +156,10 @@ std::string format_duration(std::chrono::milliseconds duration) {
 
 std::string format_size(std::uint64_t bytes) {
     if (bytes == 0) return "0B";
-    for (const unit& each : size_units) {
-        if (std::has_single_bit(each.factor) && bytes % each.factor == 0) {
-            return std::to_string(bytes / each.factor) + std::string{each.name};
-        }
-    }
-    return std::to_string(bytes) + "B";  // not reached: every number divides by the last unit, 1
+    const unit& fits = *std::ranges::find_if(size_units, [bytes](const unit& each) {
+        return std::has_single_bit(each.factor) && bytes % each.factor == 0;  // as it does by the last one, 1
+    });
+    return std::to_string(bytes / fits.factor) + std::string{fits.name};
 }
 
 std::string format_rate(double rate) {
