@@ -115,16 +115,8 @@ reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) 
     return {.ok = false, .text = fmt::format("{}", fmt::join(lines, "\n"))};
 }
 
-reload_outcome reloader::reload() {
+reload_outcome reloader::reload() try {
     metrics_.reads.add();
-    try {
-        return take_over();
-    } catch (const std::exception& error) {  // out of memory; the thread goes on
-        return tell_mistakes({{.where = {}, .key = {}, .message = error.what()}});
-    }
-}
-
-reload_outcome reloader::take_over() {
     load_outcome loaded = read_again_();
     if (!loaded.ok()) return tell_mistakes(loaded.errors);
     if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
@@ -155,6 +147,8 @@ reload_outcome reloader::take_over() {
     log::info("configuration reloaded",
               {{"changes", logged(found.made)}, {"restart_needed", logged(found.at_restart)}});
     return outcome;
+} catch (const std::exception& error) {  // out of memory; the thread goes on
+    return tell_mistakes({{.where = {}, .key = {}, .message = error.what()}});
 }
 
 }  // namespace seriesgate

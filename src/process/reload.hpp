@@ -37,7 +37,6 @@ class reloader {
     reload_outcome reload();
 
   private:
-    reload_outcome take_over();
     reload_outcome tell_mistakes(const std::vector<config_error>& errors);
     void note_success();
 };
