@@ -68,16 +68,7 @@ void state_keeper::load() {
               {{"hourly_series", figures.hourly.series_current}, {"daily_series", figures.daily.series_current}});
 }
 
-bool state_keeper::save(const pause& between) noexcept {
-    try {
-        return try_save(between);
-    } catch (const std::exception& error) {
-        note_failure(error.what());
-        return false;
-    }
-}
-
-bool state_keeper::try_save(const pause& between) {
+bool state_keeper::save(const pause& between) noexcept try {
     if (directory_.hold()) {
         log::warn("state.dir was removed or its lock was: made anew, and the state with it");
         if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
@@ -92,6 +83,9 @@ bool state_keeper::try_save(const pause& between) {
     }
     if (saved.result == state_file::save_result::failed) note_failure(saved.reason);
     return saved.result == state_file::save_result::saved;
+} catch (const std::exception& error) {
+    note_failure(error.what());
+    return false;
 }
 
 void state_keeper::note_failure(std::string_view reason) {
@@ -154,7 +148,7 @@ void persistence::finish() {
         is_wanted_ = true;
     }
     const std::scoped_lock lock{saves_};
-    if (may_save()) save_all({});
+    if (may_save()) save_all();
 }
 
 void persistence::promise() {
@@ -164,7 +158,7 @@ void persistence::promise() {
 
 bool persistence::give_up() {
     const std::scoped_lock lock{saves_};
-    if (is_wanted() || !save_all({})) return false;
+    if (is_wanted() || !save_all()) return false;
     const std::scoped_lock quick{belongs_};
     if (is_wanted_) return false;
     if (from_.in.directory) from_.in.directory->give_up();
@@ -175,12 +169,7 @@ bool persistence::give_up() {
 bool persistence::take_back() {
     const std::scoped_lock quick{belongs_};
     is_wanted_ = true;
-    try {
-        get_back();
-    } catch (const std::exception&) {
-        return false;
-    }
-    return true;
+    return get_back().empty();
 }
 
 void persistence::save_now_and_then(const state_keeper::pause& between) {
@@ -194,21 +183,17 @@ void persistence::save_now_and_then(const state_keeper::pause& between) {
     if (monotonic_clock::now() - observed_saved_ >= observed_interval && from_.in.directory->is_held()) save_observed();
 }
 
-bool persistence::save_all(const state_keeper::pause& between) {
-    const bool saved = !state_ || from_.is_half_read() || state_->save(between);
+bool persistence::save_all() {
+    const bool saved = !state_ || from_.is_half_read() || state_->save();
     if (observed_) save_observed();
     return saved;
 }
 
 bool persistence::may_save() {
     const std::scoped_lock quick{belongs_};
-    try {
-        get_back();
-        return true;
-    } catch (const std::exception& error) {
-        if (state_) state_->note_failure(error.what());
-        return false;
-    }
+    const std::string fault = get_back();
+    if (!fault.empty() && state_) state_->note_failure(fault);
+    return fault.empty();
 }
 
 bool persistence::is_wanted() {
@@ -216,11 +201,13 @@ bool persistence::is_wanted() {
     return is_wanted_;
 }
 
-/// Call it with belongs_ locked. Throws std::runtime_error while another process holds the directory.
-void persistence::get_back() {
-    if (!is_given_up_) return;
-    if (from_.in.directory) from_.in.directory->take_back();
+/// Call it with belongs_ locked. @return the fault while another process holds the directory.
+std::string persistence::get_back() try {
+    if (is_given_up_ && from_.in.directory) from_.in.directory->take_back();
     is_given_up_ = false;
+    return "";
+} catch (const std::exception& error) {
+    return error.what();
 }
 
 }  // namespace seriesgate

@@ -93,7 +93,6 @@ class state_keeper {
 
   private:
     void load();
-    bool try_save(const pause& between);
 };
 
 /// Cardinality data that ingestion records and pages show; tracker and demand are saved. Threads: any.
@@ -151,11 +150,11 @@ class persistence {
     void load_observed();
     void save_observed() noexcept;
     void save_now_and_then(const std::function<void()>& between);
-    bool save_all(const std::function<void()>& between);
+    bool save_all();
     /// Call it with saves_ locked. Whether this process holds the directory, or has just reclaimed it; logs if not.
     [[nodiscard]] bool may_save();
     [[nodiscard]] bool is_wanted();
-    void get_back();
+    [[nodiscard]] std::string get_back();
 
     const sources from_;
     std::optional<state_keeper> state_;      // only with a directory
