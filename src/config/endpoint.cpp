@@ -29,14 +29,6 @@ constexpr std::string_view unix_prefix = "unix:";
 /// The system's, without the zero behind it.
 constexpr std::size_t unix_path_bytes_max = sizeof(sockaddr_un::sun_path) - 1;
 
-std::string_view to_std(boost::core::string_view text) noexcept {
-    return {text.data(), text.size()};
-}
-
-std::string to_std(const urls::pct_string_view& text) {
-    return std::string{text.data(), text.size()};
-}
-
 // The URL grammar calls "300.1.1.1" a name, and lets a name hold `%41` or `!`. Resolvers do not see it that way.
 bool is_host_name(std::string_view text) noexcept {
     const auto fits = [](char c) { return is_identifier_character(c) || c == '-' || c == '.'; };
@@ -46,18 +38,10 @@ bool is_host_name(std::string_view text) noexcept {
 
 // The host without brackets; nothing if it is none that can be resolved.
 std::optional<std::string> host_of(const urls::authority_view& authority) {
-    std::string host = to_std(authority.encoded_host_address());
-    switch (authority.host_type()) {
-        case urls::host_type::ipv4:
-        case urls::host_type::ipv6:
-            return host;
-        case urls::host_type::name:
-            if (is_host_name(host)) return host;
-            break;
-        case urls::host_type::none:
-        case urls::host_type::ipvfuture:
-            break;
-    }
+    std::string host{std::string_view{authority.encoded_host_address()}};
+    const auto type = authority.host_type();
+    const bool is_address = type == urls::host_type::ipv4 || type == urls::host_type::ipv6;
+    if (is_address || (type == urls::host_type::name && is_host_name(host))) return host;
     return std::nullopt;
 }
 
@@ -66,7 +50,7 @@ std::string bad_port(std::string_view port, unsigned min) {
 }
 
 std::string check_scheme(const urls::url_view& url) {
-    const std::string_view scheme = to_std(url.scheme());
+    const std::string_view scheme = url.scheme();
     if (url.scheme_id() == urls::scheme::http || url.scheme_id() == urls::scheme::https) return "";
     if (scheme == "discard") return "discard: takes nothing after the colon";
     return in_quotes(scheme) + " is not supported, " + std::string{supported};
@@ -206,9 +190,9 @@ std::string parse_listen(std::string_view text, listen_address& target) {
     if (text.starts_with(unix_prefix)) return parse_unix_path(text.substr(unix_prefix.size()), target);
     const std::string wrong = in_quotes(text) + " is not " + std::string{listen_forms};
     const auto authority = urls::parse_authority(text);
-    if (!authority || authority->has_userinfo() || to_std(authority->port()).empty()) return wrong;
-    const auto port = whole_number<std::uint16_t>(to_std(authority->port()));
-    if (!port) return bad_port(to_std(authority->port()), 0);
+    if (!authority || authority->has_userinfo() || authority->port().empty()) return wrong;
+    const auto port = whole_number<std::uint16_t>(authority->port());
+    if (!port) return bad_port(authority->port(), 0);
     if (authority->encoded_host().empty()) {
         target = {.host = listen_address{}.host, .port = *port};
         return "";
@@ -240,15 +224,15 @@ std::string parse_store_url(std::string_view text, store_backend& target) {
     auto host = host_of(url->authority());
     if (!host) return "has no valid host; expected " + std::string{url_form};
     const bool has_tls = url->scheme_id() == urls::scheme::https;
-    const std::string_view port_text = to_std(url->port());
+    const std::string_view port_text = url->port();
     const auto port = whole_number<std::uint16_t>(!port_text.empty() ? port_text : has_tls ? "443" : "80");
     if (!port || *port == 0) return bad_port(port_text, 1);
     if (url->has_fragment()) return "must not hold a fragment ('#...')";
     if (url->encoded_path().empty()) return "has no path; expected " + std::string{url_form};
     // Boost.URL 1.81 takes what follows the port's digits for the path, `http://a:80x` for example.
-    if (!to_std(url->encoded_path()).starts_with('/')) return "is not " + std::string{url_form};
+    if (!url->encoded_path().starts_with('/')) return "is not " + std::string{url_form};
     const bool has_mark = written != text;
-    const std::string path = with_marks(to_std(url->encoded_path()), encoded_marks, tenant_marks);
+    const std::string path = with_marks(url->encoded_path(), encoded_marks, tenant_marks);
     if (has_mark && (!find_tenant_mark(path) || written.size() != text.size() + marked_bytes))
         return "may have one {tenant} or {account}, in the place of a whole segment of its path";
 
@@ -256,8 +240,8 @@ std::string parse_store_url(std::string_view text, store_backend& target) {
               .tls = has_tls,
               .host = std::move(*host),
               .port = *port,
-              .target = path + std::string{to_std(url->encoded_target()).substr(url->encoded_path().size())},
-              .authority = to_std(url->encoded_host())};
+              .target = path + std::string{std::string_view{url->encoded_target()}.substr(url->encoded_path().size())},
+              .authority = std::string{std::string_view{url->encoded_host()}}};
     assert(target.target.reveal().starts_with('/') && !target.authority.empty());
     if (!port_text.empty()) target.authority.append(":").append(port_text);
     return "";
@@ -291,14 +275,6 @@ std::string shown(const listen_address& value) {
     if (!value.unix_path.empty()) return "unix:" + value.unix_path;
     const bool is_ipv6 = value.host.find(':') != std::string::npos;
     return (is_ipv6 ? "[" + value.host + "]" : value.host) + ":" + std::to_string(value.port);
-}
-
-std::string shown(limit_mode value) {
-    return value == limit_mode::observe ? "observe" : "enforce";
-}
-
-std::string shown(upstream_protocol value) {
-    return value == upstream_protocol::v1 ? "v1" : "passthrough";
 }
 
 std::string shown_url(const upstream_config& value) {
