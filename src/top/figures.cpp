@@ -93,16 +93,12 @@ void add_budget(std::vector<budget_figures>& to, const json::object& from, const
     for (const auto& [kind, key] :
          {std::pair{count_window::hour, "hourly"}, {count_window::day, "daily"}, {count_window::active, "active"}}) {
         if (kind == count_window::active && !from.contains(key)) continue;
-        const json::object& window = from.at(key).as_object();
         budget_figures one{.name = name,
                            .window = kind,
                            .observes = text_at(from, "mode") == "observe",
-                           .series_max = number_at(window, "maxSeries"),
-                           .series = number_at(window, "currentSeries"),
-                           .refused = number_at(window, "refusedSeries"),
-                           .refused_is_exact = counts_exactly(window),
+                           .counts = window_of(from.at(key).as_object()),
                            .note = text_if(from, "note")};
-        if (one.series_max != 0) to.push_back(std::move(one));
+        if (one.counts.series_max != 0) to.push_back(std::move(one));
     }
 }
 
@@ -113,7 +109,8 @@ std::vector<budget_figures> budgets_of(const json::object& from) {
     for (const json::value& each : from.at("limits").as_array())
         add_budget(all, each.as_object(), limit_name(each.as_object()));
     const auto rank = [](const budget_figures& one) {
-        return std::tuple{static_cast<double>(one.series) / static_cast<double>(one.series_max), one.refused};
+        return std::tuple{static_cast<double>(one.counts.series) / static_cast<double>(one.counts.series_max),
+                          one.counts.refused};
     };
     std::ranges::stable_sort(all, std::ranges::greater{}, rank);
     return all;

@@ -33,10 +33,7 @@ struct budget_figures {
     std::string name{};
     count_window window = count_window::hour;
     bool observes = false;
-    std::uint64_t series_max = 0;
-    std::uint64_t series = 0;
-    std::uint64_t refused = 0;
-    bool refused_is_exact = true;
+    window_figures counts{};
     std::string note{};  ///< a further note; usually empty
 };
 

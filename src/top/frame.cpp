@@ -86,9 +86,9 @@ window_figures with_observing(const figures& known, count_window window) {
                                                         : known.active.value_or(window_figures{});
     if (known.mode != "observe") return made;
     for (const budget_figures& each : known.budgets) {
-        if (each.window != window || each.refused <= made.refused) continue;
-        made.refused = each.refused;
-        made.refused_is_exact = each.refused_is_exact;
+        if (each.window != window || each.counts.refused <= made.refused) continue;
+        made.refused = each.counts.refused;
+        made.refused_is_exact = each.counts.refused_is_exact;
     }
     return made;
 }
@@ -99,7 +99,7 @@ const budget_figures* tighter_than(const window_figures& window, const figures& 
         return each.window == of && each.observes == (known.mode == "observe");
     });
     if (found == known.budgets.end()) return nullptr;
-    const std::uint64_t full = percent(found->series, found->series_max);
+    const std::uint64_t full = percent(found->counts.series, found->counts.series_max);
     return full > percent(window.series, window.series_max) ? &*found : nullptr;
 }
 
@@ -119,8 +119,8 @@ line window_line(const figures& known, count_window of, std::chrono::sys_seconds
         left.add("  ").add(duration_text(std::max(window.end - now, std::chrono::seconds{0})) + " left", tone::faint);
     std::size_t taken = made.columns() + (window.series_max == 0 ? 0 : percent_columns) + numbers.columns();
     if (tightest != nullptr) {
-        tail.add(fmt::format("  {} %", percent(tightest->series, tightest->series_max)),
-                 tone_of(tightest->series, tightest->series_max));
+        tail.add(fmt::format("  {} %", percent(tightest->counts.series, tightest->counts.series_max)),
+                 tone_of(tightest->counts.series, tightest->counts.series_max));
         tail.add(" in ", tone::faint).add_shortened(tightest->name, left_of(columns, taken + tail.columns()));
         if (taken + tail.columns() + left.columns() > columns) left = {};
     }
@@ -171,9 +171,10 @@ line entry_line(const top_entry& one, std::size_t columns) {
 
 line budget_numbers(const budget_figures& one) {
     line made;
-    add_bar(made, one.series, one.series_max, budget_bar_columns);
-    made.add(fmt::format("{} of {}  ", grouped(one.series), grouped(one.series_max)));
-    add_refused(made, one.refused, one.refused_is_exact, one.observes);
+    const window_figures& counts = one.counts;
+    add_bar(made, counts.series, counts.series_max, budget_bar_columns);
+    made.add(fmt::format("{} of {}  ", grouped(counts.series), grouped(counts.series_max)));
+    add_refused(made, counts.refused, counts.refused_is_exact, one.observes);
     return made;
 }
 

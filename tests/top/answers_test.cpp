@@ -74,11 +74,11 @@ TEST_CASE("budgets come in the order of how full they are, those without a limit
     REQUIRE(take_stats(read, stats).empty());
     REQUIRE(read.budgets.size() == 4);
     CHECK(read.budgets[0].name == "per-job{job=shop, ns=x} of tenant b");
-    CHECK(read.budgets[0].refused == 3);
+    CHECK(read.budgets[0].counts.refused == 3);
     CHECK(read.budgets[1].name == "tenant a");
     CHECK(read.budgets[1].observes);
     CHECK(read.budgets[2].window == count_window::day);
-    CHECK(read.budgets[2].series_max == 50);
+    CHECK(read.budgets[2].counts.series_max == 50);
     CHECK(read.budgets[3].name == "no tenant");
 }
 

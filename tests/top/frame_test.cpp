@@ -28,14 +28,12 @@ figures of_an_explosion() {
                             .error = i == 1 ? 12U : 0U,
                             .last_seen = ten_past - seconds{i}});
     made.top[2].value = std::string(40, 'a') + std::string(40, 'z');
-    made.budgets = {{.name = "per-job{job=shop}", .series_max = 1000, .series = 1000, .refused = 20},
+    made.budgets = {{.name = "per-job{job=shop}", .counts = {.series_max = 1000, .series = 1000, .refused = 20}},
                     {.name = "tenant team-a",
                      .window = count_window::day,
                      .observes = true,
-                     .series_max = 2000,
-                     .series = 1700,
-                     .refused = 3},
-                    {.name = "tenant team-b", .series_max = 2000, .series = 10}};
+                     .counts = {.series_max = 2000, .series = 1700, .refused = 3}},
+                    {.name = "tenant team-b", .counts = {.series_max = 2000, .series = 10}}};
     made.refused = {
         {.series = R"(http_requests_total{job="shop",instance="a4:80",trace_id="t4999"})",
          .tenant = "team-a",
@@ -274,7 +272,7 @@ TEST_CASE("the line of a window names the budget that has less room than the glo
           "hour  [###--]  60 %  60,000 of 100,000  refused about 6,400  50 min left  100 % in per-job{job=shop}");
     CHECK(line_of(1, 80) == "hour   60 %  60,000 of 100,000  refused about 6,400  100 % in per-job{job=shop}");
     CHECK(line_of(2, 80) == "day   123,456 new, not limited  refused 0  85 % in tenant team-a");
-    known.budgets[0].series = 599;  // less full
+    known.budgets[0].counts.series = 599;  // less full
     CHECK(line_of(1, 120).ends_with(" left"));
 }
 
@@ -333,8 +331,8 @@ TEST_CASE("hostile texts stay texts, wherever they come from") {
     known.version = known.mode = known.shared = hostile;
     known.findings = {{.text = hostile, .relabel = hostile, .limit = hostile}};
     known.top = {{.value = hostile, .detail = hostile, .values = 1, .error = 1}};
-    known.budgets = {
-        {.name = hostile, .series_max = 1, .series = 18446744073709551615U, .refused = 18446744073709551615U}};
+    known.budgets = {{.name = hostile,
+                      .counts = {.series_max = 1, .series = 18446744073709551615U, .refused = 18446744073709551615U}}};
     known.refused = {{.series = hostile, .tenant = hostile, .sender = hostile, .limit = hostile}};
     known.backends = {{.store = "b" + hostile, .name = hostile}};
     moment at = at_ten_past(known);
