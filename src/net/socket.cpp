@@ -120,20 +120,6 @@ stream_endpoint own_endpoint(int descriptor) noexcept {
 /// Allows owner and group to read and write.
 constexpr mode_t mask_of_sockets = S_IXUSR | S_IXGRP | S_IRWXO;
 
-/// Replaces the process' mask, which usually denies writing to the group, and so connecting. A mask that also denies
-/// reading means to exclude the group, and keeps doing so.
-class mode_mask {
-    const mode_t before_;
-
-  public:
-    mode_mask() noexcept : before_(::umask(mask_of_sockets)) {
-        if ((before_ & S_IRGRP) != 0) ::umask(mask_of_sockets | S_IRWXG);
-    }
-    mode_mask(const mode_mask&) = delete;
-    mode_mask& operator=(const mode_mask&) = delete;
-    ~mode_mask() { ::umask(before_); }
-};
-
 /// Whether the socket's process has ended. A connect to a file that is no socket is refused, too.
 bool is_left_over(net::io_context& io, const std::string& path) {
     struct stat found {};
@@ -349,7 +335,10 @@ void socket_file::remove() noexcept {
 listening_socket listen_at_path(net::io_context& io, const std::string& path) {
     const stream_endpoint where = unix_endpoint(path);
     if (is_left_over(io, path)) ::unlink(path.c_str());
-    const mode_mask mask;
+    // The usual mask denies writing to the group, and so connecting. One that also denies reading means to exclude the
+    // group, and keeps doing so.
+    const mode_mask mask{mask_of_sockets};
+    if ((mask.before() & S_IRGRP) != 0) ::umask(mask_of_sockets | S_IRWXG);
     stream_acceptor made = listen_at(io, where);
     return {.file = socket_file{path}, .socket = detached_socket{made}};
 }

@@ -1,6 +1,7 @@
 /// Stream sockets and endpoints: TCP over IPv4 and IPv6, unix sockets, and a test's virtual network.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -290,6 +291,19 @@ class name_resolver {
 };
 
 // --- The file of a unix socket: created with the listener, removed with it.
+
+/// Replaces the file mode mask of the process. Threads: one, and no other thread may create files meanwhile.
+class mode_mask {
+    const mode_t before_;
+
+  public:
+    explicit mode_mask(mode_t mask) noexcept : before_(::umask(mask)) {}
+    mode_mask(const mode_mask&) = delete;
+    mode_mask& operator=(const mode_mask&) = delete;
+    ~mode_mask() { ::umask(before_); }
+
+    [[nodiscard]] mode_t before() const noexcept { return before_; }
+};
 
 /// Removes the file when destroyed, unless another file has replaced it. Threads: one at a time.
 class socket_file {

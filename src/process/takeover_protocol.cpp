@@ -62,17 +62,6 @@ class address_of {
     static constexpr socklen_t size() noexcept { return sizeof(sockaddr_un); }
 };
 
-/// Gives new files to their owner alone.
-class private_mask {
-    const mode_t before_ = ::umask(S_IXUSR | S_IRWXG | S_IRWXO);
-
-  public:
-    private_mask() noexcept = default;
-    private_mask(const private_mask&) = delete;
-    private_mask& operator=(const private_mask&) = delete;
-    ~private_mask() { ::umask(before_); }
-};
-
 detached_socket new_socket() {
     detached_socket made{::socket(AF_UNIX, kind, 0)};
     if (!made.open()) throw boost::system::system_error{last_error()};
@@ -196,7 +185,7 @@ void message_socket::refuse_more() noexcept {
 message_listener::message_listener(const std::string& path, place is) : socket_(new_socket()) {
     if (is == place::given_up || is_left_over(path)) ::unlink(path.c_str());
     const address_of there{path};
-    const private_mask mask;
+    const mode_mask mask{S_IXUSR | S_IRWXG | S_IRWXO};  // for its owner alone
     if (::bind(socket_.native_handle(), there.data(), there.size()) != 0)
         throw boost::system::system_error{last_error()};
     file_ = socket_file{path};
