@@ -1,7 +1,5 @@
 #include "process/health_check.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <utility>
 
 #include "config/config_error.hpp"
@@ -29,15 +27,13 @@ std::string said_in(const std::string& body) {
     return first.empty() ? "" : ": " + printable(first, shown_max);
 }
 
-/// Stops the io_context, to skip the remaining time limits.
-net::awaitable<void> ask(net::io_context& io, top::gate_client& server, std::string& fault) {
+net::awaitable<void> ask(top::gate_client& server, std::string& fault) {
     const std::string nothing_more;  // the server's address has path and query
     const auto got = co_await server.get(nothing_more);
     if (!got)
         fault = printable(got.error(), shown_max);
     else if (got->status < 200 || got->status > 299)
         fault = "answered " + std::to_string(got->status) + said_in(got->body);
-    io.stop();
 }
 
 }  // namespace
@@ -60,8 +56,7 @@ std::string fault_of_health(const std::string& url) {
     net::io_context io{1};
     top::gate_client server{io, how};
     std::string fault;
-    net::co_spawn(io, ask(io, server, fault), net::detached);
-    io.run();
+    top::run_to_end(io, ask(server, fault));
     return fault.empty() ? "" : printable(asked, shown_max) + ": " + fault;
 }
 

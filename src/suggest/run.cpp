@@ -3,8 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
@@ -76,7 +74,7 @@ net::awaitable<outcome> read_from(top::gate_client& store, std::string target) {
 }
 
 /// A day that has just begun says little: the larger of two counts.
-net::awaitable<void> ask(net::io_context& io, top::gate_client& store, outcome& into) {
+net::awaitable<void> ask(top::gate_client& store, outcome& into) {
     std::string target = status_target("");
     into = co_await read_from(store, target);
     if (into && into->is_of_day) {
@@ -84,7 +82,6 @@ net::awaitable<void> ask(net::io_context& io, top::gate_client& store, outcome& 
         outcome yesterday = co_await read_from(store, target);
         if (yesterday && yesterday->series > into->series) into = std::move(yesterday);
     }
-    io.stop();
 }
 
 std::string fault_of(const store_cardinality& store, const std::string& label) {
@@ -104,8 +101,7 @@ int run(const options& asked) {
     net::io_context io{1};
     top::gate_client store{io, asked};
     outcome found{std::string{}};
-    net::co_spawn(io, ask(io, store, found), net::detached);
-    io.run();
+    top::run_to_end(io, ask(store, found));
     std::string fault = found ? "" : found.error();
     const std::string label = found && asked.label.empty() ? best_label(*found) : asked.label;
     if (found) fault = fault_of(*found, label);

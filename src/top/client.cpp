@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -11,6 +12,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <exception>
 #include <stdexcept>
 #include <utility>
 
@@ -140,6 +142,16 @@ net::awaitable<gate_client::outcome> gate_client::get(const std::string& target)
         if (made.got) co_return outcome{*std::move(made.got)};
         if (!is_kept || !made.unheard) co_return outcome{std::move(made.fault)};
     }
+}
+
+void run_to_end(net::io_context& io, net::awaitable<void> asking) {
+    std::exception_ptr failed;
+    net::co_spawn(io, std::move(asking), [&](const std::exception_ptr& end) {
+        failed = end;
+        io.stop();
+    });
+    io.run();
+    if (failed) std::rethrow_exception(failed);
 }
 
 net::awaitable<result<figures, std::string>> ask(gate_client& gate, question asked, std::size_t lines_max) {

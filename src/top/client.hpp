@@ -58,6 +58,10 @@ class gate_client {
     net::awaitable<attempt> exchange(const std::string& target, time_limit limit);
 };
 
+/// Runs the io_context until the question is answered; time limits that are left over count no more. Throws what the
+/// coroutine throws, so that no answer is not taken for a good one.
+void run_to_end(net::io_context& io, net::awaitable<void> asking);
+
 // --- The figures of a frame.
 
 /// @param lines_max of each list

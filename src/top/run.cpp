@@ -239,21 +239,18 @@ std::size_t columns_of_report() {
     return std::max<std::size_t>(window.ws_col, report_columns_min);
 }
 
-/// Stops the io_context at the end, since pending time limits no longer matter.
-net::awaitable<void> ask_once(net::io_context& io, gate_client& gate, moment& into) {
+net::awaitable<void> ask_once(gate_client& gate, moment& into) {
     const question asked;
     auto got = co_await ask(gate, asked, report_lines_max);
     if (got)
         into.known = *std::move(got);
     else
         into.fault = got.error();
-    io.stop();
 }
 
 int report(net::io_context& io, const options& asked, gate_client& gate) {
     moment at{.url = asked.url};
-    net::co_spawn(io, ask_once(io, gate, at), net::detached);
-    io.run();
+    run_to_end(io, ask_once(gate, at));
     at.now = now();
     if (!at.fault.empty()) {
         fmt::print(stderr, "seriesgate top: {}: {}\n", fit_to_be_seen(asked.url), fit_to_be_seen(at.fault));
