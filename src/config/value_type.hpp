@@ -45,8 +45,7 @@ struct key_description {
 };
 
 inline type_description described(std::string name, std::string bounds, std::string_view schema) {
-    return {
-        .name = std::move(name), .bounds = std::move(bounds), .schema = std::string{schema}, .keys = {}, .items = {}};
+    return {std::move(name), std::move(bounds), std::string{schema}, value_form::scalar, {}, {}};
 }
 
 template <typename T>
@@ -142,8 +141,7 @@ YAML::Node show_fields(const fields<Owner>& table, const Owner& from) {
 
 template <typename Owner>
 type_description description_of(const fields<Owner>& table) {
-    type_description about{
-        .name = "map", .bounds = "", .schema = "", .form = value_form::fields, .keys = {}, .items = {}};
+    type_description about{"map", "", "", value_form::fields, {}, {}};
     for (const auto& each : table) about.keys.push_back(each.about);
     return about;
 }
@@ -164,12 +162,7 @@ value_type<Owner> map_type(const fields<Owner>& table,
 /// What stands in a list or behind the user's own names.
 inline type_description description_of_many(value_form form, std::string name, std::string bounds,
                                             type_description item) {
-    return {.name = std::move(name),
-            .bounds = std::move(bounds),
-            .schema = "",
-            .form = form,
-            .keys = {},
-            .items = {std::move(item)}};
+    return {std::move(name), std::move(bounds), "", form, {}, {std::move(item)}};
 }
 
 template <typename Container, typename Show>
