@@ -50,8 +50,8 @@ void spawn(const net::any_io_executor& where, net::awaitable<void> task, const c
     });
 }
 
-void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitable<void>()> make, const char* failed) {
-    spawn(where, keep_going(std::move(make), failed), failed);
+void spawn_lasting(net::io_context& where, const char* failed, std::function<net::awaitable<void>()> make) {
+    spawn(where.get_executor(), keep_going(std::move(make), failed), failed);
 }
 
 void run_handlers(net::io_context& io) {

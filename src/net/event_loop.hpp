@@ -19,7 +19,7 @@ namespace seriesgate {
 void spawn(const net::any_io_executor& where, net::awaitable<void> task, const char* failed);
 
 /// Starts a permanent coroutine: restarts it a second after an exception, until it returns. @param failed as above.
-void spawn_lasting(const net::any_io_executor& where, std::function<net::awaitable<void>()> make, const char* failed);
+void spawn_lasting(net::io_context& where, const char* failed, std::function<net::awaitable<void>()> make);
 
 /// Runs handlers until the context is stopped, also after one throws. Threads: the calling thread serves the context.
 void run_handlers(net::io_context& io);

@@ -47,12 +47,9 @@ fleet_runtime::fleet_runtime(const config& settings, const hash_key& key, fleet_
 void fleet_runtime::join(series_limiter& limiter, const hash_key& key) {
     require_joinable(net::co_spawn(loop_.context(), self_.join(limiter, key), net::use_future).get());
     feed_.emplace(loop_.context(), shared, limiter);
-    const auto go_on = [this](auto make, const char* failed) {
-        spawn_lasting(loop_.context().get_executor(), make, failed);
-    };
-    go_on([this] { return self_.keep(); }, "keeping the place in the fleet failed");
-    go_on([this] { return self_.tell(); }, "telling the shared store failed");
-    go_on([this] { return feed_->run(); }, "reading what other gates take failed");
+    spawn_lasting(loop_.context(), "keeping the place in the fleet failed", [this] { return self_.keep(); });
+    spawn_lasting(loop_.context(), "telling the shared store failed", [this] { return self_.tell(); });
+    spawn_lasting(loop_.context(), "reading what other gates take failed", [this] { return feed_->run(); });
 }
 
 void fleet_runtime::leave(bool for_good) {

@@ -91,9 +91,7 @@ marking::marking(net::io_context& loop, marker_sources from, shared_stores& stor
     : loop_(loop), from_(std::move(from)) {
     writers_.emplace_back(loop_, from_, stores.first);
     for (shared_replica& each : stores.replicas) writers_.emplace_back(loop_, from_, each.store);
-    for (marker_writer& each : writers_)
-        spawn_lasting(
-            loop_.get_executor(), [&each] { return each.run(); }, "writing markers failed");
+    for (marker_writer& each : writers_) spawn_lasting(loop_, "writing markers failed", [&each] { return each.run(); });
 }
 
 net::awaitable<void> marking::leave() {

@@ -144,8 +144,7 @@ void process::prepare_warm_start(bool is_asked_for) {
                                                           .progress = warmed_,
                                                           .now = now_,
                                                           .fleet = fleet_ ? &fleet_->shared : nullptr});
-    spawn_lasting(
-        warming_.context().get_executor(), [this] { return warm_->run(); }, "warm start failed");
+    spawn_lasting(warming_.context(), "warm start failed", [this] { return warm_->run(); });
 }
 
 page_sources process::page_figures() {
@@ -192,7 +191,7 @@ std::vector<file_check> process::file_checks() {
 
 void process::start_loops() {
     const auto on = [](event_loop& loop, const char* failed, std::function<net::awaitable<void>()> make) {
-        spawn_lasting(loop.context().get_executor(), std::move(make), failed);
+        spawn_lasting(loop.context(), failed, std::move(make));
     };
     const auto admits = std::make_shared<async_event>(background_.context().get_executor());
     on(background_, "maintaining series filters failed",
@@ -227,13 +226,10 @@ void process::begin() {
     start_loops();
     net::io_context& control = acceptor();
     spawn(control.get_executor(), get_ready(), "getting ready failed");
-    const auto lasting = [&control](std::function<net::awaitable<void>()> make, const char* failed) {
-        spawn_lasting(control.get_executor(), std::move(make), failed);
-    };
-    lasting([this] { return tell_rests(); }, "telling of the rest failed");
-    lasting([this] { return manager_.run(); }, "telling the service manager failed");
-    lasting([this] { return reload_on_signal(); }, "reloading failed");
-    lasting([this] { return drain_on_signal(); }, "draining failed");
+    spawn_lasting(control, "telling of the rest failed", [this] { return tell_rests(); });
+    spawn_lasting(control, "telling the service manager failed", [this] { return manager_.run(); });
+    spawn_lasting(control, "reloading failed", [this] { return reload_on_signal(); });
+    spawn_lasting(control, "draining failed", [this] { return drain_on_signal(); });
 }
 
 /// Serves at once, unless connections can wait in an inherited socket. They wait until the gate is ready: at most a
@@ -286,8 +282,7 @@ void process::open_to_senders() {
     accept();
     senders_.take_file();  // of the old process, if there was one
     if (admin_server_) admin_server_->take_file();
-    spawn_lasting(
-        saving_.context().get_executor(), [this] { return kept_.run(saving_.ending()); }, "saving failed");
+    spawn_lasting(saving_.context(), "saving failed", [this] { return kept_.run(saving_.ending()); });
     offer_place();
 }
 
@@ -300,12 +295,9 @@ serving_parts process::parts() {
 }
 
 void process::accept() {
-    const auto from = [this](server& one) {
-        spawn_lasting(
-            acceptor().get_executor(), [&one] { return one.accept(); }, "accepting connections failed");
-    };
-    from(senders_);
-    if (admin_server_) from(*admin_server_);
+    spawn_lasting(acceptor(), "accepting connections failed", [this] { return senders_.accept(); });
+    if (admin_server_)
+        spawn_lasting(acceptor(), "accepting connections failed", [this] { return admin_server_->accept(); });
 }
 
 void process::offer_place() {
@@ -322,8 +314,7 @@ void process::offer_place() {
                                .accept_again = [this] { accept(); },
                                .is_over = [this] { spawn_end(); }},
         std::move(*at));
-    spawn_lasting(
-        acceptor().get_executor(), [this] { return next_->run(); }, "handing over failed");
+    spawn_lasting(acceptor(), "handing over failed", [this] { return next_->run(); });
 }
 
 /// Logs what throttling has held back.
@@ -370,8 +361,7 @@ net::awaitable<void> process::drain_and_end(std::string_view why) {
 }
 
 void process::spawn_end() {
-    spawn_lasting(
-        acceptor().get_executor(), [this] { return end(); }, "ending failed");
+    spawn_lasting(acceptor(), "ending failed", [this] { return end(); });
 }
 
 /// After the last request: tells fleet and stores, and saves the state.

@@ -183,11 +183,9 @@ void running_workers::start(std::size_t number, const config& settings, const th
     serving_thread& one = *workers_[number];
     net::io_context& io = one.self.io;
     if (!settings.upstream.discard || settings.shared.has_store())
-        spawn_lasting(
-            io.get_executor(), [&ingest = *one.ingest] { return ingest.maintain(); },
-            "keeping the ways to the stores failed");
-    spawn_lasting(
-        io.get_executor(), [&self = one.self] { return probe_delay(self); }, "measuring the queue's delay failed");
+        spawn_lasting(io, "keeping the ways to the stores failed",
+                      [&ingest = *one.ingest] { return ingest.maintain(); });
+    spawn_lasting(io, "measuring the queue's delay failed", [&self = one.self] { return probe_delay(self); });
     threads_.push_back(by(io, fmt::format("worker-{}", number)));
 }
 

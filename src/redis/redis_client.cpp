@@ -127,8 +127,7 @@ net::awaitable<void> redis_client::wait_for_attempt(clock::time_point limit) {
 void redis_client::start_connecting() {
     if (std::exchange(connecting_, true)) return;
     try {
-        spawn_lasting(
-            io_.get_executor(), [this] { return connect_until_there(); }, "connecting to the shared store failed");
+        spawn_lasting(io_, "connecting to the shared store failed", [this] { return connect_until_there(); });
     } catch (...) {  // out of memory
         connecting_ = false;
         throw;

@@ -128,8 +128,7 @@ TEST_CASE("what has to last is begun again a second after an exception, and ends
     net::io_context io{1};
     int calls = 0;
     const auto began = std::chrono::steady_clock::now();
-    spawn_lasting(
-        io.get_executor(), [&calls] { return count(calls, true); }, "a thing failed");
+    spawn_lasting(io, "a thing failed", [&calls] { return count(calls, true); });
     run_handlers(io);
     CHECK(std::chrono::steady_clock::now() - began >= std::chrono::seconds{1});
     CHECK(calls == 2);

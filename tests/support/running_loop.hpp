@@ -14,7 +14,7 @@ class running_loop {
 
   public:
     explicit running_loop(std::function<net::awaitable<void>()> make) {
-        spawn_lasting(loop_.context().get_executor(), std::move(make), "a coroutine of the test failed");
+        spawn_lasting(loop_.context(), "a coroutine of the test failed", std::move(make));
         loop_.start(start_thread, "test");
     }
     [[nodiscard]] std::stop_token ending() const noexcept { return loop_.ending(); }
