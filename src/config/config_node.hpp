@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "config/config_error.hpp"
-#include "config/load.hpp"
+#include "config/environment.hpp"
 #include "config/yaml.hpp"
 #include "core/result.hpp"
 

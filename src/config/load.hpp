@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,14 +9,9 @@
 
 #include "config/config.hpp"
 #include "config/config_error.hpp"
+#include "config/environment.hpp"
 
 namespace seriesgate {
-
-/// @return the value of an environment variable; nothing if it is not set.
-using environment = std::function<std::optional<std::string>(const std::string& name)>;
-
-/// Of this process. Threads: any, as long as none changes it.
-std::optional<std::string> variable_of_process(const std::string& name);
 
 /// A key given on the command line, as text: it goes through the same checks as the file.
 struct override_value {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "config/load.hpp"
+#include "config/environment.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {

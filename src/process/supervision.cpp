@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "base/log.hpp"
-#include "config/load.hpp"
+#include "config/environment.hpp"
 #include "core/text.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
