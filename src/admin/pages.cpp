@@ -203,6 +203,7 @@ void page_cache::put(const api_question& key, const page_text& text, time_point 
 }
 
 net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
+    async_timer rest{co_await net::this_coro::executor};  // a failure may have left no memory for one
     std::array<page_cache, caches_count> caches;
     for (;;) {
         const auto job = co_await asked.take();
@@ -215,7 +216,8 @@ net::awaitable<void> make_pages(page_queue& asked, const page_sources& from) {
             log::error("figures could not be written", {{"err", error.what()}});
         }
         const clock::duration worked = thread_cpu_clock::now() - used;
-        co_await rest_for(std::min(worked * rest_per_work, rest_max));
+        rest.expires_after(std::min(worked * rest_per_work, rest_max));
+        co_await rest.async_wait(no_throw);
     }
 }
 

@@ -166,10 +166,12 @@ bool persistence::give_up() {
     return true;
 }
 
-bool persistence::take_back() {
+bool persistence::take_back() try {
     const std::scoped_lock quick{belongs_};
     is_wanted_ = true;
     return get_back().empty();
+} catch (const std::exception&) {  // no memory for what is in the way
+    return false;
 }
 
 void persistence::save_now_and_then(const state_keeper::pause& between) {
