@@ -104,7 +104,8 @@ delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_c
 std::string to_text(const delivery_facts& facts) {
     if (facts.is_discarded) return "Samples are discarded on purpose, by upstream.url";
     if (facts.nothing_since) {
-        std::string text = fmt::format("Nothing reaches the store since {:%H:%M} UTC", *facts.nothing_since);
+        std::string text =
+            fmt::format("Nothing reaches the store since {:%H:%M} UTC", fmt::gmtime(*facts.nothing_since));
         return facts.why.empty() ? text : text.append(": ").append(facts.why);
     }
     const std::uint64_t all = facts.stored + facts.failed;

@@ -159,7 +159,7 @@ time_point beginning(const std::vector<arrivals>& bursts) {
 }
 
 std::string minute_text(time_point when) {
-    return fmt::format("{:%H:%M} UTC", std::chrono::floor<std::chrono::seconds>(when));
+    return fmt::format("{:%H:%M} UTC", fmt::gmtime(std::chrono::floor<std::chrono::seconds>(when)));
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ net::awaitable<void> ask(top::gate_client& store, outcome& into) {
     std::string target = status_target("");
     into = co_await read_from(store, target);
     if (into && into->is_of_day) {
-        target = status_target(fmt::format("{:%Y-%m-%d}", wall_clock::now() - std::chrono::days{1}));
+        target = status_target(fmt::format("{:%Y-%m-%d}", fmt::gmtime(wall_clock::now() - std::chrono::days{1})));
         outcome yesterday = co_await read_from(store, target);
         if (yesterday && yesterday->series > into->series) into = std::move(yesterday);
     }

@@ -210,8 +210,9 @@ class ProcessGate(_Gate):
         limited = ["prlimit", f"--nofile={descriptors}"] if descriptors else []  # becomes the gate: the same process
         numbers = [each.fileno() for each in (given or {}).values()]
         activated = [sys.executable, "-c", ACTIVATE, ":".join(given), *map(str, numbers)] if given else []
+        everything = {**os.environ, "TZ": "NPT-5:45", **environment}  # what it says is in UTC, wherever it runs
         self.process = subprocess.Popen([*limited, *activated, binary, *flags], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env={**os.environ, **environment}, pass_fds=numbers)
+                                        stderr=subprocess.PIPE, env=everything, pass_fds=numbers)
         self._readers = [threading.Thread(target=self._read, args=(pipe,), daemon=True)
                          for pipe in (self.process.stderr, self.process.stdout)]
         for reader in self._readers:

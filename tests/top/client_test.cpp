@@ -7,8 +7,7 @@
 #include "net/async.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-
+namespace seriesgate::testing::client_test {
 namespace {
 
 net::awaitable<void> answered(bool& is_answered) {
@@ -20,8 +19,6 @@ net::awaitable<void> out_of_memory() {
     co_await rest_for({});
     throw std::runtime_error{"no memory"};
 }
-
-}  // namespace
 
 TEST_CASE("a question that ends by an exception is no answer") {
     net::io_context io{1};
@@ -36,3 +33,6 @@ TEST_CASE("a question that is answered waits for no time limit") {
     top::run_to_end(io, answered(is_answered));
     CHECK(is_answered);
 }
+
+}  // namespace
+}  // namespace seriesgate::testing::client_test
