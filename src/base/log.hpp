@@ -84,8 +84,6 @@ class line_writer {
 
     /// @param descriptor still owned by the caller.
     line_writer(int descriptor, loss_line describe);
-    line_writer(const line_writer&) = delete;
-    line_writer& operator=(const line_writer&) = delete;
     /// Loses unwritten lines: see flush(). Waits for a write in progress, which on a terminal may take forever.
     ~line_writer() = default;
 

@@ -28,10 +28,6 @@ class fair_mutex {
     std::atomic<std::uint32_t> serving_{0};
 
   public:
-    fair_mutex() = default;
-    fair_mutex(const fair_mutex&) = delete;
-    fair_mutex& operator=(const fair_mutex&) = delete;
-
     void lock() noexcept {
         const std::uint32_t ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
         for (;;) {
@@ -71,8 +67,6 @@ class guarded {
 
       public:
         explicit access(guarded& of) : lock_(of.mutex_), value_(of.value_) {}
-        access(const access&) = delete;
-        access& operator=(const access&) = delete;
 
         T& operator*() const noexcept SERIESGATE_LIFETIME_BOUND { return value_; }
         T* operator->() const noexcept SERIESGATE_LIFETIME_BOUND { return &value_; }

@@ -66,8 +66,6 @@ class connection_registry {
         regulars_.given_up_max = given_up_max(bounds.total);
         overflow_.given_up_max = overflow_evicted_max;
     }
-    connection_registry(const connection_registry&) = delete;
-    connection_registry& operator=(const connection_registry&) = delete;
 
     /// Registers a connection, and makes room if necessary.
     /// @param socket must stay open until the lease ends.

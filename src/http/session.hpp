@@ -43,8 +43,6 @@ class handshakes {
     /// @param files null: no TLS, only headers.
     handshakes(net::io_context& loop, http_shared& shared, const tls_files* files)
         : io_(loop), shared_(shared), files_(files) {}
-    handshakes(const handshakes&) = delete;
-    handshakes& operator=(const handshakes&) = delete;
 
     [[nodiscard]] bool has_tls() const noexcept { return files_ != nullptr; }
 

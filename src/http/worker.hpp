@@ -213,8 +213,6 @@ struct served_connection : leased_stream {
     bool may_wake = false;  ///< while it waits for the first byte of a request
 
     served_connection(sender_connection from, service& of);
-    served_connection(const served_connection&) = delete;
-    served_connection& operator=(const served_connection&) = delete;
     ~served_connection() { self.senders.leave(stream); }
 
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }

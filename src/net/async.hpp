@@ -75,8 +75,6 @@ class async_event : public std::enable_shared_from_this<async_event> {
   public:
     /// For std::make_shared: a pending notification keeps it alive.
     explicit async_event(net::any_io_executor loop) : loop_(std::move(loop)), timer_(loop_) {}
-    async_event(const async_event&) = delete;
-    async_event& operator=(const async_event&) = delete;
 
     /// Does nothing when memory runs out; the coroutine then checks when its wait ends. Threads: any.
     void notify() noexcept {

@@ -40,9 +40,6 @@ class event_loop {
     std::jthread thread_;
 
   public:
-    event_loop() = default;
-    event_loop(const event_loop&) = delete;
-    event_loop& operator=(const event_loop&) = delete;
     ~event_loop() { stop(); }
 
     [[nodiscard]] net::io_context& context() noexcept { return context_; }

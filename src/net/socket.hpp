@@ -282,8 +282,6 @@ class name_resolver {
     using answer = std::function<void(error_code, std::vector<stream_endpoint>)>;
 
     explicit name_resolver(net::io_context& io);
-    name_resolver(const name_resolver&) = delete;
-    name_resolver& operator=(const name_resolver&) = delete;
     ~name_resolver();
 
     /// @param take called later from the io_context; with operation_aborted if the resolver is destroyed first.

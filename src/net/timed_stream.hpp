@@ -58,8 +58,6 @@ class tls_layer {
 
   public:
     explicit tls_layer(std::unique_ptr<tls_session> session) noexcept : session_(std::move(session)) {}
-    tls_layer(const tls_layer&) = delete;
-    tls_layer& operator=(const tls_layer&) = delete;
     /// Sends a close_notify, if that needs no wait.
     ~tls_layer();
 

@@ -41,8 +41,6 @@ class tls_session {
     /// @param peer_name for a client: name or IP address that the server must prove; a name is also sent to it (SNI).
     /// Throws boost::system::system_error for an impossible name.
     explicit tls_session(std::shared_ptr<const tls_context> context, const std::string& peer_name = {});
-    tls_session(const tls_session&) = delete;
-    tls_session& operator=(const tls_session&) = delete;
     ~tls_session();
 
     [[nodiscard]] tls_step handshake();

@@ -26,8 +26,6 @@ class fleet_runtime {
     /// Looks whether the shared store can hold counts. Throws std::runtime_error with one readable line if this gate
     /// must not join it. @param key of this installation. All arguments outlive this.
     fleet_runtime(const config& settings, const hash_key& key, fleet_metrics& metrics);
-    fleet_runtime(const fleet_runtime&) = delete;
-    fleet_runtime& operator=(const fleet_runtime&) = delete;
     ~fleet_runtime() { stop(); }
 
     /// Joins, and stays a member until stop(). Throws as the constructor.

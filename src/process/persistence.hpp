@@ -42,8 +42,6 @@ class background_pace {
 
     /// @param stop ends all rests, so that the work in progress ends soon.
     explicit background_pace(std::stop_token stop);
-    background_pace(const background_pace&) = delete;
-    background_pace& operator=(const background_pace&) = delete;
 
     /// Rests in proportion to the work since the last rest. Call it often, without a lock.
     void rest();

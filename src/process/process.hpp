@@ -97,8 +97,6 @@ class process {
     /// @param starter starts the threads of all event loops, except the acceptor thread.
     process(const config& settings, const start& how, std::function<load_outcome()> read_again,
             thread_starter starter = start_thread);
-    process(const process&) = delete;
-    process& operator=(const process&) = delete;
     ~process();
 
     /// Serves until SIGTERM or SIGINT, then drains and saves; or until another process has taken over.

@@ -52,8 +52,6 @@ struct serving_thread {
 
     /// @param as the acceptor thread has no ingestion.
     serving_thread(serving_shared& shared, role as);
-    serving_thread(const serving_thread&) = delete;
-    serving_thread& operator=(const serving_thread&) = delete;
 };
 
 using worker_threads = std::vector<std::unique_ptr<serving_thread>>;

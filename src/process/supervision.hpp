@@ -28,8 +28,6 @@ class notify_socket {
   public:
     /// @param address of NOTIFY_SOCKET; empty: send() does nothing. Other kinds, such as vsock, are logged as unusable.
     explicit notify_socket(std::string_view address);
-    notify_socket(const notify_socket&) = delete;
-    notify_socket& operator=(const notify_socket&) = delete;
     ~notify_socket();
 
     [[nodiscard]] explicit operator bool() const noexcept { return to_size_ != 0; }

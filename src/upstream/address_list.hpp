@@ -63,8 +63,6 @@ class address_list {
   public:
     explicit address_list(endpoints fixed);
     explicit address_list(lookup look_up, time_source now = clock::now);
-    address_list(const address_list&) = delete;
-    address_list& operator=(const address_list&) = delete;
 
     /// Starts a lookup if one is due and none is running. Call it now and then.
     void refresh();
