@@ -5,8 +5,6 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <functional>
-#include <utility>
 
 #include "base/log.hpp"
 #include "config/command_line.hpp"
@@ -45,8 +43,7 @@ int fail(const std::string& line) {
     return wrong_configuration;
 }
 
-int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
-          std::function<seriesgate::load_outcome()> read_again) try {
+int serve(const seriesgate::load_outcome& loaded, const seriesgate::command_line& asked) try {
     const seriesgate::config& settings = loaded.value;
     seriesgate::log::set_up(settings.log.format, settings.log.level);
     seriesgate::log_warnings(loaded);
@@ -55,7 +52,8 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::start& how,
     mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) makes a write fail, like a full disk
     {
-        seriesgate::process gate{settings, how, std::move(read_again)};
+        seriesgate::process gate{settings, asked,
+                                 [&asked] { return seriesgate::load_config(asked.config_file, asked.flags); }};
         const undisturbed_end end;
         gate.run();
     }
@@ -115,9 +113,7 @@ int start(int argc, const char* const* argv) {
     }
     if (asked.takes_over && takeover_path(loaded.value).empty())
         return fail("--takeover: state.dir or server.takeoverSocket has to say where the gate that runs can be met");
-    const std::string config_file = asked.config_file.value_or("");
-    return serve(loaded, {.config_file = config_file, .takes_over = asked.takes_over, .is_warmed = asked.is_warmed},
-                 [&asked] { return load_config(asked.config_file, asked.flags); });
+    return serve(loaded, asked);
 }
 
 }  // namespace

@@ -59,12 +59,12 @@ listening_socket take_or_open(std::optional<listening_socket>& given, const list
 
 }  // namespace
 
-process::process(const config& settings, const start& how, std::function<load_outcome()> read_again,
+process::process(const config& settings, const command_line& asked, std::function<load_outcome()> read_again,
                  thread_starter starter)
     : settings_(settings),
-      config_file_(how.config_file),
+      config_file_(asked.config_file.value_or("")),
       starter_(std::move(starter)),
-      place_(find_listeners(settings, how.takes_over)),
+      place_(find_listeners(settings, asked.takes_over)),
       installed_(settings),
       key_(installed_.secret),
       fleet_(join_fleet(settings, key_, metrics_.fleet)),
@@ -121,7 +121,7 @@ process::process(const config& settings, const start& how, std::function<load_ou
                                       .gate = gate_name(settings_.listen),
                                       .metrics = metrics_.markers},
                        shared_.stores);
-    prepare_warm_start(how.is_warmed);  // by what this gate knows, before it hears of the others' series
+    prepare_warm_start(asked.is_warmed);  // by what this gate knows, before it hears of the others' series
     if (fleet_) fleet_->join(limiter_, key_);
 }
 

@@ -10,6 +10,7 @@
 
 #include "admin/gate_counts.hpp"
 #include "admin/pages.hpp"
+#include "config/command_line.hpp"
 #include "config/load.hpp"
 #include "core/synchronization.hpp"
 #include "http/connections.hpp"
@@ -30,12 +31,6 @@
 #include "process/web_access.hpp"
 
 namespace seriesgate {
-
-struct start {
-    std::string_view config_file;  ///< the file of the settings; empty: only flags
-    bool takes_over = false;       ///< take over from a running gate, if there is one
-    bool is_warmed = false;        ///< a warm start, whatever is known from before
-};
 
 /// A gate from its start to its end. Members are in the order of creation. The destructor ends all threads; then
 /// members go in reverse order, event loops before what their coroutines use.
@@ -92,10 +87,10 @@ class process {
 
   public:
     /// Opens listeners and files, and loads the state. Throws std::runtime_error with one readable line.
-    /// @param settings outlives this.
+    /// @param settings outlives this. @param asked says where they are from, and how to start.
     /// @param read_again reads the configuration for a reload.
     /// @param starter starts the threads of all event loops, except the acceptor thread.
-    process(const config& settings, const start& how, std::function<load_outcome()> read_again,
+    process(const config& settings, const command_line& asked, std::function<load_outcome()> read_again,
             thread_starter starter = start_thread);
     ~process();
 

@@ -151,10 +151,8 @@ class world {
         if (!asked->error.empty()) answer = "seriesgate: " + asked->error + "\n";
         if (!answer.empty()) return "1";
         try {
-            within_.start_gate(
-                std::move(loaded),
-                {.config_file = asked->config_file ? *asked->config_file : "", .is_warmed = asked->is_warmed},
-                [asked] { return load_config(asked->config_file, asked->flags); });
+            within_.start_gate(std::move(loaded), *asked,
+                               [asked] { return load_config(asked->config_file, asked->flags); });
         } catch (const std::exception& error) {
             log::error("cannot serve", {{"err", error.what()}});
             within_.kill_gate();

@@ -52,7 +52,7 @@ void simulation::start_gate(const std::string& yaml) {
         throw std::runtime_error("the gate does not become ready: " + said);
 }
 
-void simulation::start_gate(std::unique_ptr<load_outcome> loaded, const seriesgate::start& how,
+void simulation::start_gate(std::unique_ptr<load_outcome> loaded, const command_line& asked,
                             std::function<load_outcome()> read_again) {
     loaded_ = std::move(loaded);
     log::set_up(loaded_->value.log.format, loaded_->value.log.level);
@@ -62,7 +62,7 @@ void simulation::start_gate(std::unique_ptr<load_outcome> loaded, const seriesga
         time.add(loop);
         return std::jthread{};
     };
-    gate_ = std::make_unique<process>(loaded_->value, how, std::move(read_again), by_hand);
+    gate_ = std::make_unique<process>(loaded_->value, asked, std::move(read_again), by_hand);
     gate_loops_.push_back(&gate_->acceptor());
     time.add(gate_->acceptor());
     gate_->begin();

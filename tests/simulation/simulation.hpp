@@ -40,7 +40,7 @@ class simulation {
     /// unless the configuration says otherwise. Throws std::runtime_error with its mistakes.
     void start_gate(const std::string& yaml);
     /// The same with settings that were read, and without waiting until it is ready. @param read_again for reloads.
-    void start_gate(std::unique_ptr<load_outcome> loaded, const seriesgate::start& how,
+    void start_gate(std::unique_ptr<load_outcome> loaded, const command_line& asked,
                     std::function<load_outcome()> read_again);
     /// The next reload reads this. @return what POST /-/reload answers.
     http_answer reload(const std::string& yaml);
