@@ -191,14 +191,11 @@ parsed_flags parse_flags(const program_about& of, int argc, const char* const* a
 
 command_line parse_command_line(int argc, const char* const* argv) {
     const program_about about = about_gate();
-    parsed_flags given = parse_flags(about, argc, argv);
-    command_line result;
-    result.error = std::move(given.error);
-    result.print = std::move(given.print);
+    command_line result{parse_flags(about, argc, argv)};
     if (!result.error.empty() || !result.print.empty()) return result;
-    const auto value_of = [&given](std::string_view flag) {
-        const auto found = given.values.find(flag);
-        return found == given.values.end() ? std::nullopt : std::optional{found->second};
+    const auto value_of = [&result](std::string_view flag) {
+        const auto found = result.values.find(flag);
+        return found == result.values.end() ? std::nullopt : std::optional{found->second};
     };
     if (const auto form = value_of("--print-reference")) {
         result.print = print_reference(*form);
@@ -207,10 +204,10 @@ command_line parse_command_line(int argc, const char* const* argv) {
         return result;
     }
     result.health_check = value_of("--health-check");
-    if (result.health_check) result.error = company_of_health(about, given);
+    if (result.health_check) result.error = company_of_health(about, result);
     result.config_file = value_of("--config.file");
-    result.check_config = given.values.contains("--check-config");
-    result.takes_over = given.values.contains("--takeover");
+    result.check_config = result.values.contains("--check-config");
+    result.takes_over = result.values.contains("--takeover");
     for (const config_key& key : config_keys())
         if (const auto value = value_of("--" + key.about.name)) result.flags.push_back({key.about.name, *value});
     if (const auto store = value_of("--warm-from")) {

@@ -24,24 +24,24 @@ constexpr std::size_t fault_bytes_max = 300;
 /// VictoriaMetrics reads the index of a whole day.
 constexpr std::chrono::seconds answer_limit{60};
 
-top::subcommand description() {
-    return {.name = "suggest",
+program_about description() {
+    return {.name = "seriesgate suggest",
             .purpose =
                 "A first configuration for a gate before a Prometheus or VictoriaMetrics: it observes, with limits "
                 "from the series that the store has.",
             .footer =
                 "It prints to stdout: seriesgate suggest --from=http://127.0.0.1:9090 >seriesgate.yaml\n"
                 "Exit status 1: there is none; stderr has the reason.",
+            .see = "suggest --help",
             .flags = {{"--from", "URL", "of the store, without /api/v1, such as http://127.0.0.1:9090"},
-                      {"--by", "LABEL", "each value gets a limit (default: namespace, job or metric)"}},
-            .access = {.agent = "seriesgate-suggest", .answer_limit = answer_limit}};
+                      {"--by", "LABEL", "each value gets a limit (default: namespace, job or metric)"}}};
 }
 
-std::string take_values(const top::subcommand_line& line, options& asked) {
-    if (const auto label = line.values.find("--by"); label != line.values.end())
+std::string take_values(const parsed_flags& given, options& asked) {
+    if (const auto label = given.values.find("--by"); label != given.values.end())
         asked.label = label->second == "metric" ? "__name__" : label->second;
-    const auto url = line.values.find("--from");
-    if (url == line.values.end()) return "--from: needs the store's URL, such as http://127.0.0.1:9090";
+    const auto url = given.values.find("--from");
+    if (url == given.values.end()) return "--from: needs the store's URL, such as http://127.0.0.1:9090";
     asked.url = url->second;
     const bool is_http = asked.url.starts_with("http");
     const std::string wrong = top::parse_gate_url(asked.url, asked.at);
@@ -94,7 +94,8 @@ std::string fault_of(const store_cardinality& store, const std::string& label) {
 }  // namespace
 
 top::parsed_subcommand<options> parse_command_line(int argc, const char* const* argv) {
-    return top::parse_subcommand(description(), argc, argv, take_values);
+    return top::parse_subcommand(description(), argc, argv, take_values,
+                                 options{{.agent = "seriesgate-suggest", .answer_limit = answer_limit}});
 }
 
 int run(const options& asked) {

@@ -33,18 +33,18 @@ namespace {
 constexpr std::chrono::milliseconds interval_min{100};
 constexpr std::chrono::milliseconds interval_max = std::chrono::hours{1};
 
-subcommand description() {
-    return {.name = "top",
+program_about description() {
+    return {.name = "seriesgate top",
             .purpose =
                 "What a running gate says, live in a terminal: windows, findings, who has the most series, "
                 "budgets, refused series and the upstream.",
             .footer =
                 "Without a terminal, or with --once, it prints all of it once. The keys: press ? while it runs.\n"
                 "Exit status 1: the gate could not be asked.",
+            .see = "top --help",
             .flags = {{"--url", "URL", "of the gate, where it answers people (default http://127.0.0.1:9201)"},
                       {"--interval", "TIME", "between two questions (default 2s)"},
-                      {"--once", "", "print the figures once, as plain text, and exit"}},
-            .access = {.url = "http://127.0.0.1:9201", .agent = "seriesgate-top"}};
+                      {"--once", "", "print the figures once, as plain text, and exit"}}};
 }
 
 std::string read_interval(const std::string& text, options& into) {
@@ -55,12 +55,12 @@ std::string read_interval(const std::string& text, options& into) {
     return "";
 }
 
-std::string take_values(const subcommand_line& line, options& asked) {
-    if (const auto url = line.values.find("--url"); url != line.values.end()) asked.url = url->second;
-    asked.once = line.values.contains("--once");
+std::string take_values(const parsed_flags& given, options& asked) {
+    if (const auto url = given.values.find("--url"); url != given.values.end()) asked.url = url->second;
+    asked.once = given.values.contains("--once");
     if (auto wrong = parse_gate_url(asked.url, asked.at); !wrong.empty()) return "--url: " + wrong;
-    const auto interval = line.values.find("--interval");
-    return interval == line.values.end() ? "" : read_interval(interval->second, asked);
+    const auto interval = given.values.find("--interval");
+    return interval == given.values.end() ? "" : read_interval(interval->second, asked);
 }
 
 /// Longest list that a user scrolls through.
@@ -265,7 +265,8 @@ int report(net::io_context& io, const options& asked, gate_client& gate) {
 }  // namespace
 
 parsed_subcommand<options> parse_command_line(int argc, const char* const* argv) {
-    return parse_subcommand(description(), argc, argv, take_values);
+    return parse_subcommand(description(), argc, argv, take_values,
+                            options{{.url = "http://127.0.0.1:9201", .agent = "seriesgate-top"}});
 }
 
 bool screen::is_there() {

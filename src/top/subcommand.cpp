@@ -28,29 +28,23 @@ std::string wrong_credentials(const client_options& asked) {
     return "";
 }
 
-void take_access(subcommand_line& line) {
-    client_options& into = line.access;
+void take_access(const parsed_flags& given, client_options& into) {
     for (const auto& [name, target] : {std::pair{"--username", &into.username},
                                        {"--password-file", &into.password_file},
                                        {"--bearer-token-file", &into.bearer_token_file},
                                        {"--ca-file", &into.ca_file}})
-        if (const auto given = line.values.find(name); given != line.values.end()) *target = given->second;
-    into.any_server = line.values.contains("--insecure-skip-verify");
+        if (const auto value = given.values.find(name); value != given.values.end()) *target = value->second;
+    into.any_server = given.values.contains("--insecure-skip-verify");
 }
 
 }  // namespace
 
-subcommand_line parse_subcommand(const subcommand& of, int argc, const char* const* argv) {
-    program_about about{.name = "seriesgate " + of.name,
-                        .purpose = of.purpose,
-                        .footer = of.footer,
-                        .see = of.name + " --help",
-                        .flags = of.flags};
-    about.flags.insert(about.flags.end(), access_flags().begin(), access_flags().end());
-    subcommand_line result{parse_flags(about, argc - 1, argv + 1), of.access};
-    take_access(result);
-    if (result.error.empty()) result.error = wrong_credentials(result.access);
-    return result;
+parsed_flags parse_subcommand(program_about of, int argc, const char* const* argv, client_options& access) {
+    of.flags.insert(of.flags.end(), access_flags().begin(), access_flags().end());
+    parsed_flags given = parse_flags(of, argc - 1, argv + 1);
+    take_access(given, access);
+    if (given.error.empty()) given.error = wrong_credentials(access);
+    return given;
 }
 
 bool is_subcommand(std::string_view name, int argc, const char* const* argv) {

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "config/command_line.hpp"
 #include "config/config.hpp"
@@ -30,41 +29,27 @@ struct client_options {
     std::chrono::seconds answer_limit{5};  ///< for one request, including the connect
 };
 
-struct subcommand {
-    std::string name;  ///< `top`
-    std::string purpose;
-    std::string footer;
-    std::vector<flag_about> flags;  ///< besides --help and those of client_options
-    client_options access{};        ///< what applies where no flag says otherwise
-};
-
-/// `access` is valid but for the address.
-struct subcommand_line : parsed_flags {
-    client_options access;
-};
-
+/// Without an error and a text to print, `access` is valid but for the address.
+/// @param of its flags are those besides --help and those of client_options
 /// @param argv with the subcommand as its first argument
-subcommand_line parse_subcommand(const subcommand& of, int argc, const char* const* argv);
+/// @param access what applies where no flag says otherwise
+parsed_flags parse_subcommand(program_about of, int argc, const char* const* argv, client_options& access);
 
 /// One of three cases: `error` is set (print it, exit 1), `print` is set (print it to stdout, exit 0), or `asked` is
 /// valid.
 template <class Options>
-struct parsed_subcommand {
-    std::string error;
-    std::string print;
+struct parsed_subcommand : parsed_flags {
     Options asked;
 };
 
 /// @param take reads the values of the subcommand's own flags into options with valid access. @return the error.
+/// @param asked what applies where no flag says otherwise
 template <class Options>
-parsed_subcommand<Options> parse_subcommand(const subcommand& of, int argc, const char* const* argv,
-                                            std::string (*take)(const subcommand_line&, Options&)) {
-    subcommand_line line = parse_subcommand(of, argc, argv);
-    parsed_subcommand<Options> result{.error = std::move(line.error), .print = std::move(line.print), .asked = {}};
-    if (!result.error.empty() || !result.print.empty()) return result;
-    static_cast<client_options&>(result.asked) = std::move(line.access);
-    result.error = take(line, result.asked);
-    return result;
+parsed_subcommand<Options> parse_subcommand(program_about of, int argc, const char* const* argv,
+                                            std::string (*take)(const parsed_flags&, Options&), Options asked) {
+    parsed_flags given = parse_subcommand(std::move(of), argc, argv, asked);
+    if (given.error.empty() && given.print.empty()) given.error = take(given, asked);
+    return {std::move(given), std::move(asked)};
 }
 
 /// Whether the first argument is this subcommand.
