@@ -99,9 +99,8 @@ void write_budgets(exposition& out, const budget_families& of, const budget_list
 }  // namespace
 
 void write(exposition& out, const limiter_figures& figures) {
-    constexpr auto gauge = metric_type::gauge;
-    out.family("seriesgate_observe", "1 while the global mode is observe: no limit refuses anything.", gauge);
-    out.sample({}, figures.mode == limit_mode::observe ? 1 : 0);
+    write_gauge(out, "seriesgate_observe", "1 while the global mode is observe: no limit refuses anything.",
+                figures.mode == limit_mode::observe ? 1 : 0);
     write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", figures,
                   &window_figures::series_max, true);
     write_windows(out, "seriesgate_series_current", current_help, figures, &window_figures::series_current, true);
@@ -125,11 +124,11 @@ void write(exposition& out, const limiter_figures& figures) {
                   figures, &window_figures::false_positive_rate);
     write_windows(out, "seriesgate_filter_bytes", "Memory of the window's filter.", figures,
                   &window_figures::filter_bytes);
-    out.family("seriesgate_clock_in_doubt",
-               "1 while the clock has leapt by over an hour and is not believed yet: the hour of before goes on.",
-               gauge);
-    out.sample({}, figures.clock_in_doubt ? 1 : 0);
-    out.family("seriesgate_series_exempt", "Series admitted by exemption in the current window, in no limit.", gauge);
+    write_gauge(out, "seriesgate_clock_in_doubt",
+                "1 while the clock has leapt by over an hour and is not believed yet: the hour of before goes on.",
+                figures.clock_in_doubt ? 1 : 0);
+    out.family("seriesgate_series_exempt", "Series admitted by exemption in the current window, in no limit.",
+               metric_type::gauge);
     out.sample({{"window", "hourly"}}, figures.exempt_hourly);
     out.sample({{"window", "daily"}}, figures.exempt_daily);
     if (figures.active) out.sample({{"window", "active"}}, figures.exempt_active);

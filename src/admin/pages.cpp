@@ -41,10 +41,9 @@ std::string metrics_page(const page_sources& from) {
     out.sample({{"version", version()}, {"revision", revision()}, {"compiler", compiler()}}, 1);
     write(out, figures_of(from.limiter));
     from.write_metrics(out);
-    out.family("seriesgate_samples_stored_ratio",
-               "Of the accepted samples that stores have answered in the last five minutes, the part that is stored.",
-               metric_type::gauge);
-    out.sample({}, from.counts().delivery.stored_share());
+    write_gauge(out, "seriesgate_samples_stored_ratio",
+                "Of the accepted samples that stores have answered in the last five minutes, the part that is stored.",
+                from.counts().delivery.stored_share());
     write(out, read_process_stats());
     return out.take();
 }

@@ -176,13 +176,7 @@ void write_counter(exposition& out, std::string_view name, std::string_view help
 }
 
 void write_gauge(exposition& out, std::string_view name, std::string_view help, const gauge& value) {
-    out.family(name, help, metric_type::gauge);
-    out.sample({}, value.value());
-}
-
-void write_gauge(exposition& out, std::string_view name, std::string_view help, std::int64_t value) {
-    out.family(name, help, metric_type::gauge);
-    out.sample({}, value);
+    write_gauge(out, name, help, value.value());
 }
 
 void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value) {
@@ -222,19 +216,15 @@ process_stats read_process_stats() {
 }
 
 void write(exposition& out, const process_stats& stats) {
-    const auto write_figure = [&out](std::string_view name, std::string_view help, auto value) {
-        out.family(name, help, metric_type::gauge);
-        out.sample({}, value);
-    };
     out.family("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", metric_type::counter);
     out.sample({}, stats.cpu_seconds);
-    write_figure("process_open_fds", "Number of open file descriptors.", stats.open_fds);
-    write_figure("process_max_fds", "Maximum number of open file descriptors.", stats.max_fds);
-    write_figure("process_virtual_memory_bytes", "Virtual memory size in bytes.", stats.virtual_memory_bytes);
-    write_figure("process_resident_memory_bytes", "Resident memory size in bytes.", stats.resident_memory_bytes);
-    write_figure("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
-                 stats.start_time_seconds);
-    write_figure("process_threads", "Number of OS threads in the process.", stats.threads);
+    write_gauge(out, "process_open_fds", "Number of open file descriptors.", stats.open_fds);
+    write_gauge(out, "process_max_fds", "Maximum number of open file descriptors.", stats.max_fds);
+    write_gauge(out, "process_virtual_memory_bytes", "Virtual memory size in bytes.", stats.virtual_memory_bytes);
+    write_gauge(out, "process_resident_memory_bytes", "Resident memory size in bytes.", stats.resident_memory_bytes);
+    write_gauge(out, "process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
+                stats.start_time_seconds);
+    write_gauge(out, "process_threads", "Number of OS threads in the process.", stats.threads);
 }
 
 }  // namespace seriesgate

@@ -194,7 +194,12 @@ class exposition {
 
 void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value);
 void write_gauge(exposition& out, std::string_view name, std::string_view help, const gauge& value);
-void write_gauge(exposition& out, std::string_view name, std::string_view help, std::int64_t value);
+template <class Number>
+requires std::is_arithmetic_v<Number>
+void write_gauge(exposition& out, std::string_view name, std::string_view help, Number value) {
+    out.family(name, help, metric_type::gauge);
+    out.sample({}, value);
+}
 void write_histogram(exposition& out, std::string_view name, std::string_view help, const duration_histogram& value);
 
 /// A family with a sample for each enumerator, zeros included, so that rate() sees the first event.

@@ -56,10 +56,9 @@ void write_heard(exposition& out, fleet_shared& of) {
                    metrics.downloads);
     write_counter(out, "seriesgate_shared_downloaded_series_total",
                   "Series that became known by reading them from the shared store.", metrics.downloaded_series);
-    out.family("seriesgate_shared_feed_up",
-               "Whether the gate knows all that other gates have taken in the hour, as of less than a second ago.",
-               metric_type::gauge);
-    out.sample({}, of.view.is_fresh(monotonic_clock::now()) ? 1 : 0);
+    write_gauge(out, "seriesgate_shared_feed_up",
+                "Whether the gate knows all that other gates have taken in the hour, as of less than a second ago.",
+                of.view.is_fresh(monotonic_clock::now()) ? 1 : 0);
     write_counter(out, "seriesgate_shared_fed_series_total",
                   "Series that other gates have taken, and that this one knows for it.", metrics.fed_series);
     write_counter(out, "seriesgate_shared_feed_gaps_total",
@@ -89,16 +88,13 @@ const char* name_of(store_reach state) noexcept {
 }
 
 void write(exposition& out, fleet_shared& of) {
-    out.family("seriesgate_shared_up", "Whether the gate has joined its fleet and the shared store answers.",
-               metric_type::gauge);
-    out.sample({}, of.view.state() == store_reach::joined ? 1 : 0);
+    write_gauge(out, "seriesgate_shared_up", "Whether the gate has joined its fleet and the shared store answers.",
+                of.view.state() == store_reach::joined ? 1 : 0);
     write_states(out, of.view.state());
-    out.family("seriesgate_shared_gates", "Gates of the namespace that gave a sign of life in this hour or the last.",
-               metric_type::gauge);
-    out.sample({}, of.members.lock()->size());
-    out.family("seriesgate_shared_clock_offset_seconds", "The shared store's clock less this gate's own.",
-               metric_type::gauge);
-    out.sample({}, std::chrono::duration<double>(of.clock_offset()).count());
+    write_gauge(out, "seriesgate_shared_gates",
+                "Gates of the namespace that gave a sign of life in this hour or the last.", of.members.lock()->size());
+    write_gauge(out, "seriesgate_shared_clock_offset_seconds", "The shared store's clock less this gate's own.",
+                std::chrono::duration<double>(of.clock_offset()).count());
     write_claims(out, of.metrics);
     write_told(out, of.metrics);
     write_heard(out, of);

@@ -80,7 +80,8 @@ void write(exposition& out, const shared_stores& stores) {
     for (const shared_replica& each : stores.replicas)
         out.sample({{"replica", each.store.name}}, each.samples_failed.value());
     write_gauge(out, "seriesgate_replica_copies_bytes",
-                "What requests take that are on their way to replicas that nobody waits for.", stores.copies_bytes);
+                "What requests take that are on their way to replicas that nobody waits for.",
+                stores.copies_bytes.load());
     write_backends(out, stores.all());
 }
 

@@ -49,12 +49,9 @@ void write(exposition& out, const warm_series& progress) {
     out.sample({{"kind", "old"}}, progress.admitted.value());
     out.sample({{"kind", "younger"}}, progress.younger.value());
     out.sample({{"kind", "without_room"}}, progress.without_room.value());
-    if (const auto met = progress.met()) {
-        out.family("seriesgate_warm_start_met_ratio",
-                   "How many of the series that it admitted senders sent in the five minutes after it.",
-                   metric_type::gauge);
-        out.sample({}, *met);
-    }
+    if (const auto met = progress.met())
+        write_gauge(out, "seriesgate_warm_start_met_ratio",
+                    "How many of the series that it admitted senders sent in the five minutes after it.", *met);
 }
 
 }  // namespace seriesgate

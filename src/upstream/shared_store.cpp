@@ -152,9 +152,8 @@ void write_backends(exposition& out, const stores& all) {
     std::int64_t connections = 0;
     for (const shared_store* store : all)
         for (const shared_backend& backend : store->backends) connections += backend.connections.value();
-    out.family("seriesgate_upstream_connections", "Open connections to all stores, idle ones included.",
-               metric_type::gauge);
-    out.sample({}, connections);
+    write_gauge(out, "seriesgate_upstream_connections", "Open connections to all stores, idle ones included.",
+                connections);
 }
 
 store_access::store_access(const store_config& store, const std::string& key)
