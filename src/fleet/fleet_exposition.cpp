@@ -71,15 +71,11 @@ void write_heard(exposition& out, fleet_shared& of) {
 }  // namespace
 
 std::string_view name_of(store_outcome outcome) noexcept {
-    constexpr std::array names{"known", "taken", "completed", "refused", "waits", "unknown"};
-    static_assert(names.size() == static_cast<std::size_t>(store_outcome::count_));
-    return names.at(static_cast<std::size_t>(outcome));
+    return name_among({"known", "taken", "completed", "refused", "waits", "unknown"}, outcome);
 }
 
 std::string_view name_of(download_result result) noexcept {
-    constexpr std::array names{"complete", "overtaken", "failed"};
-    static_assert(names.size() == static_cast<std::size_t>(download_result::count_));
-    return names.at(static_cast<std::size_t>(result));
+    return name_among({"complete", "overtaken", "failed"}, result);
 }
 
 const char* name_of(store_reach state) noexcept {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <new>
-#include <system_error>
 #include <utility>
+
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -146,10 +146,8 @@ redis_reply reply_reader::next() {
 namespace {
 
 std::optional<std::uint16_t> port_in(std::string_view text) noexcept {
-    std::uint16_t port = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    const bool is_port = error == std::errc{} && end == text.data() + text.size() && port != 0;
-    return is_port ? std::optional{port} : std::nullopt;
+    const auto port = whole_number<std::uint16_t>(text);
+    return port == 0 ? std::nullopt : port;
 }
 
 std::optional<std::uint16_t> port_in(const redisReply& reply) noexcept {
