@@ -12,18 +12,13 @@ std::size_t place_of(const budget_role& role) {
     return role.kind == budget_kind::global ? 0 : role.kind == budget_kind::tenant ? 1 : 2 + role.limit;
 }
 
-bool has_daily(const series_maxima& fallback, const auto& overrides, auto maxima_in) {
-    return fallback.daily != 0 ||
-           std::ranges::any_of(overrides, [&](const auto& each) { return maxima_in(each).daily != 0; });
-}
-
 bool counts_days(const compiled_rules& rules) {
-    if (rules.global.daily != 0) return true;
-    if (has_daily(rules.tenants.fallback, rules.tenants.overrides, [](const auto& each) { return each.second; }))
-        return true;
-    return std::ranges::any_of(rules.written_limits(), [](const label_limit& limit) {
-        return has_daily(limit.maxima, limit.overrides, [](const group_override& each) { return each.maxima; });
-    });
+    const auto daily = [](const series_maxima& of) { return of.daily != 0; };
+    return daily(rules.global) || daily(rules.tenants.fallback) ||
+           std::ranges::any_of(rules.tenants.overrides, [&](const auto& each) { return daily(each.second); }) ||
+           std::ranges::any_of(rules.written_limits(), [&](const label_limit& limit) {
+               return daily(limit.maxima) || std::ranges::any_of(limit.overrides, daily, &group_override::maxima);
+           });
 }
 
 bool counts(const series_maxima& maxima) {
