@@ -1,4 +1,4 @@
-/// Requests to an upstream: their headers, Via, and the message as it is written.
+/// Requests to an upstream: their headers, and the message as it is written.
 #pragma once
 
 #include <boost/beast/http/message.hpp>
@@ -42,19 +42,6 @@ struct upstream_answer {
 
 /// Stores answer with an empty body or some error lines; senders read 1 KiB of it.
 inline constexpr std::size_t response_bytes_max = 256 * 1024;
-
-// --- Via, and loops.
-
-/// A request may pass this many gates. Its own name in Via ends a loop through one process; this count ends a loop
-/// through a load balancer in front of several.
-inline constexpr std::size_t gates_max = 4;
-
-/// The process' Via item: `1.1 seriesgate-` and a random number. Threads: any. Source: RFC 9110, section 7.6.3: a
-/// pseudonym in place of a host name.
-std::string_view own_via();
-
-/// Whether the request has passed this process before, or gates_max gates. Linear in the bytes of its Via headers.
-bool is_request_loop(const http::fields& headers);
 
 // --- Forwarded headers.
 

@@ -11,6 +11,7 @@
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 #include "upstream/request.hpp"
+#include "upstream/request_loop.hpp"
 
 namespace seriesgate::testing::ingestor_test {
 namespace {

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "support/catch.hpp"
+#include "upstream/request_loop.hpp"
 
 namespace seriesgate::testing::request_test {
 namespace {
@@ -33,12 +34,6 @@ http::fields sender_headers() {
     made.set("Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request");
     made.set("X-Prometheus-Remote-Write-Version", "2.0.0");
     return made;
-}
-
-bool circles(std::initializer_list<std::string> via) {
-    http::fields headers;
-    for (const std::string& line : via) headers.insert(http::field::via, line);
-    return is_request_loop(headers);
 }
 
 TEST_CASE("end-to-end headers are copied in order, with their spelling and repetitions") {
@@ -240,32 +235,6 @@ TEST_CASE("what shows the sender to the first store is not for its replicas") {
         CHECK(made.http["Digest"] == "sha-256=x");
         CHECK(made.uses_gate_credentials == for_replica);
     }
-}
-
-TEST_CASE("this process has one name, a pseudonym with a random number") {
-    CHECK(own_via().starts_with("1.1 seriesgate-"));
-    CHECK(own_via().size() > 20);
-    CHECK(own_via() == own_via());
-}
-
-TEST_CASE("a request that has been here goes in circles, wherever its Via says so") {
-    const std::string own{own_via()};
-    CHECK(circles({own}));
-    CHECK(circles({"1.0 edge, " + own + " (again), 1.1 x"}));
-    CHECK(circles({"1.0 edge", "1.1 x", "HTTP/" + own + ":9201"}));
-    CHECK_FALSE(circles({own + "0"}));
-    CHECK_FALSE(circles({own.substr(0, own.size() - 1)}));
-    CHECK_FALSE(circles({"1.1 edge (" + own + ")"}));
-    CHECK_FALSE(circles({own.substr(4)}));
-}
-
-TEST_CASE("a request may pass four gates") {
-    const std::string gate = "1.1 seriesgate-1";
-    CHECK_FALSE(circles({}));
-    CHECK_FALSE(circles({gate, gate, gate}));
-    CHECK(circles({gate, gate, gate, gate}));
-    CHECK(circles({gate + "," + gate, "1.1 x", " ,, " + gate + ",1.1\tSERIESGATE"}));
-    CHECK_FALSE(circles({"1.1 seriesgateway, 1.1 xseriesgate, seriesgate, 1.1, 1.1 seriesgat"}));
 }
 
 }  // namespace
