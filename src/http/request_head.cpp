@@ -33,28 +33,6 @@ bool names_two_tenants(const request_header& header, std::string_view tenant_hea
     return std::any_of(first, last, [first = first](const auto& line) { return line.value() != first->value(); });
 }
 
-/// Compares hosts; a missing port means the scheme's usual one: `gate:80` equals the host of `http://gate`.
-bool is_same_host(std::string_view authority, std::string_view other, std::string_view usual_port) {
-    const auto without_port = [usual_port](std::string_view of) {
-        return of.ends_with(usual_port) ? of.substr(0, of.size() - usual_port.size()) : of;
-    };
-    return equal_ignoring_case(without_port(authority), without_port(other));
-}
-
-bool is_listed(std::string_view authority, std::string_view usual_port, std::span<const std::string> hosts) {
-    return std::ranges::any_of(hosts,
-                               [&](const std::string& each) { return is_same_host(authority, each, usual_port); });
-}
-
-/// Whether the origin is this gate, under its Host or a name in `hosts`.
-bool is_own_origin(std::string_view origin, std::string_view host, std::span<const std::string> hosts) {
-    const std::size_t end = origin.find("://");
-    if (end == std::string_view::npos) return false;  // "null": an opaque origin
-    const std::string_view authority = origin.substr(end + 3);
-    const std::string_view usual_port = origin.starts_with("https:") ? ":443" : ":80";
-    return is_same_host(authority, host, usual_port) || is_listed(authority, usual_port, hosts);
-}
-
 constexpr std::string_view unreserved_characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
 
 /// Decodes a sequence such as "%61", if its character needs no encoding. Source: RFC 3986, section 2.3.
@@ -167,6 +145,13 @@ std::string_view query_of(std::string_view target) {
     return at == std::string_view::npos ? std::string_view{} : target.substr(at + 1);
 }
 
+bool is_same_host(std::string_view authority, std::string_view other, std::string_view usual_port) {
+    const auto without_port = [usual_port](std::string_view of) {
+        return of.ends_with(usual_port) ? of.substr(0, of.size() - usual_port.size()) : of;
+    };
+    return equal_ignoring_case(without_port(authority), without_port(other));
+}
+
 bool is_allowed(std::string_view method, std::string_view list) {
     bool found = false;
     for_each_item(list, [&](std::string_view each) {
@@ -180,21 +165,6 @@ std::string_view fault_of(const request_header& header, std::string_view tenant_
     if (const std::string_view fault = coding_fault(header, header.version()); !fault.empty()) return fault;
     if (names_two_tenants(header, tenant_header)) return "two tenant headers that differ";
     return host_fault(header);
-}
-
-std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts) {
-    const auto site = header.find("Sec-Fetch-Site"), origin = header.find(http::field::origin);
-    if (site == header.end() && origin == header.end()) return {};
-    const std::string_view host = field_value(header, http::field::host);
-    const auto mode = header.find("Sec-Fetch-Mode");
-    const bool is_link =
-        mode != header.end() && mode->value() == "navigate" && is_allowed(header.method_string(), "GET, HEAD");
-    if (site != header.end() && site->value() == "cross-site" && !is_link) return "sent by a page of another site";
-    if (origin != header.end() && !is_own_origin(origin->value(), host, hosts))
-        return "sent by a page of another origin than this host, which server.hosts does not name";
-    if (!hosts.empty() && !is_listed(host, ":443", hosts) && !is_listed(host, ":80", hosts))
-        return "a browser's, to a host that server.hosts does not name";
-    return {};
 }
 
 std::string forwarded_sender(const request_header& header, std::span<const ip_network> trusted) {

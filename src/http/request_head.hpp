@@ -1,4 +1,4 @@
-/// Checks of a request's header: path, method, host, tenant, origin.
+/// Checks of a request's header: path, method, host, tenant.
 #pragma once
 
 #include <boost/beast/http/message.hpp>
@@ -25,6 +25,10 @@ std::string_view query_of(std::string_view target);
 /// route. Source: RFC 9112, section 3.2.2; RFC 3986, section 6.2.2.2.
 std::string path_meant(const request_header& header);
 
+/// Whether two hosts are the same. A missing port means the scheme's usual one: `gate:80` is the host of `http://gate`.
+/// @param usual_port with its colon.
+bool is_same_host(std::string_view authority, std::string_view other, std::string_view usual_port);
+
 /// Whether a list such as "GET, HEAD" contains the method. Case-sensitive. Source: RFC 9110, section 9.1.
 bool is_allowed(std::string_view method, std::string_view list);
 
@@ -32,12 +36,6 @@ bool is_allowed(std::string_view method, std::string_view list);
 /// two tenants. Source: RFC 9112, sections 6.1 and 3.2.
 /// @param tenant_header its name. Of two different ones the store might read the other.
 std::string_view fault_of(const request_header& header, std::string_view tenant_header);
-
-/// The reason to reject a browser's request, as one line; empty if allowed. Only browsers send `Sec-Fetch-Site` and
-/// `Origin`. A page of another site may link to the gate's pages, but not write series, reload or cause work.
-/// @param hosts further names of the gate, `host` or `host:port`. If any, browsers may use no other (DNS rebinding).
-/// Source: W3C, Fetch Metadata Request Headers; RFC 6454, section 7.
-std::string_view site_fault_of(const request_header& header, std::span<const std::string> hosts);
 
 /// The sender by X-Forwarded-For or Forwarded, see forwarded_chain. Empty if there is none, if it is unreadable, or if
 /// both are there and disagree: a proxy may write one and pass the other on. Only for requests of trusted proxies.

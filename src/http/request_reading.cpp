@@ -12,6 +12,7 @@
 #include "core/path_tenant.hpp"
 #include "core/proxy_protocol.hpp"
 #include "core/text.hpp"
+#include "http/cross_site.hpp"
 #include "net/http_messages.hpp"
 
 namespace seriesgate {
