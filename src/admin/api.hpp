@@ -57,8 +57,9 @@ result<api_question, std::string> read_api_question(api_path path, std::string_v
 // --- The answers as JSON, with the keys of docs/api.md. Threads: any.
 
 /// With the keys of docs/stats.md and docs/stats.schema.json.
+/// @param shown_max of tenants, and of limits: those with most demand.
 std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
-                       const budget_choice& shown);
+                       std::uint64_t shown_max);
 
 /// @param found nothing if the rules would take too long.
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,

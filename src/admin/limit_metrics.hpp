@@ -30,19 +30,13 @@ inline std::uint64_t whole_demand(const budget_figures& of) noexcept {
     return hourly_demand(of) + of.daily.series_refused + (of.active ? of.active->series_refused : 0);
 }
 
-/// The budgets that `takes` accepts by name, those with most demand first; stable.
-template <class Demand, class Takes>
-budget_list by_demand(const std::vector<budget_figures>& budgets, Demand demand, Takes takes) {
-    budget_list sorted;
-    for (const budget_figures& each : budgets)
-        if (takes(each.name)) sorted.push_back(&each);
-    std::ranges::stable_sort(sorted, std::greater{}, [&](const budget_figures* each) { return demand(*each); });
-    return sorted;
-}
-
+/// Those with most demand first; stable.
 template <class Demand>
 budget_list by_demand(const std::vector<budget_figures>& budgets, Demand demand) {
-    return by_demand(budgets, demand, [](const budget_name&) { return true; });
+    budget_list sorted;
+    for (const budget_figures& each : budgets) sorted.push_back(&each);
+    std::ranges::stable_sort(sorted, std::greater{}, [&](const budget_figures* each) { return demand(*each); });
+    return sorted;
 }
 
 }  // namespace seriesgate

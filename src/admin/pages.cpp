@@ -139,13 +139,18 @@ std::string status_text(const page_sources& from) {
     return status_html(facts);
 }
 
+std::string stats_text(const budget_choice& asked, const page_sources& from) {
+    const auto figures = figures_of(from.limiter, [&](const budget_name& each) { return asked.takes(each); });
+    return stats_json(facts_of(from), from.counts(), figures, asked.shown_max) + "\n";
+}
+
 std::string text_of(const api_question& asked, const page_sources& from) {
     if (asked.path > api_path::stats) from.catch_up();
     switch (asked.path) {
         case api_path::metrics:
             return metrics_page(from);
         case api_path::stats:
-            return stats_json(facts_of(from), from.counts(), figures_of(from.limiter), choice_of(asked)) + "\n";
+            return stats_text(choice_of(asked), from);
         case api_path::status:
             return status_text(from);
         case api_path::top:

@@ -67,12 +67,12 @@ json::object limit_json(const budget_figures& budget) {
 /// ten times the memory of the text.
 template <class ToJson>
 void append_list(std::string& text, std::string_view name, const std::vector<budget_figures>& budgets,
-                 const budget_choice& shown, ToJson to_object) {
-    auto chosen = by_demand(budgets, whole_demand, [&](const budget_name& each) { return shown.takes(each); });
-    fmt::format_to(std::back_inserter(text), R"(,"{}Total":{},"{}":[)", name, chosen.size(), name);
-    if (chosen.size() > shown.shown_max) chosen.resize(shown.shown_max);
+                 std::uint64_t shown_max, ToJson to_object) {
+    auto shown = by_demand(budgets, whole_demand);
+    fmt::format_to(std::back_inserter(text), R"(,"{}Total":{},"{}":[)", name, shown.size(), name);
+    if (shown.size() > shown_max) shown.resize(shown_max);
     const char* separator = "";
-    for (const budget_figures* each : chosen) {
+    for (const budget_figures* each : shown) {
         text += std::exchange(separator, ",");
         text += json::serialize(to_object(*each));
     }
@@ -207,11 +207,11 @@ json::object head_json(const process_facts& process, const gate_counts& counts, 
 }  // namespace
 
 std::string stats_json(const process_facts& process, const gate_counts& counts, const limiter_figures& figures,
-                       const budget_choice& shown) {
+                       std::uint64_t shown_max) {
     std::string text = json::serialize(head_json(process, counts, figures));
     text.pop_back();
-    append_list(text, "tenants", figures.tenants, shown, tenant_json);
-    append_list(text, "limits", figures.limits, shown, limit_json);
+    append_list(text, "tenants", figures.tenants, shown_max, tenant_json);
+    append_list(text, "limits", figures.limits, shown_max, limit_json);
     text += '}';
     return text;
 }

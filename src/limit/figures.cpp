@@ -90,23 +90,47 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
     return made;
 }
 
+void add(unnamed& from, const compiled_rules& rules, const budget_filter& takes, limiter_figures& made) {
+    const budget_role& role = from.role;
+    budget_figures& figures = from.figures;
+    const bool is_group = role.kind == budget_kind::group;
+    if (is_group && rules.is_exempt_limit(role.limit)) {
+        made.exempt_hourly += figures.hourly.series_current;
+        made.exempt_daily += figures.daily.series_current;
+        if (figures.active) made.exempt_active += figures.active->series_current;
+    }
+    figures.name = name_of(rules, role, from.key);
+    if (!takes(figures.name)) return;
+    figures.overridden = !role.overflow && is_overridden(rules, role, from.key);
+    (is_group ? made.limits : made.tenants).push_back(std::move(figures));
+}
+
 /// @return false if the hour or the rules changed meanwhile.
-bool collect_budgets(limiter_state& state, budget_table::cursor at, std::vector<unnamed>& budgets) {
-    for (bool more = true; more;) {
-        const auto held = state.counts.lock();
-        if (!held->budgets.holds(at)) return false;
-        more = held->budgets.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
-            if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
-                budgets.push_back(
-                    {.key = pair.key, .role = pair.role, .figures = figures_of(pair, held->budgets.active())});
-        });
+bool add_budgets(limiter_state& state, budget_table::cursor at, const compiled_rules& rules, const budget_filter& takes,
+                 limiter_figures& made) {
+    std::vector<unnamed> piece;
+    piece.reserve(figures_per_piece);
+    for (bool more = true; more; piece.clear()) {
+        {
+            const auto held = state.counts.lock();
+            if (!held->budgets.holds(at)) return false;
+            more = held->budgets.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
+                if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
+                    piece.push_back(
+                        {.key = pair.key, .role = pair.role, .figures = figures_of(pair, held->budgets.active())});
+            });
+        }
+        for (unnamed& each : piece) {
+            if (state.is_shared()) each.figures.active.reset();
+            add(each, rules, takes, made);
+        }
     }
     return true;
 }
 
 }  // namespace
 
-limiter_figures figures_of(const series_limiter& limiter) {
+limiter_figures figures_of(const series_limiter& limiter, const budget_filter& takes) {
     limiter_state& state = limiter.state();
     for (;;) {
         catch_up(state.counts);
@@ -120,21 +144,7 @@ limiter_figures figures_of(const series_limiter& limiter) {
             rules = held->budgets.rules();
             made = figures_of_windows(*held, state);
         }
-        std::vector<unnamed> budgets;
-        if (!collect_budgets(state, at, budgets)) continue;
-        for (unnamed& each : budgets) {
-            each.figures.name = name_of(*rules, each.role, each.key);
-            each.figures.overridden = !each.role.overflow && is_overridden(*rules, each.role, each.key);
-            if (state.is_shared()) each.figures.active.reset();
-            if (each.role.kind == budget_kind::group && rules->is_exempt_limit(each.role.limit)) {
-                made.exempt_hourly += each.figures.hourly.series_current;
-                made.exempt_daily += each.figures.daily.series_current;
-                if (each.figures.active) made.exempt_active += each.figures.active->series_current;
-            }
-            auto& into = each.role.kind == budget_kind::tenant ? made.tenants : made.limits;
-            into.push_back(std::move(each.figures));
-        }
-        return made;
+        if (add_budgets(state, at, *rules, takes, made)) return made;
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -76,9 +77,13 @@ struct limiter_figures {
     std::uint64_t commits = 0;  ///< requests with new series to commit
 };
 
+/// Whether the figures of a tenant or a group are asked for.
+using budget_filter = std::function<bool(const budget_name&)>;
+
 /// Reads the budgets in pieces, so figures may differ by some milliseconds. All are of the same hour and rules.
-/// Threads: any.
-limiter_figures figures_of(const series_limiter& limiter);
+/// @param takes chooses from tenants and limits; the sums are over all. Threads: any.
+limiter_figures figures_of(
+    const series_limiter& limiter, const budget_filter& takes = [](const budget_name&) { return true; });
 
 /// The same without tenants, limits and exempt series: takes equally long for any number of budgets. Threads: any.
 limiter_figures figures_of_windows(const series_limiter& limiter);

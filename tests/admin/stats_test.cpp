@@ -71,8 +71,11 @@ gate_counts some_counts() {
                    {.name = "c", .is_replica = true, .best_effort = true, .samples_stored = 8, .samples_failed = 9}}};
 }
 
-std::string stats(const budget_choice& shown) {
-    return stats_json(process, some_counts(), figures_of_three(), shown);
+std::string stats(const budget_choice& asked) {
+    limiter_figures figures = figures_of_three();
+    for (auto* const list : {&figures.tenants, &figures.limits})
+        std::erase_if(*list, [&](const budget_figures& each) { return !asked.takes(each.name); });
+    return stats_json(process, some_counts(), figures, asked.shown_max);
 }
 
 constexpr std::string_view head_text =
@@ -153,7 +156,7 @@ TEST_CASE("stats say whether refusals go on, which counts are estimates, and wha
     figures.hourly.refused_is_exact = figures.limits[0].daily.refused_is_exact = false;
     figures.limits[0].name.overflow = true;
     figures.tenants[0].name.overflow = true;
-    const std::string text = stats_json(process, counts, figures, {});
+    const std::string text = stats_json(process, counts, figures, 9);
     const auto has = [&text](std::string_view part) { return text.find(part) != std::string::npos; };
     CHECK(has(R"("lastRefused":"2026-01-01T10:00:00Z","samplesByMinute":[0,)"));
     CHECK(has(R"(0,12]},"dropped")"));
@@ -163,7 +166,7 @@ TEST_CASE("stats say whether refusals go on, which counts are estimates, and wha
 }
 
 TEST_CASE("stats of a gate in a fleet say how that stands, and those of others say nothing of it") {
-    const auto text = [](const gate_counts& counts) { return stats_json(process, counts, {}, {}); };
+    const auto text = [](const gate_counts& counts) { return stats_json(process, counts, {}, 9); };
     gate_counts counts = some_counts();
     CHECK(text(counts).find("shared") == std::string::npos);
     counts.shared = shared_counts{.state = "joined",

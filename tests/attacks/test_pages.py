@@ -142,6 +142,13 @@ def test_questions_that_are_all_different_take_a_quarter_of_a_core(crowded, path
     assert set(answers) == {200}
 
 
+@pytest.mark.parametrize("path", ["/stats?tenant=team-a", "/stats?name=limit-1"])
+def test_a_question_for_one_costs_little_beside_many(crowded, path):
+    with within(crowded, cpu=0.5):  # with the figures of all it is two
+        for _ in range(40):
+            assert crowded.get(path).status == 200
+
+
 def test_a_storm_of_different_questions_is_bounded_and_leaves_the_others_alone(crowded):
     """A hundred at a time: all but four are told to come again, at the price of a short answer."""
     tenant = "x" * 1000
