@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <system_error>
@@ -17,9 +16,6 @@
 
 namespace seriesgate {
 namespace {
-
-constexpr std::string_view opening = "${";
-constexpr std::string_view escaped_opening = "$${";
 
 /// Credentials, and where a URL may hold some: `basicAuth: me:secret`.
 bool may_be_shown(std::string_view key, std::string_view text) noexcept {
@@ -84,71 +80,40 @@ std::optional<YAML::Node> read_root(std::string_view text, config_report& report
     return yaml.faults.empty() ? std::optional{yaml.root} : std::nullopt;
 }
 
-std::optional<std::string> variable_of_process(const std::string& name) {
-    const char* const value = std::getenv(name.c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>{value};
-}
-
 config_node::config_node(YAML::Node node, config_reading& of, std::string key, std::size_t line)
     : node_(std::move(node)), of_(&of), key_(std::move(key)), line_(line) {
     if (!node_.IsScalar()) return;
-    text_ = node_.Scalar();
-    if (of_->variables != nullptr && text_.find(opening) != std::string::npos) fill_variables();
+    filled_.text = node_.Scalar();
+    if (of_->variables && has_variables(filled_.text)) fill_variables();
 }
 
 void config_node::fill_variables() {
-    std::string filled;
-    for (std::string_view rest = text_; !rest.empty();) {
-        if (rest.starts_with(opening)) {
-            if (std::string wrong = take_variable(rest, filled); !wrong.empty()) {
-                is_unknown_ = true;
-                return of_->is_filled_up ? void() : fail_key(std::move(wrong));
-            }
-            continue;
-        }
-        const bool is_escaped = rest.starts_with(escaped_opening);
-        filled += is_escaped ? opening : rest.substr(0, 1);
-        rest.remove_prefix(is_escaped ? escaped_opening.size() : 1);
-    }
-    text_ = std::move(filled);
-}
-
-/// @return what is wrong.
-std::string config_node::take_variable(std::string_view& rest, std::string& filled) {
-    const auto end = rest.find('}');
-    const std::string name{rest.substr(opening.size(), end - opening.size())};
-    if (end == std::string_view::npos || !is_identifier(name))
-        return in_quotes(rest.substr(0, end == std::string_view::npos ? end : end + 1)) +
-               " names no variable, as ${NAME} does; for a ${ as it is write $${";
-    const auto value = of_->is_filled_up ? std::string{} : (*of_->variables)(name);
-    if (!value) return "the environment variable " + in_quotes(name) + " is not set";
-    if (value->size() > of_->filled_bytes_left) {
-        of_->report.add(0, "", "is too large once its variables are filled in");
-        of_->is_filled_up = true;
-    }
-    if (of_->is_filled_up) return "is not read";
-    of_->filled_bytes_left -= value->size();
-    rest.remove_prefix(end + 1);
-    filled += *value;
-    if (std::ranges::count(variables_, name) == 0) variables_.push_back(name);
-    return "";
+    const bool was_full = of_->variables->is_full();
+    auto filled = of_->variables->fill(filled_.text);
+    is_unknown_ = !filled;
+    if (filled)
+        filled_ = *std::move(filled);
+    else if (!of_->variables->is_full())
+        fail_key(filled.error());
+    else if (!was_full)
+        of_->report.add(0, "", filled.error());
 }
 
 /// What a message says besides the value is kept where that says nothing of it.
 std::string config_node::without_value(std::string_view message) const {
-    const std::string quoted = in_quotes(text_) + " ";
+    const std::string quoted = in_quotes(filled_.text) + " ";
     std::string names;
-    for (const std::string& name : variables_) names += (names.empty() ? "${" : ", ${") + name + "}";
+    for (const std::string& name : variables()) names += (names.empty() ? "${" : ", ${") + name + "}";
     if (message.starts_with(quoted)) message.remove_prefix(quoted.size());
     message = message.substr(0, message.find(": write "));
     constexpr std::array<std::string_view, 5> words{"is ", "has ", "must ", "needs ", "expected "};
     const bool is_ours = std::ranges::any_of(words, [&](std::string_view word) { return message.starts_with(word); });
-    const bool is_safe = is_ours && !quotes_part_of(message, text_);
+    const bool is_safe = is_ours && !quotes_part_of(message, filled_.text);
     return "with " + names + " filled in: " + (is_safe ? std::string{message} : "is not valid here");
 }
 
 void config_node::fail(const std::string& message) const {
-    if (!is_unknown_) fail_key(variables_.empty() ? message : without_value(message));
+    if (!is_unknown_) fail_key(variables().empty() ? message : without_value(message));
 }
 
 void config_node::fail_below(std::string_view name, std::string message) const {
@@ -157,8 +122,8 @@ void config_node::fail_below(std::string_view name, std::string message) const {
 
 void config_node::fail_kind(std::string_view expected) const {
     if (is_null()) return fail("has no value");
-    const bool is_shown = variables_.empty() && may_be_shown(key_, text_);
-    const std::string got = is_scalar() ? (is_shown ? in_quotes(text_) : "one value")
+    const bool is_shown = variables().empty() && may_be_shown(key_, filled_.text);
+    const std::string got = is_scalar() ? (is_shown ? in_quotes(filled_.text) : "one value")
                             : is_list() ? "a list"
                                         : "keys and values";
     const std::string example = of_->example_of == nullptr ? "" : of_->example_of(key_);
@@ -167,7 +132,7 @@ void config_node::fail_kind(std::string_view expected) const {
 
 std::optional<std::string_view> config_node::text() const {
     if (is_unknown_) return std::nullopt;
-    if (is_scalar()) return text_;
+    if (is_scalar()) return filled_.text;
     fail_kind("one value");
     return std::nullopt;
 }
@@ -219,7 +184,7 @@ std::vector<named_node> config_node::members() const {
     std::map<std::string, std::size_t, std::less<>> lines;
     for (named_node& member : all_members()) {
         const config_node& value = member.value;
-        if (of_->variables != nullptr && member.name.find(opening) != std::string::npos)
+        if (of_->variables && has_variables(member.name))
             value.warn("is taken as it stands: variables are filled in in values, not in keys");
         const auto [first, fresh] = lines.emplace(member.name, value.line());
         if (!fresh) value.fail_key("is set twice, first on line " + std::to_string(first->second));

@@ -45,16 +45,13 @@ std::optional<YAML::Node> read_root(std::string_view text, config_report& report
 /// One file while it is read: where errors go, and bounds on what a short text may become.
 struct config_reading {
     config_report& report;
-    /// `${NAME}` in a value stands for a variable of it; null: for itself.
-    const environment* variables = nullptr;
+    /// Fills `${NAME}` in; nothing: it stands for itself.
+    std::optional<variable_filler> variables{};
     /// An example of a key with its value, empty if there is none; null: no key has one.
     std::string (*example_of)(std::string_view key) = nullptr;
 
     /// A short text with aliases stands for many values, and for itself. No text of 1 MiB without aliases gets there.
     std::size_t nodes_left = 400'000;
-    /// A short text may name a long variable a hundred thousand times.
-    std::size_t filled_bytes_left = 4 << 20;
-    bool is_filled_up = false;
 };
 
 struct named_node;
@@ -65,12 +62,11 @@ class config_node {
     config_reading* of_;
     std::string key_;
     std::size_t line_;
-    std::string text_{};                    ///< of a scalar, variables filled in
-    std::vector<std::string> variables_{};  ///< whose values the text holds
-    bool is_unknown_ = false;               ///< the value could not be found out, and that has been told
+    filled_text filled_{};     ///< of a scalar
+    bool is_unknown_ = false;  ///< the value could not be found out, and that has been told
 
   public:
-    /// Fills `${NAME}` in: a variable brings in text, never keys or lists. `$${` is a `${` as it is.
+    /// Fills variables in, see variable_filler.
     config_node(YAML::Node node, config_reading& of, std::string key, std::size_t line);
 
     config_node(const config_node&) = default;
@@ -85,7 +81,7 @@ class config_node {
     [[nodiscard]] bool is_scalar() const { return node_.IsScalar(); }
     [[nodiscard]] bool is_list() const { return node_.IsSequence(); }
     [[nodiscard]] bool is_map() const { return node_.IsMap(); }
-    [[nodiscard]] const std::vector<std::string>& variables() const noexcept { return variables_; }
+    [[nodiscard]] const std::vector<std::string>& variables() const noexcept { return filled_.variables; }
     [[nodiscard]] config_report& report() const noexcept { return of_->report; }
 
     /// Tells what is wrong with the value. One that came from the environment is not repeated, even if the message
@@ -116,7 +112,6 @@ class config_node {
   private:
     friend class key_matcher;
     void fill_variables();
-    std::string take_variable(std::string_view& rest, std::string& filled);
     [[nodiscard]] std::string without_value(std::string_view message) const;
     [[nodiscard]] bool take_node() const;
     /// All members that are scalars by name, duplicates included.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "config/environment.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
 #include "series/label.hpp"
@@ -14,18 +15,8 @@ namespace {
 constexpr std::size_t shown_bytes_max = 100;
 constexpr std::size_t overrides_shown_max = 20;
 
-/// `$${` for every `${` in a value, so that it names no variable of the environment.
-std::string escaped(const std::string& text) {
-    std::string made;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text.compare(i, 2, "${") == 0) made += '$';
-        made += text[i];
-    }
-    return made;
-}
-
 void escape_variables(YAML::Node value) {
-    if (value.IsScalar()) value = escaped(value.Scalar());
+    if (value.IsScalar()) value = with_escaped_variables(value.Scalar());
     if (value.IsSequence())
         for (auto item : value) escape_variables(item);
     if (value.IsMap())
@@ -155,7 +146,7 @@ std::string effective_yaml(const config& settings) {
 }
 
 std::string file_scalar(const std::string& text) {
-    return yaml_scalar(escaped(text));
+    return yaml_scalar(with_escaped_variables(text));
 }
 
 std::vector<std::string> changes(const config& before, const config& after, key_effect of) {

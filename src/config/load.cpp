@@ -46,7 +46,7 @@ load_outcome load(std::optional<YAML::Node> root, config_report& report, const o
                   const environment& variables) {
     load_outcome outcome{};
     if (root) {
-        config_reading reading{.report = report, .variables = &variables, .example_of = example_of};
+        config_reading reading{.report = report, .variables = variable_filler{variables}, .example_of = example_of};
         read_keys({*root, reading, "", 0}, outcome.value);
     }
     report.sort_by_line();
