@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/bytes.hpp"
 #include "core/synchronization.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/rules.hpp"
@@ -27,8 +28,8 @@ class refused_cache {
     struct alignas(64) line {
         std::array<std::atomic<std::uint64_t>, ways> entries;
     };
-    std::unique_ptr<line[]> lines_;
     std::uint64_t line_mask_;
+    page_memory memory_;  // no page is touched before the first refusal
     /// XORed into every entry. A new salt invalidates all entries without touching the table. An old entry then matches
     /// a new key as rarely as fingerprints collide.
     std::atomic<std::uint64_t> salt_{0};
@@ -37,8 +38,7 @@ class refused_cache {
   public:
     /// @param capacity_log2 at least capacity_log2_min; the table holds 2^capacity_log2 series of 8 bytes each.
     explicit refused_cache(unsigned capacity_log2)
-        : lines_(std::make_unique<line[]>((std::size_t{1} << capacity_log2) / ways)),
-          line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1) {
+        : line_mask_((std::uint64_t{1} << capacity_log2) / ways - 1), memory_(bytes()) {
         assert(capacity_log2 >= capacity_log2_min);
     }
 
@@ -50,14 +50,14 @@ class refused_cache {
 
     [[nodiscard]] std::optional<refusal> lookup(std::uint64_t fingerprint) const noexcept {
         const std::uint64_t wanted = key(fingerprint);
-        for (const auto& entry : lines_[fingerprint & line_mask_].entries) {
+        for (const auto& entry : line_of(fingerprint).entries) {
             const std::uint64_t difference = entry.load(std::memory_order_relaxed) ^ wanted;
             if (difference <= mark_max) return refusal_of(difference);
         }
         return std::nullopt;
     }
 
-    void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&lines_[fingerprint & line_mask_]); }
+    void prefetch(std::uint64_t fingerprint) const noexcept { __builtin_prefetch(&line_of(fingerprint)); }
 
     /// @return the remembered refusal: the earlier one if the series has an entry already.
     refusal insert(std::uint64_t fingerprint, refusal refused) noexcept {
@@ -66,7 +66,7 @@ class refused_cache {
         if (const auto before = lookup(fingerprint)) return *before;
         // First in, first out within the line, so entries from before a clear() leave first. A concurrent lookup may
         // miss an entry during the shift; that series takes another commit.
-        auto& entries = lines_[fingerprint & line_mask_].entries;
+        auto& entries = line_of(fingerprint).entries;
         for (std::size_t i = ways - 1; i > 0; --i)
             entries[i].store(entries[i - 1].load(std::memory_order_relaxed), std::memory_order_relaxed);
         entries[0].store(key(fingerprint) ^ mark_of(refused), std::memory_order_relaxed);
@@ -83,6 +83,10 @@ class refused_cache {
     [[nodiscard]] std::size_t bytes() const noexcept { return (line_mask_ + 1) * sizeof(line); }
 
   private:
+    [[nodiscard]] line& line_of(std::uint64_t fingerprint) const noexcept {
+        return static_cast<line*>(memory_.data())[fingerprint & line_mask_];
+    }
+
     // The low bits of an entry hold the refusal: three for the verdict, the others for the limit. The line index covers
     // these bits of the fingerprint, so none is lost.
     static constexpr std::uint64_t hows = 8;
