@@ -37,11 +37,11 @@ using parts_of_whole = std::vector<const budget_figures*>;
 class adviser {
     const limiter_figures& figures_;
     const demand_history& history_;
-    const demand_rates& rates_;
+    const fill_rates& rates_;
     time_point now_;
 
   public:
-    adviser(const limiter_figures& figures, const demand_history& history, const demand_rates& rates, time_point now)
+    adviser(const limiter_figures& figures, const demand_history& history, const fill_rates& rates, time_point now)
         : figures_(figures), history_(history), rates_(rates), now_(now) {}
 
     /// For a budget with its own maxima, or one that stands for budgets sharing maxima.
@@ -198,7 +198,7 @@ std::uint64_t suggested_maximum(refusing_window window, std::uint64_t peak) {
 }
 
 suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,
-                        const demand_rates& rates, time_point now, const budget_choice& choice) {
+                        const fill_rates& rates, time_point now, const budget_choice& choice) {
     const adviser by{figures, history, rates, now};
     suggestion_list made{.shown = advise_wholes(by, figures, rules, choice), .total = 0};
     const std::vector<candidate> candidates = candidates_of(figures, history, choice);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cardinality/demand_history.hpp"
+#include "cardinality/time_to_limit.hpp"
 #include "core/state_stream.hpp"
 #include "core/synchronization.hpp"
 #include "limit/figures.hpp"
@@ -27,7 +28,7 @@ struct window_suggestion {
     std::size_t windows = 0;                             ///< number of these windows
     std::optional<std::uint64_t> suggested{};            ///< nothing if there was no demand
     std::optional<std::int64_t> headroom{};              ///< series_max - peak, if limited
-    std::optional<std::chrono::seconds> exhausted_in{};  ///< see demand_rates
+    std::optional<std::chrono::seconds> exhausted_in{};  ///< see fill_rates
 };
 
 /// For one budget, or for maxima that many share.
@@ -68,7 +69,7 @@ std::uint64_t suggested_maximum(refusing_window window, std::uint64_t peak);
 /// @param rules of the figures.
 /// @param now time of the figures.
 suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules, const demand_history& history,
-                        const demand_rates& rates, time_point now, const budget_choice& choice);
+                        const fill_rates& rates, time_point now, const budget_choice& choice);
 
 // --- Observed demand, shared by all threads.
 
@@ -76,7 +77,7 @@ suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules
 class observed_demand {
     struct noted {
         demand_history history;
-        demand_rates rates;
+        fill_rates rates;
     };
     guarded<noted> noted_{noted{}};
 

@@ -26,7 +26,7 @@ struct scene {
     limiter_figures figures;
     limit_rules rules;
     demand_history history;
-    demand_rates rates;
+    fill_rates rates;
 
     scene() {
         figures.hourly.span = {ten, ten + 1h};
@@ -281,10 +281,10 @@ TEST_CASE("of more budgets than are remembered only those are told of that were"
     for (std::uint64_t n = 0; n < 1'500; ++n) of.figures.limits.push_back(group_with(std::to_string(n), n, n, maxima));
     of.rates.note(ten + 2min, of.figures);
     const auto left = [&](const std::string& value) {
-        const demand_rates::filling filling{.window = refusing_window::hourly,
-                                            .span = of.figures.hourly.span,
-                                            .series_max = 10'000,
-                                            .series_current = 6'000};
+        const fill_rates::filling filling{.window = refusing_window::hourly,
+                                          .span = of.figures.hourly.span,
+                                          .series_max = 10'000,
+                                          .series_current = 6'000};
         return of.rates.exhausted_in(demand_key(demand_scope::group, group_with(value, 0, 0, {}).name), filling,
                                      ten + 12min);
     };
