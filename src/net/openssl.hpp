@@ -1,5 +1,4 @@
-/// OpenSSL objects with owners, names in certificates, session tickets, error texts. For sources that make TLS, no
-/// others.
+/// OpenSSL objects with owners, session tickets, error texts. For sources that make TLS, no others.
 #pragma once
 
 #include <openssl/bio.h>
@@ -75,16 +74,7 @@ struct tls_context {
     }
 };
 
-// --- Names in certificates.
-
-/// The first DNS name of subjectAltName; else its first URI, its first email address, or the subject's common name;
-/// else empty. Ignores names with other bytes than printable ASCII, since names appear in logs.
-[[nodiscard]] std::string name_in(X509* certificate);
-
-/// Whether subjectAltName has an entry (DNS, URI, email or IP address) in `of`.
-[[nodiscard]] bool has_any_name(X509* certificate, const std::vector<std::string>& of);
-
-[[nodiscard]] std::string subject_of(X509* certificate);
+// --- Error texts.
 
 /// Why the last operation failed, from this thread's OpenSSL errors and the certificate verification.
 [[nodiscard]] std::string failure_of(const SSL* of);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "net/certificate_names.hpp"
 #include "net/openssl.hpp"
 
 namespace seriesgate {

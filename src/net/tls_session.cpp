@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "net/certificate_names.hpp"
 #include "net/openssl.hpp"
 
 namespace seriesgate {

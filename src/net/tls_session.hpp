@@ -68,7 +68,7 @@ class tls_session {
     /// Fails the session, since its connection has ended.
     void cut_off();
 
-    /// The name in the peer's certificate, see name_in() in net/openssl.hpp. Empty without a verified certificate.
+    /// The name in the peer's certificate, see net/certificate_names.hpp. Empty without a verified certificate.
     /// Only for an established session.
     [[nodiscard]] std::string peer_identity() const;
 
