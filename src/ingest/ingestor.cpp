@@ -17,7 +17,7 @@
 #include "ingest/warm_series.hpp"
 #include "limit/rules.hpp"
 #include "net/async.hpp"
-#include "upstream/request_loop.hpp"
+#include "upstream/loop_detection.hpp"
 
 namespace seriesgate {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/path_tenant.hpp"
 #include "core/text.hpp"
-#include "upstream/request_loop.hpp"
+#include "upstream/loop_detection.hpp"
 
 namespace seriesgate {
 namespace {

@@ -10,8 +10,8 @@
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
+#include "upstream/loop_detection.hpp"
 #include "upstream/request.hpp"
-#include "upstream/request_loop.hpp"
 
 namespace seriesgate::testing::ingestor_test {
 namespace {

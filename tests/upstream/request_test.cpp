@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "support/catch.hpp"
-#include "upstream/request_loop.hpp"
+#include "upstream/loop_detection.hpp"
 
 namespace seriesgate::testing::request_test {
 namespace {

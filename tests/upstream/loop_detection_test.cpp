@@ -1,11 +1,11 @@
-#include "upstream/request_loop.hpp"
+#include "upstream/loop_detection.hpp"
 
 #include <initializer_list>
 #include <string>
 
 #include "support/catch.hpp"
 
-namespace seriesgate::testing::request_loop_test {
+namespace seriesgate::testing::loop_detection_test {
 namespace {
 
 bool circles(std::initializer_list<std::string> via) {
@@ -41,4 +41,4 @@ TEST_CASE("a request may pass four gates") {
 }
 
 }  // namespace
-}  // namespace seriesgate::testing::request_loop_test
+}  // namespace seriesgate::testing::loop_detection_test

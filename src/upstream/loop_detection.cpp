@@ -1,4 +1,4 @@
-#include "upstream/request_loop.hpp"
+#include "upstream/loop_detection.hpp"
 
 #include <fmt/format.h>
 
