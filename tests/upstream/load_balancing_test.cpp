@@ -1,4 +1,4 @@
-#include "upstream/store_client.hpp"
+#include "upstream/load_balancing.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <deque>
@@ -6,7 +6,7 @@
 
 #include "support/catch.hpp"
 
-namespace seriesgate::testing::backend_slots_test {
+namespace seriesgate::testing::load_balancing_test {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -196,4 +196,4 @@ TEST_CASE("without room among the best nobody is chosen") {
 }
 
 }  // namespace
-}  // namespace seriesgate::testing::backend_slots_test
+}  // namespace seriesgate::testing::load_balancing_test
