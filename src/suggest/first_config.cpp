@@ -93,7 +93,21 @@ std::string groups_text(std::string_view label, const std::vector<value_count>& 
     return text;
 }
 
+/// Whether it divides series: several values, and few series without the label.
+bool divides(const store_cardinality& store, std::string_view label) {
+    const std::vector<value_count> groups = groups_of(store, label);
+    std::uint64_t sum = 0;
+    for (const value_count& each : groups) sum += std::min(each.series, store.series);
+    return groups.size() > 1 && sum >= store.series - store.series / 2;
+}
+
 }  // namespace
+
+std::string best_label(const store_cardinality& store) {
+    for (const char* const each : {"namespace", "job"})
+        if (divides(store, each)) return each;
+    return std::string{name_label};
+}
 
 std::string first_config(const store_cardinality& store, std::string_view label, const top::client_options& from) {
     const std::vector<value_count> groups = groups_of(store, label);

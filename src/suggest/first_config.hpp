@@ -9,6 +9,9 @@
 
 namespace seriesgate::from_store {
 
+/// The first of namespace and job that divides at least half of the series; else `__name__`.
+std::string best_label(const store_cardinality& store);
+
 /// A whole file: it forwards to the store, observes, and limits all series and those of each value of the label. Room
 /// is that of suggested_maximum(). A few outliers have overrides. Comments say which counts the numbers are made of.
 /// @param from the store; its files have absolute paths. @param label that the store has.

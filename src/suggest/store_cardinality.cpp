@@ -51,14 +51,6 @@ store_cardinality read_data(const json::object& from) {
     return made;
 }
 
-/// Whether it divides series: several values, and few series without the label.
-bool divides(const store_cardinality& store, std::string_view label) {
-    const std::vector<value_count> groups = groups_of(store, label);
-    std::uint64_t sum = 0;
-    for (const value_count& each : groups) sum += std::min(each.series, store.series);
-    return groups.size() > 1 && sum >= store.series - store.series / 2;
-}
-
 }  // namespace
 
 std::string status_target(std::string_view day) {
@@ -84,12 +76,6 @@ std::vector<value_count> groups_of(const store_cardinality& store, std::string_v
         if (key_part_bytes(value) <= group_key_bytes_max) made.push_back({std::move(value), each.series});
     }
     return made;
-}
-
-std::string best_label(const store_cardinality& store) {
-    for (const char* const each : {"namespace", "job"})
-        if (divides(store, each)) return each;
-    return std::string{name_label};
 }
 
 }  // namespace seriesgate::from_store

@@ -38,7 +38,4 @@ result<store_cardinality, std::string> read_status(std::string_view json);
 /// The values of a label, most series first. `__name__` is the metric's name.
 std::vector<value_count> groups_of(const store_cardinality& store, std::string_view label);
 
-/// The first of namespace and job that divides at least half of the series; else `__name__`.
-std::string best_label(const store_cardinality& store);
-
 }  // namespace seriesgate::from_store

@@ -1,5 +1,6 @@
 #include "suggest/store_cardinality.hpp"
 
+#include "suggest/first_config.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate::from_store;
