@@ -144,7 +144,8 @@ std::string regex_of_pattern(std::string_view pattern, const std::vector<const s
     std::string capturing = escaped_for_regex(literals.front());
     for (std::size_t i = 1; i < literals.size(); ++i)
         capturing += std::string{"(.+)"}.append(escaped_for_regex(literals[i]));
-    const RE2 parts{capturing};
+    const RE2 parts{capturing, RE2::Quiet};  // it would write senders' bytes to stderr
+    if (!parts.ok()) return {};              // no UTF-8
     std::vector<std::vector<std::string>> seen(literals.size() - 1);
     std::vector<std::string> captured(seen.size());
     std::vector<RE2::Arg> into;

@@ -1,6 +1,10 @@
 #include "cardinality/remedy.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
 
 #include "support/catch.hpp"
 
@@ -198,6 +202,23 @@ TEST_CASE("what nobody can see is nothing to paste") {
     const remedy of_metric = remedy_of(about("id", {name}), as_metric.all.all());
     CHECK(of_metric.relabel == "- source_labels: ['job', 'id']\n  regex: 'a;.+'\n  action: drop\n");
     CHECK(of_metric.limit.find(name) == std::string::npos);
+}
+
+TEST_CASE("names that are no UTF-8 have no rule, and nothing of them comes to stderr") {
+    const std::string head = "\xff\nlevel=error msg=forged err=user_";
+    samples seen;
+    for (int i = 0; i < 600; ++i) seen.exploding({{"__name__", head + std::to_string(i)}, {"job", "web"}});
+    finding found = about("__name__", {name_pattern(head + "1")});
+    found.what = explosion::metric_names;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> said{std::tmpfile(), &std::fclose};
+    const int usual = ::dup(STDERR_FILENO);
+    ::dup2(::fileno(said.get()), STDERR_FILENO);
+    const remedy made = remedy_of(found, seen.all.all());
+    ::dup2(usual, STDERR_FILENO);
+    ::close(usual);
+    CHECK(::lseek(::fileno(said.get()), 0, SEEK_END) == 0);
+    CHECK((made.relabel.empty() && made.limit.empty()));
+    CHECK(made.note.starts_with("its names cannot be pasted"));
 }
 
 TEST_CASE("what is no explosion has no rule, and a sentence") {
