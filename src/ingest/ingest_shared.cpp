@@ -4,6 +4,9 @@
 #include <array>
 #include <string>
 
+#include "base/clock.hpp"
+#include "fleet/fleet_shared.hpp"
+
 namespace seriesgate {
 
 shared_stores::shared_stores(const upstream_config& upstream, upstream_metrics& metrics, std::size_t workers)
@@ -27,6 +30,10 @@ bool shared_stores::begin_copy(std::int64_t bytes) noexcept {
 void shared_stores::end_copy(std::int64_t bytes) noexcept {
     copies_bytes -= bytes + copy_bytes_each;
     copies -= 1;
+}
+
+time_point ingest_shared::now() const noexcept {
+    return fleet != nullptr ? fleet->now() : time_point{wall_clock::now()};
 }
 
 std::vector<const shared_store*> shared_stores::all() const {

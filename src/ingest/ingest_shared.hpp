@@ -78,6 +78,9 @@ struct ingest_shared {
     fleet_shared* fleet = nullptr;  ///< set if several gates share their limits
     ingest_logs logs{};
     label_hash_cache labels{};
+
+    /// The time by which requests are decided: the fleet's, or this gate's own.
+    [[nodiscard]] time_point now() const noexcept;
 };
 
 }  // namespace seriesgate

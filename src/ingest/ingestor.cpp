@@ -200,10 +200,10 @@ net::awaitable<result<plan, reply>> ingestor::decide(std::string_view tenant, co
                                                      request_work& work) {
     const std::uint64_t asking = claimer_ ? work.planning.entry_count() * store_questions::series_bytes_max : 0;
     if (!work.memory->grow(work.planning.bytes() + asking)) co_return overloaded(body.use());
-    if (shared_.warm.is_reading()) co_return work.planning.pass(shared_.limiter, wall_clock::now(), tenant);
+    if (shared_.warm.is_reading()) co_return work.planning.pass(shared_.limiter, shared_.now(), tenant);
     shared_.warm.meet(work.planning.offered());
     if (!claimer_) {
-        const auto decided = work.planning.decide(shared_.limiter, wall_clock::now(), tenant);
+        const auto decided = work.planning.decide(shared_.limiter, shared_.now(), tenant);
         if (!decided) co_return malformed(decided.error());
         co_return *decided;
     }

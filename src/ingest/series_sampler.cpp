@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "fleet/fleet_shared.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "wire/field_cursor.hpp"
@@ -237,8 +236,7 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
 void sample_series(const decided_request& request, planner& planning, ingest_shared& shared) {
     const plan& decided = request.decided;
     if (decided.newly_admitted.empty() && decided.returned.empty() && decided.newly_refused.empty()) return;
-    const time_point now = shared.fleet != nullptr ? shared.fleet->now() : time_point{wall_clock::now()};
-    shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), now);
+    shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), shared.now());
 }
 
 }  // namespace seriesgate

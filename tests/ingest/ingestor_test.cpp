@@ -4,7 +4,9 @@
 #include <boost/asio/co_spawn.hpp>
 #include <exception>
 
+#include "base/clock.hpp"
 #include "base/log.hpp"
+#include "fleet/fleet_shared.hpp"
 #include "ingest/ingest_parts.hpp"
 #include "ingest/requests.hpp"
 #include "limit/figures.hpp"
@@ -70,6 +72,20 @@ TEST_CASE("a sound request is taken and counted") {
     CHECK(at.metrics.requests_forwarded[body_action::nothing].value() == 1);
     CHECK(at.metrics.requests_discarded.value() == 1);  // nothing was left to discard
     CHECK(at.held.value() == 0);
+}
+
+TEST_CASE("a request of a fleet's gate is decided by the fleet's time") {
+    scene at;
+    const auto behind = [&at] { return std::chrono::round<std::chrono::minutes>(wall_clock::now() - at.shared.now()); };
+    CHECK(behind() == std::chrono::minutes{0});
+    const shared_config settings;
+    fleet_metrics counted;
+    fleet_shared fleet{settings, {.name = "gate-1", .version = "1.2.3", .fingerprints = "f"}, counted};
+    at.shared.fleet = &fleet;
+    CHECK(behind() == std::chrono::minutes{0});
+    const auto now = wall_clock::now();
+    REQUIRE(fleet.view.clock.hear(now - std::chrono::minutes{50}, -1, monotonic_clock::now(), now));
+    CHECK(behind() == std::chrono::minutes{50});
 }
 
 TEST_CASE("what is no request is rejected, and nothing of it is counted") {
