@@ -43,7 +43,7 @@ net::awaitable<void> marker_writer::run() {
         client_.maintain();
         const time_point now = wall_clock::now();
         if (turn_.take(now)) {
-            std::vector<marker_request> requests = written_.next(find_markers(now), now);
+            std::vector<marker_request> requests = written_.next(find_markers(), now);
             co_await write(std::move(requests), now);
         }
         if (ending_) break;
@@ -61,7 +61,9 @@ void marker_writer::end() {
     pause_.cancel();
 }
 
-marker_values marker_writer::find_markers(time_point now) const {
+/// By the limiter's clock, as the windows of its figures are. In a fleet the gate's own may be an hour off.
+marker_values marker_writer::find_markers() const {
+    const time_point now = from_.now();
     const auto steady_now = limit_counters::clock::now();
     std::vector<refused_tenant> refused;
     for (limit_counters::occasion& each : from_.refused.last_occasions())
@@ -70,7 +72,7 @@ marker_values marker_writer::find_markers(time_point now) const {
                            .last = now - std::chrono::duration_cast<std::chrono::nanoseconds>(steady_now - each.last)});
     if (refused.empty()) return {};
     // Begins a new hour if no request has done so yet.
-    static_cast<void>(from_.limiter.time().in_force(from_.now()));
+    static_cast<void>(from_.limiter.time().in_force(now));
     return find_withheld(figures_of(from_.limiter), refused);
 }
 

@@ -53,7 +53,7 @@ class marker_writer {
     [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
   private:
-    [[nodiscard]] marker_values find_markers(time_point now) const;
+    [[nodiscard]] marker_values find_markers() const;
     net::awaitable<void> write(std::vector<marker_request> requests, time_point now);
     enum class outcome : std::uint8_t {
         taken,
