@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/text.hpp"
+#include "limit/rules.hpp"
 #include "series/label.hpp"
 #include "series/selector.hpp"
 
@@ -319,7 +320,7 @@ class trial {
         const std::string_view from = found_.metrics.empty() ? found_.label : found_.metrics.front();
         std::string out;
         for (const char c : from.substr(0, limit_name_max)) out += is_identifier_character(c) ? c : '-';
-        return out;
+        return std::ranges::find(own_limit_names, out) == own_limit_names.end() ? out : "per-" + out;
     }
 };
 

@@ -221,6 +221,14 @@ TEST_CASE("names that are no UTF-8 have no rule, and nothing of them comes to st
     CHECK(made.note.starts_with("its names cannot be pasted"));
 }
 
+TEST_CASE("a limit gets no name that the gate has for its own") {
+    const auto label = GENERATE(as<std::string>{}, "tenant", "global", "exempt");
+    samples seen;
+    for (int i = 0; i < 4'000; ++i)
+        seen.exploding({{"__name__", fmt::format("m{}", i % 400)}, {"job", "web"}, {label, fmt::format("{:06}", i)}});
+    CHECK(remedy_of(about(label, {}), seen.all.all()).limit.starts_with(fmt::format("- name: 'per-{}'\n", label)));
+}
+
 TEST_CASE("what is no explosion has no rule, and a sentence") {
     for (const explosion what : {explosion::tenants, explosion::targets, explosion::growth}) {
         const remedy made = remedy_of({.what = what}, {});
