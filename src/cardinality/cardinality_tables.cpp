@@ -109,6 +109,8 @@ value_count count_values(const watched_label& label, double scale) {
 }
 
 void watched_metrics::note(const looked_at& series, const hash_key& hash, time_point now) {
+    // Room first: without memory, both must stay equally long.
+    if (watched_.size() == metrics_.all().size()) watched_.reserve(watched_.size() + 1);
     const auto [place, is_new] = metrics_.add(key_of(series.metric, hash), series.metric, series.weight, now);
     if (place >= watched_.size()) watched_.resize(place + 1);
     watched_metric& at = watched_[place];

@@ -7,6 +7,7 @@
 #include <new>
 #include <thread>
 
+#include "cardinality/findings.hpp"
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
 #include "support/source_tree.hpp"
@@ -88,6 +89,26 @@ TEST_CASE("an hour that ends is in the day all the time") {
     while (!over) least = std::min(least, one.total(series_event::refused, cardinality_window::daily));
     ends.join();
     CHECK(least == 3'000);
+}
+
+TEST_CASE("what is noted without memory leaves counts that can be read, saved and loaded") {
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        CAPTURE(after);
+        gate one;
+        {
+            failing_allocation fails{after};
+            try {
+                one.send(series_event::newly_admitted, 0, 1, ten);
+            } catch (const std::bad_alloc&) {
+            }
+            has_failed = fails.has_failed();
+        }
+        const auto tables = one.all.tables(series_event::newly_admitted, cardinality_window::hourly);
+        CHECK(metrics_of(tables, tables).size() <= 1);
+        cardinality_tracker again{chosen, hash_key::known_to_all(), ten};
+        CHECK(loads_text(again, saved_text(one.all), ten));
+    }
 }
 
 TEST_CASE("an hour that ends without memory loses no count, and ends at the next try") {
