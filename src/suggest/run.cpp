@@ -3,8 +3,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -115,7 +117,8 @@ int run(const options& asked) {
     for (std::string* const each : {&from.password_file, &from.bearer_token_file, &from.ca_file}) make_absolute(*each);
     const std::string text = first_config(*found, label, from);
     const bool is_out = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    return is_out ? 0 : 1;
+    if (!is_out) throw std::system_error{errno, std::generic_category(), "stdout"};
+    return 0;
 }
 
 }  // namespace seriesgate::from_store

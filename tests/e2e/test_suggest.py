@@ -1,6 +1,7 @@
 """seriesgate suggest: a first configuration from a real Prometheus and a real VictoriaMetrics, and why there is none."""
 
 import json
+import subprocess
 
 import pytest
 import yaml
@@ -8,7 +9,7 @@ import yaml
 import client
 import recorded
 from answering import Answering
-from gate import run
+from gate import BINARY, run
 from servers import Prometheus, VictoriaMetrics
 from tables import check_rows
 from traffic import body, figures, limits, numbered
@@ -154,6 +155,15 @@ def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):
     assert failure() == "seriesgate: suggest: --from: needs the store's URL, such as http://127.0.0.1:9090"
     gate = start_gate("--upstream.url=discard:")
     assert " is not there (404): is this the root of " in failure(f"--from={gate.url}")
+
+
+def test_a_configuration_that_finds_no_room_is_an_error(impostor):
+    url = impostor(json.dumps({"status": "success", "data": {
+        "headStats": {"numSeries": 100}, "seriesCountByMetricName": [{"name": "up", "value": 100}],
+        "labelValueCountByLabelName": [], "seriesCountByLabelValuePair": []}}).encode())
+    with open("/dev/full", "w") as full:
+        made = subprocess.run([BINARY, "suggest", f"--from={url}"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (made.returncode, made.stderr) == (1, "seriesgate: stdout: No space left on device\n")
 
 
 @pytest.mark.slow
