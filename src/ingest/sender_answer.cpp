@@ -12,6 +12,7 @@
 
 #include "core/text.hpp"
 #include "ingest/sender_texts.hpp"
+#include "upstream/request.hpp"
 
 namespace seriesgate {
 namespace {
@@ -66,6 +67,8 @@ void tell_refused(const plan_counts& decided, reply& answer) {
 void append_line(std::string_view summary, reply& answer) {
     const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
     if (is_compressed || answer.status == 304) return;
+    drop_body_digests(answer.headers);
+    answer.headers.erase(http::field::etag);
     if (!answer.body.empty() && answer.body.back() != '\n') answer.body += '\n';
     answer.body.append("seriesgate: also ").append(summary).append("\n");
 }
@@ -73,6 +76,7 @@ void append_line(std::string_view summary, reply& answer) {
 void turn_into_error(unsigned status, std::string_view text, reply& answer) {
     for (const auto name : {http::field::content_type, http::field::content_encoding, http::field::etag})
         answer.headers.erase(name);
+    drop_body_digests(answer.headers);
     const reply error = text_reply(status, text);
     answer.status = status;
     answer.body = error.body;

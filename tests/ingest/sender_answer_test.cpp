@@ -351,6 +351,18 @@ TEST_CASE("an error in place of a success is a text, and keeps the other headers
     CHECK(answer.headers["X-Other"] == "stays");
 }
 
+TEST_CASE("what the gate has changed keeps no digest of what the store had sent") {
+    const unsigned status = GENERATE(200u, 400u);
+    for (const char* const header : {"Content-Digest", "Digest", "Content-MD5", "ETag"}) {
+        CAPTURE(status, header);
+        reply answer = of_store(status, "x");
+        answer.headers.set(header, "of x");
+        (void)tell_sender(told_of(sent_as(body_action::spliced, protocol::v1)), {}, answer);
+        CHECK(answer.body != "x");
+        CHECK(answer.headers.count(header) == 0);
+    }
+}
+
 TEST_CASE("nothing is written behind an error that is compressed") {
     reply answer = of_store(500, "\x1f\x8b");
     answer.headers.set(http::field::content_encoding, "gzip");
