@@ -76,8 +76,8 @@ void refused_ring::put(std::uint64_t fingerprint, refused_series series) {
         held->series.erase(gone);
     };
     if (const auto known = held->places.find(fingerprint); known != held->places.end()) drop(known->second);
+    held->series.push_front(std::move(one));  // may throw: nothing is counted before
     held->bytes += bytes;
-    held->series.push_front(std::move(one));
     held->places.emplace(fingerprint, held->series.begin());
     while (held->series.size() > series_max || held->bytes > bytes_max) drop(std::prev(held->series.end()));
 }

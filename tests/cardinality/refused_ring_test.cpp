@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "support/allocations.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::refused_ring_test {
@@ -57,6 +58,20 @@ TEST_CASE("a flood is granted so many a second, and no more than there is room f
     CHECK(granted == refused_ring::per_second);
     CHECK(ring.grant(1, noon) == 0);
     CHECK(ring.grant(50'000, noon + std::chrono::seconds{1}) == refused_ring::series_max);
+}
+
+TEST_CASE("what finds no memory takes no room") {
+    refused_ring ring;
+    for (std::uint64_t i = 0; i < 30'000; ++i) {
+        refused_series one = named("m");
+        const failing_allocation fails{1};
+        try {
+            ring.put(i, std::move(one));
+        } catch (const std::bad_alloc&) {
+        }
+    }
+    ring.put(1, named("last"));
+    CHECK(name_of(ring.all().front()) == "last");
 }
 
 TEST_CASE("what had no room for it is said") {
