@@ -219,10 +219,12 @@ std::string forwarder::query_of(const http_request& from) {
 
 struct expected_answers {
     async_timer all_there;
+    shared_stores::copy_room room;  // of a copy, whose answer nobody waits for
     std::vector<std::optional<reply>> answers{};
     std::size_t missing = 0;
 
-    explicit expected_answers(net::io_context& io) : all_there(io, async_timer::time_point::max()) {}
+    explicit expected_answers(net::io_context& io, shared_stores::copy_room held = nullptr)
+        : all_there(io, async_timer::time_point::max()), room(std::move(held)) {}
 
     void take(std::size_t at, reply answer) {
         answers[at].emplace(std::move(answer));
@@ -251,16 +253,16 @@ bool replication::ready() const noexcept {
 replication::expected replication::begin(const upstream_request& of, const outgoing& sent) {
     upstream_request request = of;
     request.for_replica = true;
-    auto expects = std::make_shared<expected_answers>(io_);
+    const auto expects = std::make_shared<expected_answers>(io_);
     for (std::size_t i = 0; i < clients_.size(); ++i) {
-        if (shared_.replicas[i].settings.best_effort) {
-            begin_copy(i, request, sent);
-            continue;
-        }
-        expects->answers.emplace_back();
-        ++expects->missing;
-        spawn(io_.get_executor(), ask(i, clients_[i].post(request), facts_of(sent), expects),
-              "asking a replica failed");
+        shared_replica& replica = shared_.replicas[i];
+        const bool is_copy = replica.settings.best_effort;
+        const expected to = is_copy ? begin_copy(replica, request, sent) : expects;
+        if (!to) continue;
+        to->answers.emplace_back();
+        const std::size_t place = to->missing++;
+        spawn(io_.get_executor(), ask(i, place, clients_[i].post(request), facts_of(sent), to),
+              is_copy ? "sending a replica its copy failed" : "asking a replica failed");
     }
     return expects;
 }
@@ -275,42 +277,21 @@ net::awaitable<std::vector<reply>> replication::wait(expected of) {
     co_return answers;
 }
 
-net::awaitable<void> replication::ask(std::size_t index, net::awaitable<store_client::outcome> answer, outgoing sent,
-                                      expected to) {
-    shared_replica& replica = shared_.replicas[index];
-    std::size_t place = 0;
-    for (std::size_t i = 0; i < index; ++i) place += shared_.replicas[i].settings.best_effort ? 0 : 1;
+net::awaitable<void> replication::ask(std::size_t index, std::size_t place,
+                                      net::awaitable<store_client::outcome> answer, outgoing sent, expected to) {
     auto got = co_await std::move(answer);
-    to->take(place, take(replica, std::move(got), sent));
+    to->take(place, take(shared_.replicas[index], std::move(got), sent));
 }
 
 /// Bounds the copies that no sender waits for: beyond the bounds the replica gets nothing.
-void replication::begin_copy(std::size_t index, const upstream_request& request, const outgoing& sent) {
-    shared_replica& replica = shared_.replicas[index];
-    const auto bytes = static_cast<std::int64_t>(request.body.size() + bytes_held(request.headers));
-    if (!shared_.begin_copy(bytes)) {
-        replica.dropped.add();
-        return tell_failed(replica, sent_samples(sent), "dropped", "too much is on its way to replicas");
-    }
-    try {
-        spawn(io_.get_executor(), copy(index, clients_[index].post(request), facts_of(sent), bytes),
-              "sending a replica its copy failed");
-    } catch (...) {
-        shared_.end_copy(bytes);
-        throw;
-    }
-}
-
-net::awaitable<void> replication::copy(std::size_t index, net::awaitable<store_client::outcome> answer, outgoing sent,
-                                       std::int64_t bytes) {
-    try {
-        auto got = co_await std::move(answer);
-        static_cast<void>(take(shared_.replicas[index], std::move(got), sent));
-    } catch (...) {
-        shared_.end_copy(bytes);
-        throw;
-    }
-    shared_.end_copy(bytes);
+/// @return where its answer goes; null if it gets nothing.
+replication::expected replication::begin_copy(shared_replica& replica, const upstream_request& request,
+                                              const outgoing& sent) {
+    auto room = shared_.begin_copy(static_cast<std::int64_t>(request.body.size() + bytes_held(request.headers)));
+    if (room) return std::make_shared<expected_answers>(io_, std::move(room));
+    replica.dropped.add();
+    tell_failed(replica, sent_samples(sent), "dropped", "too much is on its way to replicas");
+    return nullptr;
 }
 
 /// @return the answer for the sender, if it waits for this replica.

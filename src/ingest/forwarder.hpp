@@ -52,11 +52,9 @@ class replication {
     net::awaitable<std::vector<reply>> wait(expected of);
 
   private:
-    net::awaitable<void> ask(std::size_t index, net::awaitable<store_client::outcome> answer, outgoing sent,
-                             expected to);
-    net::awaitable<void> copy(std::size_t index, net::awaitable<store_client::outcome> answer, outgoing sent,
-                              std::int64_t bytes);
-    void begin_copy(std::size_t index, const upstream_request& request, const outgoing& sent);
+    net::awaitable<void> ask(std::size_t index, std::size_t place, net::awaitable<store_client::outcome> answer,
+                             outgoing sent, expected to);
+    expected begin_copy(shared_replica& replica, const upstream_request& request, const outgoing& sent);
     reply take(shared_replica& from, store_client::outcome got, const outgoing& sent);
 };
 

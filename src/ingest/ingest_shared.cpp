@@ -19,17 +19,16 @@ void shared_stores::refresh_files(const file_look& look) {
     for (shared_replica& each : replicas) each.store.access.refresh(look);
 }
 
-bool shared_stores::begin_copy(std::int64_t bytes) noexcept {
+shared_stores::copy_room shared_stores::begin_copy(std::int64_t bytes) noexcept {
     const std::int64_t count = copies += 1;
     const std::int64_t held = copies_bytes += bytes + copy_bytes_each;
-    if (count <= copies_max && held <= copies_bytes_max) return true;
-    end_copy(bytes);
-    return false;
+    copy_room room{this, end_copy{bytes}};
+    return count <= copies_max && held <= copies_bytes_max ? std::move(room) : nullptr;
 }
 
-void shared_stores::end_copy(std::int64_t bytes) noexcept {
-    copies_bytes -= bytes + copy_bytes_each;
-    copies -= 1;
+void shared_stores::end_copy::operator()(shared_stores* of) const noexcept {
+    of->copies_bytes -= bytes + copy_bytes_each;
+    of->copies -= 1;
 }
 
 time_point ingest_shared::now() const noexcept {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "base/metrics.hpp"
@@ -50,10 +51,14 @@ struct shared_stores {
     /// Rereads passwords, tokens and certificates whose files have changed. Waits for the disk.
     void refresh_files(const file_look& look);
 
-    /// Reserves room for a copy. @param bytes of its headers and body.
-    /// @return false if a bound is exceeded; then nothing is reserved.
-    [[nodiscard]] bool begin_copy(std::int64_t bytes) noexcept;
-    void end_copy(std::int64_t bytes) noexcept;
+    struct end_copy {
+        std::int64_t bytes = 0;
+        void operator()(shared_stores* of) const noexcept;
+    };
+    /// Room for a copy, while it lives.
+    using copy_room = std::unique_ptr<shared_stores, end_copy>;
+    /// @param bytes of its headers and body. @return null if a bound is exceeded; then nothing is reserved.
+    [[nodiscard]] copy_room begin_copy(std::int64_t bytes) noexcept;
 
     [[nodiscard]] std::vector<const shared_store*> all() const;
 };

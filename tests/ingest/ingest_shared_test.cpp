@@ -1,16 +1,19 @@
 #include "ingest/ingest_shared.hpp"
 
+#include <utility>
+#include <vector>
+
 #include "support/catch.hpp"
 
 using namespace seriesgate;
 
 namespace {
 
-/// Whose replicas have many requests on their way, all alike. @return how many were begun
-std::int64_t begun(shared_stores& stores, std::int64_t bytes) {
-    std::int64_t count = 0;
-    while (stores.begin_copy(bytes)) ++count;
-    return count;
+/// Whose replicas have many requests on their way, all alike.
+std::vector<shared_stores::copy_room> begun(shared_stores& stores, std::int64_t bytes) {
+    std::vector<shared_stores::copy_room> held;
+    while (auto room = stores.begin_copy(bytes)) held.push_back(std::move(room));
+    return held;
 }
 
 }  // namespace
@@ -22,16 +25,18 @@ TEST_CASE("copies that nobody waits for are bounded by all that they take") {
     shared_stores stores{upstream, metrics, 1};
     constexpr std::int64_t most = shared_stores::copies_bytes_max;
     SECTION("by their bytes") {
-        CHECK(begun(stores, most / 2 - shared_stores::copy_bytes_each) == 2);
+        auto held = begun(stores, most / 2 - shared_stores::copy_bytes_each);
+        CHECK(held.size() == 2);
         CHECK(stores.copies_bytes == most);
         CHECK_FALSE(stores.begin_copy(0));
-        stores.end_copy(most / 2 - shared_stores::copy_bytes_each);
+        held.pop_back();
         CHECK(stores.copies_bytes == most / 2);
         CHECK(stores.copies == 1);
         CHECK(stores.begin_copy(0));
     }
     SECTION("and by their number") {
-        CHECK(begun(stores, 1) == shared_stores::copies_max);
+        const auto held = begun(stores, 1);
+        CHECK(held.size() == shared_stores::copies_max);
         CHECK(stores.copies == shared_stores::copies_max);
         CHECK(stores.copies_bytes == shared_stores::copies_max * (shared_stores::copy_bytes_each + 1));
     }
