@@ -4,13 +4,7 @@
 
 namespace seriesgate {
 
-void met_share::seal() {
-    fingerprints_.assign(sampled_.kept().begin(), sampled_.kept().end());
-    std::ranges::sort(fingerprints_);
-    met_ = std::vector<std::atomic<bool>>(fingerprints_.size());
-}
-
-void met_share::meet(std::span<const offered_series> offered) noexcept {
+void warm_series::look_at(std::span<const offered_series> offered) noexcept {
     for (const offered_series& each : offered) {
         if (thinning::is_left_out(each.fingerprint, sampled_.level())) continue;
         const auto found = std::ranges::lower_bound(fingerprints_, each.fingerprint);
@@ -19,20 +13,18 @@ void met_share::meet(std::span<const offered_series> offered) noexcept {
     }
 }
 
-std::optional<double> met_share::value() const noexcept {
-    if (met_.empty()) return std::nullopt;
-    const auto met = std::ranges::count_if(met_, [](const auto& each) { return each.load(std::memory_order_relaxed); });
-    return static_cast<double>(met) / static_cast<double>(met_.size());
-}
-
 void warm_series::end(warm_state as) {
-    share_.seal();
+    fingerprints_.assign(sampled_.kept().begin(), sampled_.kept().end());
+    std::ranges::sort(fingerprints_);
+    met_ = std::vector<std::atomic<bool>>(fingerprints_.size());
     is_meeting_.store(true, std::memory_order_release);
     state_.store(as, std::memory_order_relaxed);
 }
 
 std::optional<double> warm_series::met() const noexcept {
-    return has_met_.load(std::memory_order_acquire) ? share_.value() : std::nullopt;
+    if (!has_met_.load(std::memory_order_acquire) || met_.empty()) return std::nullopt;
+    const auto met = std::ranges::count_if(met_, [](const auto& each) { return each.load(std::memory_order_relaxed); });
+    return static_cast<double>(met) / static_cast<double>(met_.size());
 }
 
 void write(exposition& out, const warm_series& progress) {

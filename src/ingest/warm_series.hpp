@@ -15,26 +15,6 @@
 
 namespace seriesgate {
 
-/// Answers how many of a set of fingerprints senders have, by a sample of some thousand. Threads: one for add() and
-/// seal(), before any meet(); then any.
-class met_share {
-  public:
-    static constexpr std::size_t size_max = 4'096;
-
-    /// May be called twice with one.
-    void add(std::uint64_t fingerprint) { sampled_.weigh(fingerprint); }
-    void seal();
-    void meet(std::span<const offered_series> offered) noexcept;
-    /// Nothing for an empty set.
-    [[nodiscard]] std::optional<double> value() const noexcept;
-
-  private:
-    thinning sampled_{size_max};
-    // After seal().
-    std::vector<std::uint64_t> fingerprints_;  // ascending
-    std::vector<std::atomic<bool>> met_;       // by index
-};
-
 enum class warm_state : std::uint8_t {
     reading,     ///< nothing is refused, and no new series is counted
     complete,    ///< all was read
@@ -61,8 +41,8 @@ class warm_series {
     [[nodiscard]] warm_state state() const noexcept { return state_.load(std::memory_order_relaxed); }
     [[nodiscard]] bool is_reading() const noexcept { return state() == warm_state::reading; }
 
-    /// Threads: one. @param fingerprint of a series that was admitted.
-    void note(std::uint64_t fingerprint) { share_.add(fingerprint); }
+    /// Threads: one. @param fingerprint of a series that was admitted; may come twice.
+    void note(std::uint64_t fingerprint) { sampled_.weigh(fingerprint); }
     void begin() noexcept { state_.store(warm_state::reading, std::memory_order_relaxed); }
     /// From here on limits apply, and meet() looks at series, until end_meeting(). Threads: that of note().
     void end(warm_state as);
@@ -74,16 +54,23 @@ class warm_series {
     /// For each request.
     void meet(std::span<const offered_series> offered) noexcept {
         if (is_meeting_.load(std::memory_order_acquire)) [[unlikely]]
-            share_.meet(offered);
+            look_at(offered);
     }
     /// After end_meeting(): how many of the admitted series senders have sent since the end; nothing without any.
     [[nodiscard]] std::optional<double> met() const noexcept;
 
   private:
+    void look_at(std::span<const offered_series> offered) noexcept;
+
+    static constexpr std::size_t sampled_max = 4'096;
+
     std::atomic<warm_state> state_{warm_state::skipped};
     std::atomic<bool> is_meeting_{false};
     std::atomic<bool> has_met_{false};
-    met_share share_;
+    thinning sampled_{sampled_max};  // of those admitted
+    // From end() on.
+    std::vector<std::uint64_t> fingerprints_;  // ascending
+    std::vector<std::atomic<bool>> met_;       // by index
 };
 
 void write(exposition& out, const warm_series& progress);
