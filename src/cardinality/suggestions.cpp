@@ -95,7 +95,7 @@ class adviser {
                                                   const budget_window_figures& running,
                                                   const demand_history::past& past) const {
         window_suggestion made = weighed(window, running.series_max, demand_of(running), past);
-        made.exhausted_in = exhausted_in(key, window, running);
+        made.exhausted_in = rates_.exhausted_in(key, window, running, figures_, now_);
         return made;
     }
 
@@ -111,24 +111,12 @@ class adviser {
         return made;
     }
 
-    [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, refusing_window window,
-                                                                   const budget_window_figures& running) const {
-        const bool is_hour = window == refusing_window::hourly;
-        return rates_.exhausted_in(key,
-                                   {.window = window,
-                                    .span = is_hour ? figures_.hourly.span : figures_.daily.span,
-                                    .series_max = running.series_max,
-                                    .series_current = running.series_current},
-                                   now_);
-    }
-
     [[nodiscard]] std::optional<std::chrono::seconds> soonest(refusing_window window,
                                                               const parts_of_whole& parts) const {
         std::optional<std::chrono::seconds> found;
         for (const budget_figures* each : parts) {
-            const auto& running = in_window(*each, window);
-            if (running.series_max == 0) continue;
-            const auto left = exhausted_in(demand_key(scope_of(each->name), each->name), window, running);
+            const std::string key = demand_key(scope_of(each->name), each->name);
+            const auto left = rates_.exhausted_in(key, window, in_window(*each, window), figures_, now_);
             if (left && (!found || *left < *found)) found = left;
         }
         return found;

@@ -57,12 +57,15 @@ void fill_rates::note_in(track& into, time_point now, const limiter_figures& fig
     into.window = start;
 }
 
-std::optional<std::chrono::seconds> fill_rates::exhausted_in(std::string_view key, const filling& of,
-                                                             time_point now) const {
+std::optional<std::chrono::seconds> fill_rates::exhausted_in(std::string_view key, refusing_window window,
+                                                             const budget_window_figures& of,
+                                                             const limiter_figures& figures, time_point now) const {
     if (of.series_max == 0) return std::nullopt;
     if (of.series_current >= of.series_max) return std::chrono::seconds{0};
-    const track& in = of.window == refusing_window::hourly ? hourly_ : daily_;
-    if (in.window != of.span.start || !in.newer) return std::nullopt;
+    const bool is_hour = window == refusing_window::hourly;
+    const track& in = is_hour ? hourly_ : daily_;
+    const window_span& span = is_hour ? figures.hourly.span : figures.daily.span;
+    if (in.window != span.start || !in.newer) return std::nullopt;
     const noted& from = in.older ? *in.older : *in.newer;
     if (now < from.when + span_min) return std::nullopt;
     const auto found = from.counts.find(hash_of(key));
@@ -72,7 +75,7 @@ std::optional<std::chrono::seconds> fill_rates::exhausted_in(std::string_view ke
     const double seconds = std::chrono::duration<double>(now - from.when).count();
     const double rate = static_cast<double>(of.series_current - before) / seconds;
     const double left = static_cast<double>(of.series_max - of.series_current) / rate;
-    if (left >= std::chrono::duration<double>(of.span.end - now).count()) return std::nullopt;
+    if (left >= std::chrono::duration<double>(span.end - now).count()) return std::nullopt;
     return std::chrono::seconds{static_cast<std::int64_t>(std::ceil(left))};
 }
 

@@ -25,16 +25,13 @@ class fill_rates {
     [[nodiscard]] bool is_due(time_point now, std::chrono::sys_seconds hour, std::chrono::sys_seconds day) const;
     void note(time_point now, const limiter_figures& figures);
 
-    struct filling {
-        refusing_window window = refusing_window::hourly;  ///< or daily: active series have no rate
-        window_span span{};
-        std::uint64_t series_max = 0;
-        std::uint64_t series_current = 0;
-    };
     /// Time until the budget is full at the current rate; 0 if it is full.
-    /// @param key see demand_key.
+    /// @param key see demand_key. @param window hourly or daily: active series have no rate. @param of the budget's.
+    /// @param figures with the running windows, at `now`.
     /// @return nothing if the window ends before, or the rate is unknown.
-    [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, const filling& of,
+    [[nodiscard]] std::optional<std::chrono::seconds> exhausted_in(std::string_view key, refusing_window window,
+                                                                   const budget_window_figures& of,
+                                                                   const limiter_figures& figures,
                                                                    time_point now) const;
 
   private:

@@ -281,12 +281,9 @@ TEST_CASE("of more budgets than are remembered only those are told of that were"
     for (std::uint64_t n = 0; n < 1'500; ++n) of.figures.limits.push_back(group_with(std::to_string(n), n, n, maxima));
     of.rates.note(ten + 2min, of.figures);
     const auto left = [&](const std::string& value) {
-        const fill_rates::filling filling{.window = refusing_window::hourly,
-                                          .span = of.figures.hourly.span,
-                                          .series_max = 10'000,
-                                          .series_current = 6'000};
-        return of.rates.exhausted_in(demand_key(demand_scope::group, group_with(value, 0, 0, {}).name), filling,
-                                     ten + 12min);
+        const budget_window_figures filling{.series_max = 10'000, .series_current = 6'000};
+        return of.rates.exhausted_in(demand_key(demand_scope::group, group_with(value, 0, 0, {}).name),
+                                     refusing_window::hourly, filling, of.figures, ten + 12min);
     };
     CHECK(left("1000") == 480s);  // 5000 in ten minutes
     CHECK_FALSE(left("499").has_value());
