@@ -115,6 +115,7 @@ class adviser {
                                                               const parts_of_whole& parts) const {
         std::optional<std::chrono::seconds> found;
         for (const budget_figures* each : parts) {
+            if (in_window(*each, window).series_max == 0) continue;
             const std::string key = demand_key(scope_of(each->name), each->name);
             const auto left = rates_.exhausted_in(key, window, in_window(*each, window), figures_, now_);
             if (left && (!found || *left < *found)) found = left;
