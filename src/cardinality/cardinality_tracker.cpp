@@ -5,9 +5,19 @@
 
 namespace seriesgate {
 
-bool begins_hour(std::int64_t seconds) noexcept {
-    return seconds >= 0 && seconds < std::int64_t{1} << 33 && seconds % 3'600 == 0;
+namespace {
+
+/// Series under one hold of the lock: some tens of microseconds.
+constexpr std::size_t series_per_piece = 64;
+
+/// The start of an hour; any other moment is damage.
+std::chrono::sys_seconds load_hour(state_decoder& in) {
+    const auto start = in.time<std::chrono::sys_seconds>();
+    if (start != hour_of(start).start) in.fail();
+    return start;
 }
+
+}  // namespace
 
 void past_hours::add(const hour_counts& ended) {
     std::erase_if(hours_, [&](const hour_counts& each) { return each.start >= ended.start; });
@@ -18,7 +28,7 @@ void past_hours::add(const hour_counts& ended) {
 void past_hours::save(state_encoder& out) const {
     out.number(static_cast<std::uint64_t>(hours_.size()));
     for (const hour_counts& each : hours_) {
-        out.number(static_cast<std::int64_t>(each.start.time_since_epoch().count()));
+        out.time(each.start);
         out.number(each.newly_admitted);
         out.number(each.refused);
     }
@@ -27,23 +37,15 @@ void past_hours::save(state_encoder& out) const {
 void past_hours::load(state_decoder& in) {
     hours_.clear();
     for (std::size_t left = in.count(hours_max); left > 0 && in.good(); --left) {
-        const auto seconds = in.number<std::int64_t>();
+        const auto start = load_hour(in);
         const auto newly_admitted = in.number<std::uint64_t>();
         const auto refused = in.number<std::uint64_t>();
-        const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
-        if (!begins_hour(seconds) || (!hours_.empty() && hours_.back().start >= start)) in.fail();
+        if (!hours_.empty() && hours_.back().start >= start) in.fail();
         const bool is_exact = std::max(newly_admitted, refused) <= window_sketch::exact_max;  // unless under load
         if (in.good())
             add({.start = start, .newly_admitted = newly_admitted, .refused = refused, .is_exact = is_exact});
     }
 }
-
-namespace {
-
-/// Series under one hold of the lock: some tens of microseconds.
-constexpr std::size_t series_per_piece = 64;
-
-}  // namespace
 
 cardinality_tracker::cardinality_tracker(std::span<const std::string> labels, const hash_key& hash, time_point now)
     : labels_(labels.begin(), labels.end()),
@@ -196,7 +198,7 @@ cardinality_tables cardinality_tracker::tables(series_event kind, cardinality_wi
 // The format: start of the hour in seconds (8 bytes); the labels; for either kind the tables of the hour, those of the
 // day without it, and the samplers; then past_hours and the samples.
 void cardinality_tracker::save(state_encoder& out) {
-    out.number(static_cast<std::int64_t>(hour_.lock()->start.time_since_epoch().count()));
+    out.time(hour_.lock()->start);
     out.number(static_cast<std::uint64_t>(labels_.size()));
     for (const std::string& each : labels_) out.text(each);
     for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) {
@@ -214,9 +216,7 @@ void cardinality_tracker::save(state_encoder& out) {
 }
 
 bool cardinality_tracker::load(state_decoder& in, time_point now) {
-    const auto seconds = in.number<std::int64_t>();
-    if (!begins_hour(seconds)) return false;
-    const std::chrono::sys_seconds start{std::chrono::seconds{seconds}};
+    const auto start = load_hour(in);
     std::vector<std::string> labels(in.count(labels_.size()));
     for (std::string& each : labels) each = in.text();
     if (!in.good() || labels != labels_) return false;

@@ -37,9 +37,6 @@ struct hour_counts {
     friend bool operator==(const hour_counts&, const hour_counts&) = default;
 };
 
-/// Whether this is the start of an hour from 1970 to 2242; time_point does not reach much further.
-bool begins_hour(std::int64_t seconds) noexcept;
-
 /// The last ended hours. Threads: one at a time.
 class past_hours {
     std::vector<hour_counts> hours_{};  // the oldest first
