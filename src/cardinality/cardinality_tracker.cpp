@@ -50,8 +50,7 @@ void past_hours::load(state_decoder& in) {
 cardinality_tracker::cardinality_tracker(std::span<const std::string> labels, const hash_key& hash, time_point now)
     : labels_(labels.begin(), labels.end()),
       none_(labels, hash),
-      newly_admitted_(labels, hash),
-      refused_(labels, hash),
+      counts_{guarded<counts>{labels, hash}, guarded<counts>{labels, hash}},
       hour_(hour_of(now)) {}
 
 void cardinality_tracker::note(series_event kind, std::span<const std::uint64_t> fingerprints, label_source& labels,
@@ -106,11 +105,11 @@ void cardinality_tracker::thin_out(series_event kind) noexcept {
 
 void cardinality_tracker::maintain(time_point now) {
     const std::scoped_lock one{ending_};
-    for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) add_to_day(*kind);  // left by a failed call
+    for (guarded<counts>& kind : counts_) add_to_day(kind);  // left by a failed call
     const window_span hour = hour_of(now), before = *hour_.lock();
     if (hour.start <= before.start) return;
     end_hour(before, hour);
-    for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) add_to_day(*kind);
+    for (guarded<counts>& kind : counts_) add_to_day(kind);
 }
 
 /// Allocates first, so an exception changes nothing.
@@ -163,20 +162,14 @@ void cardinality_tracker::add_to_day(guarded<counts>& of) {
 }
 
 std::vector<hour_counts> cardinality_tracker::hours() {
-    std::vector<hour_counts> made;
-    {
-        const auto past = past_.lock();
-        made.assign(past->all().begin(), past->all().end());
-    }
+    const past_hours past = *past_.lock();
+    std::vector<hour_counts> made(past.all().begin(), past.all().end());
     hour_counts& running = made.emplace_back(hour_counts{.start = hour_.lock()->start});
-    {
-        const auto held = newly_admitted_.lock();
-        running.newly_admitted = held->hour.total();
-        running.is_exact = held->hour.is_exact();
+    for (const series_event kind : {series_event::newly_admitted, series_event::refused}) {
+        const auto held = of(kind).lock();
+        (kind == series_event::newly_admitted ? running.newly_admitted : running.refused) = held->hour.total();
+        running.is_exact = running.is_exact && held->hour.is_exact();
     }
-    const auto held = refused_.lock();
-    running.refused = held->hour.total();
-    running.is_exact = running.is_exact && held->hour.is_exact();
     return made;
 }
 
@@ -201,8 +194,8 @@ void cardinality_tracker::save(state_encoder& out) {
     out.time(hour_.lock()->start);
     out.number(static_cast<std::uint64_t>(labels_.size()));
     for (const std::string& each : labels_) out.text(each);
-    for (guarded<counts>* const kind : {&newly_admitted_, &refused_}) {
-        counts copy = *kind->lock();  // a copy, because writing may take long
+    for (guarded<counts>& kind : counts_) {
+        counts copy = *kind.lock();  // a copy, because writing may take long
         if (copy.ended) copy.day.merge(*copy.ended);
         copy.hour.save(out);
         copy.day.save(out);
@@ -220,7 +213,7 @@ bool cardinality_tracker::load(state_decoder& in, time_point now) {
     std::vector<std::string> labels(in.count(labels_.size()));
     for (std::string& each : labels) each = in.text();
     if (!in.good() || labels != labels_) return false;
-    counts newly_admitted = *newly_admitted_.lock(), refused = *refused_.lock();
+    counts newly_admitted = *counts_[0].lock(), refused = *counts_[1].lock();
     for (counts* const kind : {&newly_admitted, &refused}) {
         kind->hour.load(in);
         kind->day.load(in);
@@ -253,8 +246,8 @@ bool cardinality_tracker::load(state_decoder& in, time_point now) {
     if (goes_on) *hour_.lock() = saved;
     level_of(series_event::newly_admitted) = newly_admitted.counted.level();
     level_of(series_event::refused) = refused.counted.level();
-    std::swap(*newly_admitted_.lock(), newly_admitted);
-    std::swap(*refused_.lock(), refused);
+    std::swap(*counts_[0].lock(), newly_admitted);
+    std::swap(*counts_[1].lock(), refused);
     return true;
 }
 

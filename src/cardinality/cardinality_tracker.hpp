@@ -129,9 +129,7 @@ class cardinality_tracker {
     using level = std::atomic<unsigned>;
     [[nodiscard]] const level& level_of(series_event kind) const noexcept { return levels_[std::size_t(kind)]; }
     [[nodiscard]] level& level_of(series_event kind) noexcept { return levels_[std::size_t(kind)]; }
-    guarded<counts>& of(series_event kind) noexcept {
-        return kind == series_event::newly_admitted ? newly_admitted_ : refused_;
-    }
+    guarded<counts>& of(series_event kind) noexcept { return counts_[std::size_t(kind)]; }
     void count(series_event kind, std::span<const std::uint64_t> fingerprints, std::size_t first, std::size_t end,
                label_source& labels, const request_sender& sender, time_point now);
     void sample_returned(std::span<const std::uint64_t> fingerprints, std::size_t first, std::size_t end,
@@ -141,8 +139,8 @@ class cardinality_tracker {
 
     std::vector<std::string> labels_;
     const cardinality_tables none_;
-    guarded<counts> newly_admitted_, refused_;
-    std::array<level, 3> levels_{};  // by kind: sampling level, or a higher one set under load
+    std::array<guarded<counts>, 2> counts_;  // by kind, without `returned`
+    std::array<level, 3> levels_{};          // by kind: sampling level, or a higher one set under load
     guarded<series_samples> samples_{};
     guarded<window_span> hour_;
     guarded<past_hours> past_;
