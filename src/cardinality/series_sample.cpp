@@ -19,16 +19,12 @@ void series_sample::put(std::uint64_t fingerprint, std::span<const label_view> l
     sampled_series made{.fingerprint = fingerprint, .tenant = std::string{tenant}, .first_seen = first_seen};
     made.labels.reserve(labels.size());
     for (const label_view& each : labels) made.labels.emplace_back(each.name, each.value);
-    put(std::make_shared<const sampled_series>(std::move(made)));
-}
-
-void series_sample::put(std::shared_ptr<const sampled_series> one) {
-    const std::size_t bytes = bytes_of(*one);
+    const std::size_t bytes = bytes_of(made);
     if (bytes > bytes_max) return;
     while (level_ < thinning::level_max && (kept_.size() >= series_max || bytes_ + bytes > bytes_max)) thin_out();
-    if (leaves_out(one->fingerprint)) return;
+    if (leaves_out(fingerprint)) return;
+    kept_.emplace(fingerprint, std::make_shared<const sampled_series>(std::move(made)));
     bytes_ += bytes;
-    kept_.emplace(one->fingerprint, std::move(one));
 }
 
 void series_sample::raise_to(unsigned level) {
@@ -36,7 +32,6 @@ void series_sample::raise_to(unsigned level) {
 }
 
 void series_sample::thin_out() {
-    if (level_ == thinning::level_max) return;
     ++level_;
     boost::unordered::erase_if(kept_, [this](const auto& each) {
         if (!leaves_out(each.first)) return false;
@@ -85,16 +80,16 @@ void series_sample::load(state_decoder& in) {
     if (level_ > thinning::level_max) in.fail();
     const std::uint64_t count = in.count(series_max);
     for (std::uint64_t i = 0; i < count && in.good(); ++i) {
-        sampled_series one{.fingerprint = in.number<std::uint64_t>()};
-        one.tenant = in.text();
-        one.first_seen = in.time(time_point::min());
-        const std::uint64_t labels = in.count(labels_max);
-        for (std::uint64_t at = 0; at < labels && in.good(); ++at) {
+        const auto fingerprint = in.number<std::uint64_t>();
+        const std::string tenant = in.text();
+        const auto first_seen = in.time(time_point::min());
+        series_labels labels;
+        for (std::uint64_t left = in.count(labels_max); left > 0 && in.good(); --left) {
             std::string name = in.text();
-            one.labels.emplace_back(std::move(name), in.text());
+            labels.emplace_back(std::move(name), in.text());
         }
-        if (kept_.contains(one.fingerprint)) in.fail();
-        if (in.good()) put(std::make_shared<const sampled_series>(std::move(one)));
+        if (kept_.contains(fingerprint)) in.fail();
+        if (in.good()) put(fingerprint, label_views(labels), tenant, first_seen);
     }
 }
 

@@ -60,7 +60,6 @@ class series_sample {
 
   private:
     static std::size_t bytes_of(const sampled_series& one) noexcept;
-    void put(std::shared_ptr<const sampled_series> one);
     void thin_out();
 };
 
