@@ -89,6 +89,16 @@ std::string in_quotes(std::string_view text) {
     return out + "'";
 }
 
+/// Escapes a text for RE2, so that it matches itself.
+std::string escaped_for_regex(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (std::string_view{R"(\.+*?()|[]{}^$)"}.find(c) != std::string_view::npos) out += '\\';
+        out += c;
+    }
+    return out;
+}
+
 /// Labels of a series with a regular expression for each value.
 class rule {
     struct condition {
@@ -215,14 +225,9 @@ class trial {
             made_.note = "its names cannot be pasted: they have characters that nobody sees, or there are too many";
             return made_;
         }
-        std::vector<rule> rules;
-        if (!drops_label) {
-            rules.push_back(*scope);
-        } else {
-            rules.push_back(with_label(*scope, ".+"));
-            if (const std::string values = spelling_of_values(); !values.empty())
-                rules.push_back(with_label(*scope, values));
-        }
+        std::vector<rule> rules{drops_label ? with_label(*scope, ".+") : *scope};
+        if (const std::string values = drops_label ? spelling_of_values() : ""; !values.empty())
+            rules.push_back(with_label(*scope, values));
         offer_limit(found_.what == explosion::metric_names ? *scope : with_label(*scope, ".+"));
         if (!drops_label && found_.what == explosion::label) {
             made_.note =
@@ -237,12 +242,9 @@ class trial {
     }
 
   private:
-    static rule with_label(rule of, const std::string& label, std::string values) {
-        of.require(label, std::move(values));
+    [[nodiscard]] rule with_label(rule of, std::string values) const {
+        of.require(found_.label, std::move(values));
         return of;
-    }
-    [[nodiscard]] rule with_label(const rule& of, std::string values) const {
-        return with_label(of, found_.label, std::move(values));
     }
 
     /// Selects the exploding metrics and jobs. Nothing if they cannot be expressed.
@@ -301,10 +303,8 @@ class trial {
         const auto parsed = parse_selector(one.to_selector());
         if (!parsed || one.to_selector().size() > selector_bytes_max) return;  // longer than the gate accepts
         std::map<std::string_view, std::uint64_t> demand;
-        for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy)) {
-            const bool is_alone = found_.tenant.empty();
-            ++demand[is_alone ? std::string_view{} : std::string_view{each->tenant}];
-        }
+        for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy))
+            ++demand[found_.tenant.empty() ? std::string_view{} : each->tenant];
         std::uint64_t most = 0;
         for (const auto& [tenant, count] : demand) most = std::max(most, count);
         // n series sampled with probability 1/w stand for n w, with a standard error of about sqrt(n) w.
@@ -325,15 +325,6 @@ class trial {
 };
 
 }  // namespace
-
-std::string escaped_for_regex(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (std::string_view{R"(\.+*?()|[]{}^$)"}.find(c) != std::string_view::npos) out += '\\';
-        out += c;
-    }
-    return out;
-}
 
 std::string characters_of(const std::vector<std::string_view>& texts) {
     const auto has = alphabets_of(texts);

@@ -12,9 +12,6 @@ namespace seriesgate {
 
 // --- Regular expressions from examples: same length, same characters.
 
-/// Escapes a text for RE2, so that it matches itself.
-std::string escaped_for_regex(std::string_view text);
-
 /// For example `[0-9a-f]{4,32}`. Empty if a text has characters other than ASCII letters, digits, `-`, `_`, `.`, `:`,
 /// `/`.
 /// @param texts at least one.
