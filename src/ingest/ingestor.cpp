@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
-#include "ingest/log_lines.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/sender_texts.hpp"
 #include "ingest/series_sampler.hpp"
@@ -258,15 +258,18 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
 }
 
 void ingestor::log_unconfirmed(confirmation confirmed, std::uint64_t samples, const http_request& request) {
-    const config& settings = shared_.settings;
+    const std::string_view upstream = shared_.settings.upstream.store.backends.front().authority;
     if (confirmed == confirmation::missing) {
         shared_.metrics.unconfirmed_requests.add();
-        if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, settings.upstream);
+        if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, upstream);
     } else if (confirmed == confirmation::partial) {
         shared_.metrics.partly_written_requests.add();
-        const std::string_view tenant = request.tenant;
         if (const auto news = shared_.logs.partly_written.count(samples))
-            tell_partly_written(*news, request.sender, tenant, settings.upstream);
+            log::warn("the store wrote less than it was sent", {{"requests", news->requests},
+                                                                {"samples", news->samples},
+                                                                {"sender", request.sender},
+                                                                {"tenant", shown_tenant(request.tenant)},
+                                                                {"upstream", upstream}});
     }
 }
 

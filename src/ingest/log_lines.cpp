@@ -1,5 +1,3 @@
-#include "ingest/log_lines.hpp"
-
 #include <algorithm>
 #include <array>
 #include <span>
@@ -7,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "core/text.hpp"
+#include "ingest/ingest_logs.hpp"
 #include "ingest/ingest_shared.hpp"
 #include "ingest/sender_texts.hpp"
 #include "limit/explain.hpp"
@@ -108,20 +107,10 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
                                           of.decided.refused_unknown_samples);
 }
 
-void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
-    log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
-                                                                {"samples", news.samples},
-                                                                {"upstream", upstream.store.backends.front().authority},
-                                                                {"hint", unconfirmed_hint}});
-}
-
-void tell_partly_written(const lost_log::news& news, std::string_view sender, std::string_view tenant,
-                         const upstream_config& upstream) {
-    log::warn("the store wrote less than it was sent", {{"requests", news.requests},
-                                                        {"samples", news.samples},
-                                                        {"sender", sender},
-                                                        {"tenant", shown_tenant(tenant)},
-                                                        {"upstream", upstream.store.backends.front().authority}});
+void tell_unconfirmed(const lost_log::news& news, std::string_view upstream) {
+    log::error(
+        "the upstream does not confirm remote write 2",
+        {{"requests", news.requests}, {"samples", news.samples}, {"upstream", upstream}, {"hint", unconfirmed_hint}});
 }
 
 void tell_rest(ingest_shared& of) {
@@ -140,7 +129,8 @@ void tell_rest(ingest_shared& of) {
     });
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
-    if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
+    if (const auto news = of.logs.unconfirmed.rest())
+        tell_unconfirmed(*news, of.settings.upstream.store.backends.front().authority);
     for (shared_replica& each : of.stores.replicas)
         if (const auto news = each.lost.rest())
             log::warn("a replica has not stored more of what it was sent",

@@ -11,7 +11,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "http/route_table.hpp"
-#include "ingest/log_lines.hpp"
+#include "ingest/ingest_logs.hpp"
 #include "limit/figures.hpp"
 #include "net/async.hpp"
 
