@@ -258,18 +258,19 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
 }
 
 void ingestor::log_unconfirmed(confirmation confirmed, std::uint64_t samples, const http_request& request) {
-    const std::string_view upstream = shared_.settings.upstream.store.backends.front().authority;
+    const upstream_config& upstream = shared_.settings.upstream;
     if (confirmed == confirmation::missing) {
         shared_.metrics.unconfirmed_requests.add();
         if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, upstream);
     } else if (confirmed == confirmation::partial) {
         shared_.metrics.partly_written_requests.add();
         if (const auto news = shared_.logs.partly_written.count(samples))
-            log::warn("the store wrote less than it was sent", {{"requests", news->requests},
-                                                                {"samples", news->samples},
-                                                                {"sender", request.sender},
-                                                                {"tenant", shown_tenant(request.tenant)},
-                                                                {"upstream", upstream}});
+            log::warn("the store wrote less than it was sent",
+                      {{"requests", news->requests},
+                       {"samples", news->samples},
+                       {"sender", request.sender},
+                       {"tenant", shown_tenant(request.tenant)},
+                       {"upstream", upstream.store.backends.front().authority}});
     }
 }
 

@@ -107,10 +107,11 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
                                           of.decided.refused_unknown_samples);
 }
 
-void tell_unconfirmed(const lost_log::news& news, std::string_view upstream) {
-    log::error(
-        "the upstream does not confirm remote write 2",
-        {{"requests", news.requests}, {"samples", news.samples}, {"upstream", upstream}, {"hint", unconfirmed_hint}});
+void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
+    log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
+                                                                {"samples", news.samples},
+                                                                {"upstream", upstream.store.backends.front().authority},
+                                                                {"hint", unconfirmed_hint}});
 }
 
 void tell_rest(ingest_shared& of) {
@@ -129,8 +130,7 @@ void tell_rest(ingest_shared& of) {
     });
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
-    if (const auto news = of.logs.unconfirmed.rest())
-        tell_unconfirmed(*news, of.settings.upstream.store.backends.front().authority);
+    if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
     for (shared_replica& each : of.stores.replicas)
         if (const auto news = each.lost.rest())
             log::warn("a replica has not stored more of what it was sent",
