@@ -156,8 +156,7 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
                                     .tenant = request.tenant};
     log_refusals(refusing, shared_.logs);
     count_refusals(refusing, shared_.metrics);
-    count_left_out(request.decided, shared_.metrics);
-    log_left_out(refusing, shared_.logs.left_out);
+    note_left_out(refusing, shared_.metrics, shared_.logs.left_out);
     sample_series(request, work.planning, shared_);
     return std::move(*made);
 }

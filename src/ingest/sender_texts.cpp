@@ -186,18 +186,12 @@ reply passed_on(upstream_answer answer, std::string_view tenant_header, const st
     return made;
 }
 
-void count_left_out(const plan& decided, ingest_metrics& metrics) {
-    if (decided.left_out_entries.empty()) return;
-    metrics.samples_left_out.add(decided.left_out.samples);
-    const auto shares = shares_of(decided);
-    for (std::size_t i = 0; i < shares.size(); ++i)
-        if (shares[i].series != 0) metrics.series_left_out[static_cast<series_fault>(i)].add(shares[i].series);
-}
-
-void log_left_out(const refusing_request& of, left_out_logs& log) {
+void note_left_out(const refusing_request& of, ingest_metrics& metrics, left_out_logs& log) {
     if (of.decided.left_out_entries.empty()) return;
+    metrics.samples_left_out.add(of.decided.left_out.samples);
     for (const fault_share& share : shares_of(of.decided)) {
         if (share.first == nullptr) continue;
+        metrics.series_left_out[share.first->fault].add(share.series);
         const auto series = log.count(share.first->fault, share.series);
         if (!series) continue;
         const shown_entry first = shown(*share.first, of.planning);

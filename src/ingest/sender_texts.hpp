@@ -49,8 +49,8 @@ reply passed_on(upstream_answer answer, std::string_view tenant_header, const st
 
 // --- Left-out series: entries that break a rule of remote write.
 
-void count_left_out(const plan& decided, ingest_metrics& metrics);
-void log_left_out(const refusing_request& of, left_out_logs& log);
+/// Counts them, and logs each fault.
+void note_left_out(const refusing_request& of, ingest_metrics& metrics, left_out_logs& log);
 
 std::string left_out_summary(const plan_counts& decided);
 

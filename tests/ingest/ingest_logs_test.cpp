@@ -28,9 +28,10 @@ struct planned {
         decided = *made;
     }
     std::string text() { return left_out_text(decided, planning); }
-    void log(left_out_logs& to) {
-        log_left_out(
-            {.decided = decided, .planning = planning, .limiter = limiter, .sender = "10.0.0.7", .tenant = "shop"}, to);
+    void note(ingest_metrics& metrics, left_out_logs& to) {
+        note_left_out(
+            {.decided = decided, .planning = planning, .limiter = limiter, .sender = "10.0.0.7", .tenant = "shop"},
+            metrics, to);
     }
 };
 
@@ -192,19 +193,18 @@ TEST_CASE("the log has a line for each fault, and the figures count them all") {
     left_out_logs log;
     log::set_up(log::format::logfmt, log::level::warn);
     const captured_log lines;
-    of.log(log);
-    of.log(log);
+    ingest_metrics metrics;
+    of.note(metrics, log);
+    of.note(metrics, log);
     const std::string text = lines.text();
     CHECK(text.starts_with(
         "level=warn msg=\"series left out\" series=1 reason=label_without_name metric=\"\" label=\"\" sender=10.0.0.7 "
         "tenant=shop example=\"{=\\\"x\\\"}\"\nlevel=warn msg=\"series left out\" series=2 reason=label_too_long "
         "metric=kube_a label=annotation_b sender=10.0.0.7 tenant=shop example=\"kube_a{annotation_a="));
     CHECK(std::ranges::count(text, '\n') == 2);
-    ingest_metrics metrics;
-    count_left_out(of.decided, metrics);
-    CHECK(metrics.series_left_out[series_fault::label_too_long].value() == 2);
-    CHECK(metrics.series_left_out[series_fault::label_without_name].value() == 1);
-    CHECK(metrics.samples_left_out.value() == 3);
+    CHECK(metrics.series_left_out[series_fault::label_too_long].value() == 4);
+    CHECK(metrics.series_left_out[series_fault::label_without_name].value() == 2);
+    CHECK(metrics.samples_left_out.value() == 6);
 }
 
 TEST_CASE("what is not confirmed is told at once, then every minute, requests and samples") {
