@@ -115,7 +115,7 @@ void series_sampler::take(series_event kind, std::span<const std::uint32_t> entr
             made.records.append(slice(body, record));
         else
             is_whole = append_labels(made.records, planning.labels(entry),
-                                     is_kept && has_room_for_long_ones() ? room_in_ring : label_room{});
+                                     is_kept && waiting_.lock()->bytes < wake_bytes ? room_in_ring : label_room{});
         made.entries.push_back(
             {.fingerprint = fingerprint,
              .record = {start, static_cast<std::uint32_t>(made.records.size()) - start},
@@ -161,10 +161,6 @@ void series_sampler::put(batch made) {
         }
     }
     tracker_.miss(kind, count);
-}
-
-bool series_sampler::has_room_for_long_ones() {
-    return waiting_.lock()->bytes < wake_bytes;
 }
 
 void series_sampler::catch_up() {

@@ -87,7 +87,6 @@ class series_sampler {
               protocol version, const request_sender& from, time_point now);
     static batch begin(series_event kind, const request_sender& from, time_point now, std::size_t count);
     void put(batch made);
-    bool has_room_for_long_ones();
     void count(const batch& of);
     [[nodiscard]] refused_series describe(const batch& of, const batch::entry& entry) const;
 
