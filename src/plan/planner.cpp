@@ -276,8 +276,10 @@ plan planner::collect() {
             ++counts.refused_unknown_entries;
             counts.refused_unknown_samples += offered_[i].samples;
         } else {
-            if (!refused_by_.add(scratch_.refused_by[i], offered_[i].samples)) begin_refused(i);
-            if (is_reported(verdicts_[i]) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, refusal_at(i)));
+            const refusal by{.how = verdicts_[i], .by = scratch_.refused_by[i]};
+            if (!refused_by_.add(by.by, offered_[i].samples))
+                refused_by_.begin({.limit = by.by, .samples = offered_[i].samples, .first = entry_at(i, by)});
+            if (is_reported(by.how) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, by));
         }
     }
     note_observed();
@@ -333,17 +335,6 @@ void planner::note_beyond() {
     };
     note(scratch_.beyond_exemption, exempt_limit);
     note(beyond_values_, ignored_values_limit);
-}
-
-/// Begins the share of a limit with the first entry that it refuses.
-void planner::begin_refused(std::size_t index) {
-    refused_by_.begin({.limit = scratch_.refused_by[index],
-                       .samples = offered_[index].samples,
-                       .first = entry_at(index, refusal_at(index))});
-}
-
-refusal planner::refusal_at(std::size_t index) const {
-    return {.how = verdicts_[index], .by = scratch_.refused_by[index]};
 }
 
 refused_entry planner::entry_at(std::size_t index, refusal by) const {

@@ -197,10 +197,8 @@ class planner : public label_source {
     result<plan, wire_error> collect_if(bool settled);
     plan collect();
     void remove_left_out();
-    void begin_refused(std::size_t index);
     void note_observed();
     void note_beyond();
-    [[nodiscard]] refusal refusal_at(std::size_t index) const;
     [[nodiscard]] refused_entry entry_at(std::size_t index, refusal by) const;
     [[nodiscard]] body_action what_is_left() const noexcept;
 };
