@@ -86,36 +86,16 @@ class hurt_tenants {
     }
 };
 
-/// Names, as in the figures, of tenants with their own budget.
-tenant_names names_of(const std::vector<budget_figures>& tenants) {
-    tenant_names names;
-    for (const budget_figures& each : tenants)
-        if (!each.name.overflow) names.insert(each.name.tenant);
-    return names;
+/// The tenants under which to write a budget's marker.
+/// @param with_own names, as in the figures, of tenants with their own budget.
+tenant_names addressees_of(const spent_window& spent, const hurt_tenants& hurt, const tenant_names& with_own) {
+    const budget_name& name = spent.budget->name;
+    if (name.has_tenant && !name.overflow) return hurt.named(name.tenant);
+    tenant_names found = hurt.by(spent.limit);
+    if (name.has_tenant)
+        std::erase_if(found, [&](std::string_view tenant) { return with_own.contains(readable(tenant)); });
+    return found;
 }
-
-/// Finds the tenants under which to write a budget's marker.
-class addressees {
-    hurt_tenants hourly_;
-    hurt_tenants daily_;
-    tenant_names with_own_;
-
-  public:
-    addressees(const limiter_figures& figures, std::span<const refused_tenant> refused)
-        : hourly_(refused, figures.hourly.span.start),
-          daily_(refused, figures.daily.span.start),
-          with_own_(names_of(figures.tenants)) {}
-
-    [[nodiscard]] tenant_names of(const spent_window& spent) const {
-        const hurt_tenants& hurt = spent.window == refusing_window::daily ? daily_ : hourly_;
-        const budget_name& name = spent.budget->name;
-        if (name.has_tenant && !name.overflow) return hurt.named(name.tenant);
-        tenant_names found = hurt.by(spent.limit);
-        if (name.has_tenant)
-            std::erase_if(found, [&](std::string_view tenant) { return with_own_.contains(readable(tenant)); });
-        return found;
-    }
-};
 
 marker_name name_of(const spent_window& spent, std::string_view tenant) {
     const budget_name& name = spent.budget->name;
@@ -132,12 +112,17 @@ marker_values find_withheld(const limiter_figures& figures, std::span<const refu
     marker_values found;
     const std::vector<spent_window> all = find_spent(figures);
     if (all.empty()) return found;
-    const addressees whom{figures, refused};
-    for (const spent_window& spent : all)
-        for (const std::string_view tenant : whom.of(spent)) {
+    const hurt_tenants hourly{refused, figures.hourly.span.start}, daily{refused, figures.daily.span.start};
+    tenant_names with_own;
+    for (const budget_figures& each : figures.tenants)
+        if (!each.name.overflow) with_own.insert(each.name.tenant);
+    for (const spent_window& spent : all) {
+        const hurt_tenants& hurt = spent.window == refusing_window::daily ? daily : hourly;
+        for (const std::string_view tenant : addressees_of(spent, hurt, with_own)) {
             found.emplace(name_of(spent, tenant), spent.series_refused);  // keeps the larger value that is there
             if (found.size() == markers_max) return found;
         }
+    }
     return found;
 }
 
