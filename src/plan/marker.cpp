@@ -162,34 +162,21 @@ namespace {
 /// How long Prometheus and compatible stores treat a sample as current (query.lookback-delta).
 constexpr auto looked_back = std::chrono::minutes{5};
 
-/// Appends to the last request or begins one: names arrive in order of tenants.
-void add(std::vector<marker_request>& requests, marker_sample sample) {
-    if (requests.empty() || requests.back().tenant != sample.name.tenant)
-        requests.push_back({.tenant = sample.name.tenant, .samples = {}});
-    requests.back().samples.push_back(std::move(sample));
-}
-
 }  // namespace
 
 std::vector<marker_request> written_markers::next(const marker_values& values, time_point now) {
     std::erase_if(written_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
     const std::int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count();
+    std::map<marker_name, std::optional<std::uint64_t>> due(values.begin(), values.end());
+    for (const auto& [name, last] : written_) due.try_emplace(name, std::nullopt);
     std::vector<marker_request> requests;
-    auto ending = written_.begin();
-    const auto end_those_before = [&](const marker_name* name) {
-        for (; ending != written_.end() && (name == nullptr || ending->first < *name); ++ending)
-            add(requests, {.name = ending->first,
-                           .series_refused = std::nullopt,
-                           .timestamp = std::max(now_ms, ending->second.last + 1)});
-    };
-    for (const auto& [name, series_refused] : values) {
-        end_those_before(&name);
-        std::int64_t timestamp = now_ms;
-        if (ending != written_.end() && ending->first == name)
-            timestamp = std::max(now_ms, (ending++)->second.last + 1);
-        add(requests, {.name = name, .series_refused = series_refused, .timestamp = timestamp});
+    for (const auto& [name, series_refused] : due) {  // in order of tenants
+        const auto before = written_.find(name);
+        const std::int64_t timestamp = before == written_.end() ? now_ms : std::max(now_ms, before->second.last + 1);
+        if (requests.empty() || requests.back().tenant != name.tenant)
+            requests.push_back({.tenant = name.tenant, .samples = {}});
+        requests.back().samples.push_back({.name = name, .series_refused = series_refused, .timestamp = timestamp});
     }
-    end_those_before(nullptr);
     if (!last_tenant_) return requests;
     const auto first = std::ranges::upper_bound(requests, *last_tenant_, {}, &marker_request::tenant);
     std::rotate(requests.begin(), first, requests.end());
