@@ -10,7 +10,6 @@
 #include "ingest/sender_texts.hpp"
 #include "limit/explain.hpp"
 #include "limit/limiter.hpp"
-#include "plan/distinguishing_labels.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

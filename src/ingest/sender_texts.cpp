@@ -11,7 +11,6 @@
 #include "config/units.hpp"
 #include "core/text.hpp"
 #include "limit/explain.hpp"
-#include "plan/distinguishing_labels.hpp"
 #include "series/label.hpp"
 #include "wire/wire_error.hpp"
 

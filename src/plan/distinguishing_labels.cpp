@@ -1,5 +1,3 @@
-#include "plan/distinguishing_labels.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>

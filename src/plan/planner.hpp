@@ -203,4 +203,12 @@ class planner : public label_source {
     [[nodiscard]] body_action what_is_left() const noexcept;
 };
 
+/// The labels of a new series. First those with a value that no known series of the metric in the request has; then
+/// those that differ from most other series. Common labels come last.
+/// Compares up to 32 neighbouring entries and skips giants: it serves one log line or answer, but a sender may cause
+/// many.
+/// @param decided the request's planner; its labels() is used.
+/// @param entry of a series that was refused, or admitted without room by an observing limit.
+std::vector<label_view> distinguishing_first(planner& decided, std::size_t entry);
+
 }  // namespace seriesgate
