@@ -8,42 +8,38 @@
 namespace seriesgate {
 namespace {
 
-/// Combines the new and the refused series of the same metric or tenant.
-class subjects {
-    std::map<std::pair<std::string_view, std::string_view>, subject> all_;
+using tenant_and_name = std::pair<std::string_view, std::string_view>;
 
-  public:
-    /// @param counted more accurate counts of the same names (of tenants: of all), possibly incomplete.
-    void add(const watched_metrics& of, const space_saving& counted, const cardinality_tables& tables,
-             bool is_refused) {
-        std::map<std::pair<std::string_view, std::string_view>, const top_entry*> better;
-        const bool is_of_tenants = &counted == &tables.tenants();
+/// Combines the new and the refused series of the same metric, or of the same tenant.
+std::vector<subject> subjects_of(const cardinality_tables& taken, const cardinality_tables& refused, bool of_tenants) {
+    std::map<tenant_and_name, subject> all;
+    for (const cardinality_tables* const tables : {&taken, &refused}) {
+        const watched_metrics& of = of_tenants ? tables->watched_tenants() : tables->watched();
+        const space_saving& counted = of_tenants ? tables->tenants() : tables->metrics().by_tenant();
+        std::map<tenant_and_name, const top_entry*> better;  // more accurate counts, possibly incomplete
         for (const top_entry& each : counted.all())
-            better[{each.tenant, is_of_tenants ? std::string_view{} : std::string_view{each.value}}] = &each;
+            better[{each.tenant, of_tenants ? std::string_view{} : each.value}] = &each;
         for (std::size_t i = 0; i < of.metrics().size(); ++i) {
             const top_entry& watched = of.metrics()[i];
             const auto found = better.find({watched.tenant, watched.value});
             const top_entry& each = found == better.end() ? watched : *found->second;
-            subject& to = all_[{watched.tenant, watched.value}];
+            subject& to = all[{watched.tenant, watched.value}];
             to.since = to.name == nullptr ? each.first_seen : std::min(to.since, each.first_seen);
             to.last = std::max(to.last, each.last_seen);
             to.name = &watched;
             to.series += each.series - each.error;
             to.series_watched += std::max<std::uint64_t>(watched.series - watched.error, 1);
-            if (is_refused) to.refused += each.series - each.error;
-            if ((found == better.end() ? tables.error_of_watched(each) : tables.error_of(each)) != 0)
+            if (tables == &refused) to.refused += each.series - each.error;
+            if ((found == better.end() ? tables->error_of_watched(each) : tables->error_of(each)) != 0)
                 to.is_exact = false;
             to.watched.merge(of.watched(i));
         }
     }
-    /// By number of series, descending.
-    std::vector<subject> take() {
-        std::vector<subject> made;
-        for (auto& [name, each] : all_) made.push_back(std::move(each));
-        std::ranges::stable_sort(made, std::ranges::greater{}, &subject::series);
-        return made;
-    }
-};
+    std::vector<subject> made;
+    for (auto& [name, each] : all) made.push_back(std::move(each));
+    std::ranges::stable_sort(made, std::ranges::greater{}, &subject::series);
+    return made;
+}
 
 constexpr std::size_t findings_max = 10;
 /// Fewest metrics that all targets have; fewer do not indicate a target.
@@ -327,17 +323,11 @@ class search {
 }  // namespace
 
 std::vector<subject> metrics_of(const cardinality_tables& taken, const cardinality_tables& refused) {
-    subjects all;
-    all.add(taken.watched(), taken.metrics().by_tenant(), taken, false);
-    all.add(refused.watched(), refused.metrics().by_tenant(), refused, true);
-    return all.take();
+    return subjects_of(taken, refused, false);
 }
 
 std::vector<subject> tenants_of(const cardinality_tables& taken, const cardinality_tables& refused) {
-    subjects all;
-    all.add(taken.watched_tenants(), taken.tenants(), taken, false);
-    all.add(refused.watched_tenants(), refused.tenants(), refused, true);
-    return all.take();
+    return subjects_of(taken, refused, true);
 }
 
 const top_entry* main_of(const space_saving& of, std::uint64_t series) {
