@@ -106,6 +106,24 @@ marker_name name_of(const spent_window& spent, std::string_view tenant) {
             .window = spent.window};
 }
 
+constexpr std::string_view metric = "seriesgate_series_refused";
+
+std::vector<label_view> labels_of(const marker_name& name, std::string_view gate) {
+    std::vector<label_view> labels{{"__name__", metric},       {"gate", gate},
+                                   {"group", name.group},      {"limit", name.limit},
+                                   {"tenant", name.of_tenant}, {"window", to_text(name.window)}};
+    std::erase_if(labels, [](const label_view& each) { return each.value.empty(); });
+    return labels;
+}
+
+std::uint64_t bits_of(const marker_sample& sample) {
+    if (!sample.series_refused) return stale_marker_bits;
+    return std::bit_cast<std::uint64_t>(static_cast<double>(*sample.series_refused));
+}
+
+/// How long Prometheus and compatible stores treat a sample as current (query.lookback-delta).
+constexpr auto looked_back = std::chrono::minutes{5};
+
 }  // namespace
 
 marker_values find_withheld(const limiter_figures& figures, std::span<const refused_tenant> refused) {
@@ -126,25 +144,6 @@ marker_values find_withheld(const limiter_figures& figures, std::span<const refu
     return found;
 }
 
-namespace {
-
-constexpr std::string_view metric = "seriesgate_series_refused";
-
-std::vector<label_view> labels_of(const marker_name& name, std::string_view gate) {
-    std::vector<label_view> labels{{"__name__", metric},       {"gate", gate},
-                                   {"group", name.group},      {"limit", name.limit},
-                                   {"tenant", name.of_tenant}, {"window", to_text(name.window)}};
-    std::erase_if(labels, [](const label_view& each) { return each.value.empty(); });
-    return labels;
-}
-
-std::uint64_t bits_of(const marker_sample& sample) {
-    if (!sample.series_refused) return stale_marker_bits;
-    return std::bit_cast<std::uint64_t>(static_cast<double>(*sample.series_refused));
-}
-
-}  // namespace
-
 std::string encode(const marker_request& request, std::string_view gate) {
     std::string raw;
     for (const marker_sample& each : request.samples) {
@@ -156,13 +155,6 @@ std::string encode(const marker_request& request, std::string_view gate) {
     snappy_encode(raw, room, body);
     return body;
 }
-
-namespace {
-
-/// How long Prometheus and compatible stores treat a sample as current (query.lookback-delta).
-constexpr auto looked_back = std::chrono::minutes{5};
-
-}  // namespace
 
 std::vector<marker_request> written_markers::next(const marker_values& values, time_point now) {
     std::erase_if(written_, [&](const auto& each) { return now - each.second.last_value > looked_back; });
