@@ -34,20 +34,16 @@ std::uint64_t active_demand_of(const budget_figures& of) {
 
 using parts_of_whole = std::vector<const budget_figures*>;
 
-class adviser {
-    const limiter_figures& figures_;
-    const demand_history& history_;
-    const fill_rates& rates_;
-    time_point now_;
-
-  public:
-    adviser(const limiter_figures& figures, const demand_history& history, const fill_rates& rates, time_point now)
-        : figures_(figures), history_(history), rates_(rates), now_(now) {}
+struct adviser {
+    const limiter_figures& figures;
+    const demand_history& history;
+    const fill_rates& rates;
+    time_point now;
 
     /// For a budget with its own maxima, or one that stands for budgets sharing maxima.
     [[nodiscard]] suggestion advise(demand_scope scope, const budget_figures& budget) const {
         const std::string key = demand_key(scope, budget.name);
-        const auto past = history_.find(key);
+        const auto past = history.find(key);
         suggestion made{
             .scope = scope, .name = budget.name, .mode = budget.mode, .hourly = {}, .daily = {}, .to_write = {}};
         made.hourly = advise_window(key, refusing_window::hourly, budget.hourly, past.hourly);
@@ -80,7 +76,7 @@ class adviser {
                 largest.active_peak = each->active_peak;
             }
         }
-        if (figures_.active && !largest.active) largest.active.emplace();
+        if (figures.active && !largest.active) largest.active.emplace();
         if (largest.active) largest.active->series_max = maxima.active;
         largest.hourly.series_max = maxima.hourly;
         largest.daily.series_max = maxima.daily;
@@ -95,7 +91,7 @@ class adviser {
                                                   const budget_window_figures& running,
                                                   const demand_history::past& past) const {
         window_suggestion made = weighed(window, running.series_max, demand_of(running), past);
-        made.exhausted_in = rates_.exhausted_in(key, window, running, figures_, now_);
+        made.exhausted_in = rates.exhausted_in(key, window, running, figures, now);
         return made;
     }
 
@@ -117,7 +113,7 @@ class adviser {
         for (const budget_figures* each : parts) {
             if (in_window(*each, window).series_max == 0) continue;
             const std::string key = demand_key(scope_of(each->name), each->name);
-            const auto left = rates_.exhausted_in(key, window, in_window(*each, window), figures_, now_);
+            const auto left = rates.exhausted_in(key, window, in_window(*each, window), figures, now);
             if (left && (!found || *left < *found)) found = left;
         }
         return found;
