@@ -73,30 +73,29 @@ series_table::word* series_table::put(const partition& in, std::uint64_t key, st
 /// Moves an entry to its other line, where the same may have to happen first.
 /// @param depth most entries that are moved.
 /// @param wanted lines that get no entry by it. @return false if that did not suffice.
-bool series_table::free_one(const partition& in, line& full, unsigned depth, const line_pair& wanted) noexcept {
+bool series_table::free_one(const partition& in, line& full, unsigned depth, wanted_lines wanted) const noexcept {
     for (std::size_t way = 0; way < ways; ++way) {
         if (is_free(full, way)) continue;
         const std::uint64_t key = full.keys[way].load(std::memory_order_relaxed);
         const auto [one, other] = lines_in(in, key);
         line& into = one == &full ? *other : *one;
-        if (&into == wanted.one || &into == wanted.other || &into == &full) continue;
+        if (&into == &full || std::ranges::find(wanted, &into) != wanted.end()) continue;
         if (free_in(into) == 0 && (depth == 1 || !free_one(in, into, depth - 1, wanted))) continue;
         if (full.keys[way].load(std::memory_order_relaxed) != key) return free_in(full) != 0;  // moved meanwhile
         const std::uint64_t bits = full.marks[way].fetch_or(moving_bit, std::memory_order_relaxed);
         [[maybe_unused]] const word* const moved = put(into, key, bits);
         assert(moved != nullptr && (bits & moving_bit) == 0);
         full.keys[way].store(0, std::memory_order_release);
-        ++moves_;
         return true;
     }
     return false;
 }
 
 /// Makes room for one more entry than there is. @return false if the partition has to grow.
-bool series_table::free_one(const partition& in, const line_pair& lines) noexcept {
+bool series_table::free_one(const partition& in, const line_pair& lines, wanted_lines wanted) const noexcept {
     for (unsigned depth = 1; depth <= moves_max; ++depth)
         for (line* const each : {lines.one, lines.other})
-            if (free_one(in, *each, depth, lines)) return true;
+            if (free_one(in, *each, depth, wanted)) return true;
     return false;
 }
 
@@ -105,19 +104,28 @@ series_table::partition& series_table::partition_of(std::uint64_t fingerprint) c
     return all.places[all.first_of(all.place_of(fingerprint))];
 }
 
-bool series_table::find_room(std::uint64_t fingerprint, std::size_t keys) noexcept {
-    const std::uint64_t key = key_of(fingerprint);
-    const partition& in = partition_of(key);
-    const line_pair lines = lines_in(in, key);
-    const auto has_room = [&] {
-        return free_in(*lines.one) + (lines.one == lines.other ? 0 : free_in(*lines.other)) >= keys;
-    };
-    while (!has_room())
-        if (!free_one(in, lines)) {
-            wants_room_ = key;
-            keys_wanted_ = keys;
-            return false;
-        }
+bool series_table::find_room(std::span<const std::uint64_t> fingerprints) noexcept {
+    const std::size_t count = fingerprints.size();
+    assert(count > 0 && count <= keys_max);
+    std::array<line*, 2 * keys_max> wanted{};
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint64_t key = key_of(fingerprints[i]);
+        const auto [one, other] = lines_in(partition_of(key), key);
+        wanted[2 * i] = one;
+        wanted[2 * i + 1] = other;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const line_pair lines{wanted[2 * i], wanted[2 * i + 1]};
+        const partition& in = partition_of(key_of(fingerprints[i]));
+        // Each frees an entry in lines that get none, so it ends.
+        while (free_in(*lines.one) + (lines.one == lines.other ? 0 : free_in(*lines.other)) < count)
+            if (!free_one(in, lines, std::span{wanted}.first(2 * count))) {
+                keys_wanted_ = count;
+                std::ranges::copy(fingerprints, wants_room_.begin());
+                std::swap(wants_room_[0], wants_room_[i]);
+                return false;
+            }
+    }
     return true;
 }
 
@@ -156,7 +164,7 @@ combination_number series_table::deactivate(std::uint64_t fingerprint) noexcept 
 }
 
 void series_table::fill_in(std::uint64_t fingerprint, const series_mark& mark) {
-    while (!find_room(fingerprint, 1)) {
+    while (!find_room(fingerprint)) {
         const auto wider = plan_for_room();
         do prepare(*wider);
         while (!apply(*wider));
@@ -216,14 +224,16 @@ std::unique_ptr<series_table::rewrite> series_table::plan(std::uint64_t fingerpr
 }
 
 std::unique_ptr<series_table::rewrite> series_table::plan_for_room(std::uint64_t expected) {
-    if (find_room(wants_room_, keys_wanted_)) return nullptr;  // it has grown since
-    const std::size_t leaves = partition_of(wants_room_).leaf_count.load(std::memory_order_relaxed);
+    const auto keys = wants_room_;                                       // a copy, because find_room() notes them again
+    if (find_room(std::span{keys}.first(keys_wanted_))) return nullptr;  // it has grown since
+    const std::uint64_t wanting = wants_room_[0];
+    const std::size_t leaves = partition_of(key_of(wanting)).leaf_count.load(std::memory_order_relaxed);
     const directory& all = current();
     constexpr std::uint64_t expected_max = std::uint64_t{1} << 40;
     const std::uint64_t here =
-        std::min(expected, expected_max) >> all.kept[all.first_of(all.place_of(wants_room_))].bits;
+        std::min(expected, expected_max) >> all.kept[all.first_of(all.place_of(key_of(wanting)))].bits;
     const std::size_t wanted = std::max(leaves + std::max<std::size_t>(1, leaves / 2), leaves_for(here));
-    return std::unique_ptr<rewrite>{new rewrite{wants_room_, wanted}};
+    return std::unique_ptr<rewrite>{new rewrite{key_of(wanting), wanted}};
 }
 
 void series_table::give_leaves(partition& to, std::size_t count) {
@@ -296,8 +306,11 @@ series_table::filling series_table::fill(rewrite& with, const partition& old, un
         partition& into = with.part_of(key, bits);
         word* copied = nullptr;
         while (done != filling::does_not_fit &&
-               (copied = put(into, key, mark.load(std::memory_order_relaxed))) == nullptr)
-            done = free_one(into, lines_in(into, key)) ? filling::with_moves : filling::does_not_fit;
+               (copied = put(into, key, mark.load(std::memory_order_relaxed))) == nullptr) {
+            const line_pair lines = lines_in(into, key);
+            done =
+                free_one(into, lines, std::array{lines.one, lines.other}) ? filling::with_moves : filling::does_not_fit;
+        }
         with.copies_[at++] = copied;
         into.live.store(into.live.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     });

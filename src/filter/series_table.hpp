@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/bytes.hpp"
@@ -145,9 +146,13 @@ class series_table {
     };
     [[nodiscard]] view read() const noexcept { return view{*directory_.load(std::memory_order_acquire)}; }
 
-    /// Whether so many keys fit, this one among them; the others may have any lines. May move entries, to make room.
-    /// @return false if the partition has to grow first, see plan_for_room().
-    [[nodiscard]] bool find_room(std::uint64_t fingerprint, std::size_t keys) noexcept;
+    /// Most series that find_room() takes at once.
+    static constexpr std::size_t keys_max = 5;
+    /// Whether these series fit together. May move entries to make room, but none into a line of these series: what one
+    /// counts on is not used up for another.
+    /// @return false if a partition has to grow first, see plan_for_room().
+    [[nodiscard]] bool find_room(std::span<const std::uint64_t> fingerprints) noexcept;
+    [[nodiscard]] bool find_room(std::uint64_t fingerprint) noexcept { return find_room({&fingerprint, 1}); }
     /// Enters a series, or changes its mark; `seen` never falls. Precondition for a series that is not there:
     /// find_room().
     void insert(std::uint64_t fingerprint, const series_mark& mark) noexcept;
@@ -166,8 +171,6 @@ class series_table {
     static constexpr std::size_t ended_at_once = 512;
     template <class Ended>
     bool end_activity_some(std::uint64_t& next, minute_number idle_before, bool outdates, Ended ended) noexcept;
-    /// Entries that find_room() has moved since the start.
-    [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
 
     /// Precondition: no active series was last seen before.
     void forget_before(minute_number since) noexcept { live_since_.store(since, std::memory_order_relaxed); }
@@ -277,8 +280,9 @@ class series_table {
     [[nodiscard]] std::size_t free_in(const line& in) const noexcept;
     [[nodiscard]] word* put(line& into, std::uint64_t key, std::uint64_t bits) const noexcept;
     [[nodiscard]] word* put(const partition& in, std::uint64_t key, std::uint64_t bits) const noexcept;
-    [[nodiscard]] bool free_one(const partition& in, line& full, unsigned depth, const line_pair& wanted) noexcept;
-    [[nodiscard]] bool free_one(const partition& in, const line_pair& lines) noexcept;
+    using wanted_lines = std::span<line* const>;
+    [[nodiscard]] bool free_one(const partition& in, line& full, unsigned depth, wanted_lines wanted) const noexcept;
+    [[nodiscard]] bool free_one(const partition& in, const line_pair& lines, wanted_lines wanted) const noexcept;
     [[nodiscard]] directory& current() const noexcept { return *directory_.load(std::memory_order_relaxed); }
     [[nodiscard]] partition& partition_of(std::uint64_t fingerprint) const noexcept;
     [[nodiscard]] std::uint32_t count(const partition& of) const noexcept;
@@ -299,10 +303,9 @@ class series_table {
     std::atomic<directory*> directory_{nullptr};
     std::unique_ptr<directory> owned_;
     std::atomic<minute_number> live_since_{0};
-    /// What find_room() failed for.
-    std::uint64_t wants_room_ = 1;
+    /// What find_room() failed for: the first has no room.
+    std::array<std::uint64_t, keys_max> wants_room_{1};
     std::size_t keys_wanted_ = 1;
-    std::uint64_t moves_ = 0;
 
     // Under the growth lock.
     std::size_t next_counted_ = 0;

@@ -1,6 +1,7 @@
 #include "limit/commit_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <utility>
 
@@ -37,21 +38,17 @@ std::uint64_t table_key(const late_keys::entry& of) noexcept {
 }  // namespace
 
 bool commit_state::have_room(std::span<const late_keys::entry> keys) const noexcept {
-    const auto count = static_cast<std::size_t>(
-        std::ranges::count_if(keys, [](const late_keys::entry& each) { return each.into.any(); }));
     if (!table) {
         const auto in_hour = std::ranges::count_if(keys, [](const auto& each) { return each.into.hour; });
         const auto in_day = std::ranges::count_if(keys, [](const auto& each) { return each.into.day; });
         return hour->has_room(static_cast<std::uint64_t>(in_hour)) &&
                day->filter().has_room(static_cast<std::uint64_t>(in_day));
     }
-    // Room for one may be made with entries that another counted on, so all are asked until none moves any.
-    for (std::uint64_t before = table->moves() + 1; before != table->moves();) {
-        before = table->moves();
-        for (const auto& each : keys)
-            if (each.into.any() && !table->find_room(table_key(each), count)) return false;
-    }
-    return true;
+    std::array<std::uint64_t, series_table::keys_max> wanted{};
+    std::size_t count = 0;
+    for (const late_keys::entry& each : keys)
+        if (each.into.any()) wanted[count++] = table_key(each);
+    return count == 0 || table->find_room(std::span{wanted}.first(count));
 }
 
 void commit_state::remember(const late_keys::entry& added) {

@@ -27,7 +27,7 @@ bool enter_in_hour(limiter_state&, const commit_state& held, std::uint64_t serie
         if (mark.is_untold) table.mark_told(series, {.last = true});
         return true;
     }
-    if (!table.find_room(series, 1)) return false;
+    if (!table.find_room(series)) return false;
     const bool was_before = held.was_before(mark);
     table.insert(series, {.seen = std::max(held.minute, held.hour_begins),
                           .was_before = was_before,
@@ -44,7 +44,7 @@ bool enter_in_hour_before(limiter_state& state, const commit_state& held, std::u
     series_table& table = *held.table;
     series_mark mark = table.read().mark_of(series);
     if (held.was_before(mark)) return true;
-    if (!table.find_room(series, 1)) return false;
+    if (!table.find_room(series)) return false;
     if (mark.seen < held.hour_begins)
         mark.seen = held.hour_begins - 1;
     else

@@ -31,7 +31,7 @@ void maintain(series_table& table) {
 }
 
 void insert(series_table& table, std::uint64_t fingerprint, const series_mark& mark) {
-    while (!table.find_room(fingerprint, 1)) {
+    while (!table.find_room(fingerprint)) {
         rewrite_all(table, table.plan_for_room());
         table.free_retired();
     }
@@ -43,7 +43,7 @@ std::uint64_t fill(series_table& table, std::uint64_t count, std::uint64_t expec
     std::uint64_t rewrites = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
         const std::uint64_t one = fingerprint_of(i);
-        for (; !table.find_room(one, 1); ++rewrites) {
+        for (; !table.find_room(one); ++rewrites) {
             rewrite_all(table, table.plan_for_room(expected));
             table.free_retired();
         }
@@ -262,9 +262,9 @@ TEST_CASE("requests touch a table of series while it grows") {
             }
         });
     for (int i = 0; i < 60'000; ++i) {
-        while (!table.find_room(known[0], 1) || !table.find_room(dice(), 1)) rewrite_all(table, table.plan_for_room());
+        while (!table.find_room(known[0]) || !table.find_room(dice())) rewrite_all(table, table.plan_for_room());
         const std::uint64_t one = dice();
-        while (!table.find_room(one, 1)) rewrite_all(table, table.plan_for_room());
+        while (!table.find_room(one)) rewrite_all(table, table.plan_for_room());
         table.insert(one, {.seen = 10});
         if (i % 500 == 0)
             for (const std::uint64_t each : table.doubtful()) rewrite_all(table, table.plan(each));
@@ -276,4 +276,18 @@ TEST_CASE("requests touch a table of series while it grows") {
     const auto view = table.read();
     for (const std::uint64_t each : known) REQUIRE(view.touch(each, 1, 30));
     for (const std::uint64_t each : known) REQUIRE(view.mark_of(each).seen == 30);
+}
+
+TEST_CASE("room for several series is found, whatever lines they share") {
+    series_table table;
+    for (std::uint64_t i = 0; i < 12'500; ++i) insert(table, fingerprint_of(i), {.seen = 10});  // nearly full
+    constexpr std::uint64_t in_first_partition = ~std::uint64_t{0} >> 3;
+    std::uint64_t found = 0;
+    for (std::uint64_t i = 0; i < 100'000; ++i) {
+        const std::array together{fingerprint_of(1'000'000 + 2 * i) & in_first_partition,
+                                  fingerprint_of(1'000'001 + 2 * i) & in_first_partition};
+        found += table.find_room(together) ? 1 : 0;
+    }
+    CHECK(found > 99'000);
+    CHECK(live_in(table) == 12'500);
 }
