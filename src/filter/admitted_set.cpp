@@ -89,8 +89,8 @@ namespace {
 /// Below this, a new segment makes the chain four times as large, to have few segments; above, twice, to save memory.
 constexpr std::uint64_t large_capacity = 1 << 20;
 
-/// Part by which the chain grows beyond capacity_max: gates with other limits may have admitted more, and segments are
-/// few.
+/// Part by which the chain grows at least, up to capacity_max and beyond: gates with other limits may have admitted
+/// more, a reload may raise the bound again and again, and segments are few.
 constexpr std::uint64_t part_beyond_max = 4;
 
 /// A segment is made when less than this is left in the newest one. It covers about five million inserts a second under
@@ -158,7 +158,7 @@ std::unique_ptr<admitted_set::segment> admitted_set::prepare_segment() const {
     const std::uint64_t capacity_max = capacity_max_.load(std::memory_order_relaxed);
     if (capacity_max != 0) {
         const std::uint64_t left = capacity_max - std::min(capacity_max, chain);
-        capacity = std::min(capacity, left > 0 ? left : chain / part_beyond_max);
+        capacity = std::min(capacity, std::max(left, chain / part_beyond_max));
     }
     return make_segment({std::max(capacity, spare_capacity_min),
                          rate_share(promised_rate_, segment_count_.load(std::memory_order_acquire))});

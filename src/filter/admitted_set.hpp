@@ -197,7 +197,7 @@ class admitted_set {
   private:
     admitted_set() = default;
 
-    // Each at least doubles the chain: 2^31 times the first capacity is beyond any memory.
+    // Each makes the chain a quarter larger, and twice as large without a bound: a thousand times the first capacity.
     static constexpr std::size_t segments_max = 32;
 
     /// Of all segments. Threads: maintenance, or under the commit lock.

@@ -167,16 +167,40 @@ TEST_CASE("no memory is made for more series than can come") {
         CHECK_FALSE(set.wants_segment());
         CHECK(set.false_positive_rate() <= 1e-4);
     }
-    SECTION("the last segment takes just what may still come") {
+    SECTION("the last segment takes just what may still come, but no less than a quarter") {
         admitted_set set{{.capacity = 5'000, .false_positive_rate = 1e-4}, 6'000};
         REQUIRE(set.wants_segment());
         auto next = set.prepare_segment();
-        CHECK(next->capacity == 1'000);
+        CHECK(next->capacity == 1'250);
         set.adopt(std::move(next));
         for (std::uint64_t i = 0; i < 6'000; ++i) set.insert(fingerprint_of(i));
         CHECK_FALSE(set.wants_segment());
         CHECK(set.false_positive_rate() <= 1e-4);
     }
+}
+
+TEST_CASE("a bound that is raised by a little again and again makes few segments") {
+    admitted_set set{{.capacity = 1'000, .false_positive_rate = 1e-4}, 1'000};
+    std::uint64_t entered = 0;
+    const auto fill = [&](std::uint64_t up_to) {
+        for (; entered < up_to; ++entered) {
+            if (!set.has_room(1)) set.adopt(set.prepare_segment());
+            set.insert(fingerprint_of(entered));
+        }
+    };
+    fill(1'000);
+    for (std::uint64_t raised = 1; raised <= 40; ++raised) {
+        set.set_capacity_max(1'000 + 64 * raised);
+        fill(1'000 + 64 * raised);
+    }
+    testing::state_text written;
+    state_encoder out{written};
+    REQUIRE(set.save(out));
+    testing::state_text_source source{written.text};
+    state_decoder in{source};
+    const auto read = admitted_set::restore(in);
+    REQUIRE(read);
+    CHECK(read->size() == entered);
 }
 
 TEST_CASE("lookups go on while a set is filled and grows") {
