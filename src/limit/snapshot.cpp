@@ -208,13 +208,15 @@ bool save_combinations(limiter_state& state, state_encoder& out) {
         text_sink sink{piece};
         state_encoder into{sink};
         const combination_number end = std::min(last, next + combinations_per_piece);
-        const auto held = state.counts.lock();
-        for (; next <= end; ++next) {
-            const auto budgets = held->budgets.active().budgets_of(next);
-            into.number(static_cast<std::uint32_t>(budgets.size()));
-            for (const auto each : budgets) into.number(each);
+        {
+            const auto held = state.counts.lock();
+            for (; next <= end; ++next) {
+                const auto budgets = held->budgets.active().budgets_of(next);
+                into.number(static_cast<std::uint32_t>(budgets.size()));
+                for (const auto each : budgets) into.number(each);
+            }
         }
-        out.bytes(piece);
+        out.bytes(piece);  // the sink writes to a file, and rests
     }
     return out.good();
 }
@@ -335,13 +337,16 @@ void load_late_keys(state_decoder& in, loaded_state& into) {
             const std::uint64_t entered = in_hour ? key : day_set::elsewhere(key);
             const minute_number hour = minute_of(into.sets.hour_span.start);
             const series_mark mark = into.table->read().mark_of(entered);
-            const bool was_before = mark.seen >= hour ? mark.was_before : mark.seen + 60 >= hour;
+            const bool is_in_hour = mark.seen >= hour;
+            const bool was_before = is_in_hour ? mark.was_before : mark.seen + 60 >= hour;
+            const bool untold_before = was_before && (is_in_hour ? mark.is_untold_before : mark.is_untold);
             into.table->fill_in(entered, {.seen = hour,
                                           .was_before = was_before,
                                           .is_day_key = !in_hour,
                                           .combination = combination,
                                           .is_outdated = combination != 0,
-                                          .is_untold = (sets & late_untold) != 0});
+                                          .is_untold = (sets & late_untold) != 0 || (is_in_hour && mark.is_untold),
+                                          .is_untold_before = untold_before});
             continue;
         }
         if (in_hour) insert_missing(*into.hour, *into.hour, key);

@@ -2,9 +2,13 @@
 #include "limit/telling.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <random>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "limit/fleet_gate.hpp"
@@ -165,6 +169,29 @@ TEST_CASE("what is untold is so after a restart") {
     CHECK(take_untold(again.limiter, noted));  // all are to be searched for
     const std::vector<std::uint64_t> both{gate.fingerprint(1), gate.fingerprint(2)};
     CHECK(describe(again.limiter, both, tell_kind::untold).budgets.front().size() == 3);
+}
+
+TEST_CASE("what comes again while the state is saved is untold after a restart, in the hour before, too") {
+    struct interrupted_sink final : state_sink {
+        std::string bytes;
+        std::function<void()> at_first;
+        bool write(std::string_view more) override {
+            if (const auto once = std::exchange(at_first, nullptr)) once();
+            bytes.append(more);
+            return true;
+        }
+    };
+    telling_gate gate;
+    gate.offer(1, 1, at(10, 59), passes);
+    gate.limiter.maintain(at(11));
+    interrupted_sink sink;
+    sink.at_first = [&gate] { gate.offer(1, 1, at(11), passes); };
+    REQUIRE(save_snapshot(gate.limiter, sink));
+    REQUIRE_FALSE(sink.at_first);
+    telling_gate again{at(11, 2)};
+    REQUIRE(restored(again.limiter, sink.bytes, at(11, 2)));
+    again.sent = gate.sent;
+    CHECK(again.windows_of(gate.fingerprint(1)) == entered_windows{.hour = true, .day = true, .before = true});
 }
 
 TEST_CASE("random hours leave untold what the store does not know") {
