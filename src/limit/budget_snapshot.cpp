@@ -1,6 +1,7 @@
 // Budgets in the limiter's state, see snapshot.cpp.
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -73,11 +74,14 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
     if (counts_active_) pair.active.save(out);
 }
 
-void budget_table::save_before_change(std::span<budget_pair* const> found) {
+/// Without memory the snapshot ends: a part of a budget would make all of it unreadable.
+void budget_table::save_before_change(std::span<budget_pair* const> found) noexcept try {
     for (budget_pair* const pair : found) {
         if (pair == nullptr || pair->snapshot == snapshot_) continue;
         save_pair(number_of(pair->role), *pair, saved_early_);
     }
+} catch (const std::bad_alloc&) {
+    end_snapshot();
 }
 
 bool budget_table::save_some(std::size_t count, std::string& out) {

@@ -266,7 +266,7 @@ class budget_table {
     [[nodiscard]] std::uint64_t margin(const ruling& rule, std::uint64_t maximum) const noexcept;
     void set_active_max(active_budget& budget, const ruling& rule) const noexcept;
     void describe(std::span<const limit_budgets_rules> described);
-    void save_before_change(std::span<budget_pair* const> found);
+    void save_before_change(std::span<budget_pair* const> found) noexcept;
     void save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const;
 
     struct saved_limit_budgets;

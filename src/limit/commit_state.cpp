@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <new>
 #include <utility>
 
 namespace seriesgate {
@@ -12,12 +13,11 @@ std::vector<late_keys::entry> late_keys::begin() noexcept {
     return std::exchange(entries_, {});
 }
 
-void late_keys::write(const entry& key) {
-    if (entries_.size() < count_max) {
-        entries_.push_back(key);
-    } else {
-        writing_ = false;
-    }
+void late_keys::write(const entry& key) noexcept try {
+    writing_ = entries_.size() < count_max;
+    if (writing_) entries_.push_back(key);
+} catch (const std::bad_alloc&) {
+    writing_ = false;
 }
 
 late_keys::list late_keys::end() noexcept {

@@ -71,15 +71,16 @@ class late_keys {
     struct entry {
         std::uint64_t key;  ///< a fingerprint, or a key of admission.cpp
         in_windows into;
-        combination_number combination = 0;  ///< of a series, in a table
         bool is_untold = false;              ///< fleet: the shared store has yet to be told of it
+        combination_number combination = 0;  ///< of a series, in a table
     };
-    /// 64 MiB; with more keys the snapshot is given up.
+    static_assert(sizeof(entry) == 16);
+    /// 64 MiB; with more keys, or without memory, the snapshot is given up.
     static constexpr std::size_t count_max = std::size_t{1} << 22;
 
     /// Starts recording. @return leftovers of a failed save, to be destroyed without the lock.
     [[nodiscard]] std::vector<entry> begin() noexcept;
-    void add(const entry& key) {
+    void add(const entry& key) noexcept {
         if (writing_ && key.into.any()) write(key);
     }
     struct list {
@@ -93,7 +94,7 @@ class late_keys {
     bool writing_ = false;
     std::vector<entry> entries_;
 
-    void write(const entry& key);
+    void write(const entry& key) noexcept;
 };
 
 /// Fleet: series in the table that the shared store has yet to be told of, so that nobody has to search for them. The
