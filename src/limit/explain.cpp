@@ -1,5 +1,6 @@
 #include "limit/explain.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -240,7 +241,8 @@ std::string group_text(const budget_name& name) {
 
 std::string_view note_on(const budget_name& name) noexcept {
     if (!name.overflow) return {};
-    if (name.limit.empty())
+    const auto is_own = [&name](std::string_view own) { return name.limit == own; };  // bounded by tenants, too
+    if (name.limit.empty() || std::ranges::any_of(own_limit_names, is_own))
         return "shared by all tenants beyond tenants.maxTenants: raise it, or give those that matter an override";
     return "shared by all groups beyond maxGroups of the limit: raise it, or limit by a label with fewer values";
 }

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <random>
 
+#include "limit/explain.hpp"
 #include "limit/figures.hpp"
 #include "series/label.hpp"
 #include "support/catch.hpp"
@@ -163,6 +164,9 @@ TEST_CASE("stats say whether refusals go on, which counts are estimates, and wha
     CHECK(has(R"("refusedSeries":1,"refusedSeriesExact":false,"refusedSamples")"));
     CHECK(has(R"("refusedSeriesExact":false},"note":"shared by all groups beyond maxGroups of the limit: )"));
     CHECK(has(R"("note":"shared by all tenants beyond tenants.maxTenants: )"));
+    budget_name exempt = figures.limits[0].name;
+    exempt.limit = "exempt";
+    CHECK(note_on(exempt).starts_with("shared by all tenants beyond tenants.maxTenants: "));
 }
 
 TEST_CASE("stats of a gate in a fleet say how that stands, and those of others say nothing of it") {
