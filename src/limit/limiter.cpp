@@ -203,20 +203,24 @@ void series_limiter::end_activity(std::span<const offered_series> offered, looku
 void series_limiter::resolve_stale(std::span<const offered_series> offered, std::span<verdict> verdicts,
                                    lookup_result& open, const request_origin& origin,
                                    const fleet_decision* by_fleet) const {
-    const auto current = state_->sets.read();
-    std::size_t at = 0;
-    std::erase_if(open.non_admitting, [&](std::uint32_t i) {
-        const std::uint64_t fingerprint = offered[i].fingerprint;
-        const bool known_to_others = by_fleet != nullptr && by_fleet->known_non_admitting[at];
-        ++at;
-        const bool known = known_to_others || current->knows(fingerprint);
-        if (known && current->table && offered[i].samples != 0 && !state_->is_shared()) open.ended.push_back(i);
-        verdicts[i] = known ? verdict::known : verdict::unknown;
-        // A series refused lately is limited; its labels need no check.
-        return known || state_->refused.lookup(fingerprint).has_value();
-    });
+    std::shared_ptr<const compiled_rules> in_force;
+    {
+        const auto current = state_->sets.read();
+        in_force = current->rules;
+        std::size_t at = 0;
+        std::erase_if(open.non_admitting, [&](std::uint32_t i) {
+            const std::uint64_t fingerprint = offered[i].fingerprint;
+            const bool known_to_others = by_fleet != nullptr && by_fleet->known_non_admitting[at];
+            ++at;
+            const bool known = known_to_others || current->knows(fingerprint);
+            if (known && current->table && offered[i].samples != 0 && !state_->is_shared()) open.ended.push_back(i);
+            verdicts[i] = known ? verdict::known : verdict::unknown;
+            // A series refused lately is limited; its labels need no check.
+            return known || state_->refused.lookup(fingerprint).has_value();
+        });
+    }
     if (origin.are_ignored_values) return;  // an ignored value that admits nothing stays unknown
-    const compiled_rules& rules = *current->rules;
+    const compiled_rules& rules = *in_force;
     const bool look = rules.look_at_labels() && origin.labels != nullptr;
     rule_selections& selections = open.selections;
     selections.clear();
