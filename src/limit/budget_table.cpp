@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <utility>
 
 #include "limit/budget.hpp"
@@ -150,11 +151,10 @@ budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_v
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
-    if (of.all.capacity() == of.all.size()) of.all.reserve(2 * of.all.size() + 1);  // nothing fails after open_active()
+    if (of.all.capacity() == of.all.size()) of.all.reserve(2 * of.all.size() + 1);
     auto made = std::make_unique<budget_pair>();
-    if (!role.overflow) made->key.assign(*key);
-    open_active(*made);
-    budget_pair& pair = *of.all.emplace_back(std::move(made));
+    budget_pair& pair = *made;
+    if (!role.overflow) pair.key.assign(*key);
     pair.role = role;
     pair.hour = hour_;
     pair.day = day_;
@@ -163,12 +163,18 @@ budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_v
     const std::uint64_t expected = expects(of, role);
     pair.hourly.reserve(expected);
     pair.daily.reserve(day_began_here_ ? expected : 0);
-    if (role.overflow) {
-        of.overflow = &pair;
-    } else {
-        of.by_key.emplace(pair.key, &pair);
-        if (!is_overridden(*rules_, role, *key)) ++of.bounded;
+    open_active(pair);
+    try {
+        if (!role.overflow) of.by_key.emplace(pair.key, &pair);
+    } catch (const std::bad_alloc&) {
+        close_active(pair);
+        throw;
     }
+    of.all.push_back(std::move(made));  // nothing fails from here on
+    if (role.overflow)
+        of.overflow = &pair;
+    else if (!is_overridden(*rules_, role, *key))
+        ++of.bounded;
     return pair;
 }
 
