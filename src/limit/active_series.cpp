@@ -46,12 +46,13 @@ combination_number active_series::find(budget_list budgets, std::uint32_t hash) 
     return found;
 }
 
-combination_number active_series::join(budget_list budgets) {
+combination_number active_series::join(budget_list budgets, combination_number before) {
     assert(!budgets.empty() && std::ranges::count(budgets, 0u) == 0);
     const std::uint32_t hash = hash_of(budgets);
     combination_number joined = find(budgets, hash);
     if (joined == 0) joined = make(budgets, hash);
-    ++at(joined).series;
+    ++at(joined).series;  // first, so that it is not freed if it is the same
+    leave(before);
     for (const budget_number each : budgets) {
         budget_entry& counted = budgets_[each - 1];
         counted.peak = std::max(counted.peak, ++counted.series);

@@ -47,8 +47,8 @@ class active_series {
         if (budget != 0) budgets_[budget - 1].peak = budgets_[budget - 1].series;
     }
 
-    /// Counts one more series in these budgets. @return their combination, never 0.
-    [[nodiscard]] combination_number join(budget_list budgets);
+    /// Counts a series in these budgets, and no more where it counted before. @return their combination, never 0.
+    [[nodiscard]] combination_number join(budget_list budgets, combination_number before = 0);
     /// Counts one series less. 0 is no combination: nothing happens.
     void leave(combination_number combination) noexcept;
 

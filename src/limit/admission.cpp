@@ -107,15 +107,16 @@ bool admission::activate(const offered_series& series, const rule_selections::on
     const auto applying = ends ? selection.without_exemption() : selection;
     held_.budgets.find(tenant_, applying, budgets_);
     held_.budgets.make_missing(tenant_, applying, budgets_);
-    held_.remember({.key = key.key, .into = key.into, .combination = join()});
+    held_.remember({.key = key.key, .into = key.into, .combination = join(key.key)});
     return true;
 }
 
-/// Counts one more active series in the budgets of the current series.
-combination_number admission::join() {
+/// Counts an active series in the budgets of the current series, and no more where it counted before. Nothing may fail
+/// from here until it is remembered.
+combination_number admission::join(std::uint64_t fingerprint) {
     counted_in_.clear();
     for (const budget_pair* const each : budgets_) counted_in_.push_back(each->active.number);
-    return held_.budgets.active().join(counted_in_);
+    return held_.budgets.active().join(counted_in_, held_.table->read().mark_of(fingerprint).combination);
 }
 
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
@@ -385,7 +386,7 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     for (const counted_budget& each : of.by_fleet.budgets)
         if (each.is_overflow) held_.budgets.use_overflow(tenant_, of.selection, each.place, budgets_);
     held_.budgets.make_missing(tenant_, of.selection, budgets_);
-    if (held_.table) keys.front().combination = join();
+    if (held_.table) keys.front().combination = join(of.series.fingerprint);
     keys.front().is_untold =
         of.by_fleet.outcome == decision_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
     in_windows over{.active = over_limit.active};

@@ -86,7 +86,6 @@ void commit_state::enter_in_hour(std::uint64_t fingerprint, combination_number c
     now.is_untold_before = combination != 0 && now.was_before &&
                            (is_told_anew || (is_in_hour ? before.is_untold_before : before.is_untold));
     table->insert(fingerprint, now);
-    budgets.active().leave(before.combination);
     if (now.is_untold || now.is_untold_before) untold.add(fingerprint);
 }
 

@@ -173,7 +173,8 @@ struct commit_state {
     [[nodiscard]] bool was_before(const series_mark& mark) const noexcept {
         return mark.seen >= hour_begins ? mark.was_before : knows_hour_before && mark.seen + 60 >= hour_begins;
     }
-    /// Makes the series known in the hour, or changes its mark. Precondition: the table has room.
+    /// Makes the series known in the hour, or changes its mark. Precondition: the table has room, and the series has
+    /// left its combination.
     /// @param is_untold whether the shared store has yet to be told.
     void enter_in_hour(std::uint64_t fingerprint, combination_number combination, bool is_untold) noexcept;
     /// The series of a stale marker is not active any more.

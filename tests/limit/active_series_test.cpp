@@ -402,6 +402,21 @@ TEST_CASE("no series is idle in the first activeWindow after a leap of the clock
     CHECK(gate.active() == 50);
 }
 
+TEST_CASE("the peak of steady series is their number in every hour, and after a reload") {
+    limit_rules rules{.global = {.active = 100}};
+    active_gate gate{rules, at(10)};
+    const auto peak = [&gate] { return figures_of(gate.limiter).global.active_peak; };
+    CHECK(gate.accepted(series(0, 10), at(10, 58)) == 10);
+    CHECK(peak() == 10);
+    CHECK(gate.accepted(series(0, 10), at(11)) == 10);
+    CHECK(peak() == 10);
+    rules.global.active = 90;
+    gate.limiter.reconfigure(rules);
+    CHECK(gate.accepted(series(0, 10), at(11, 1)) == 10);
+    CHECK(peak() == 10);
+    CHECK(gate.active() == 10);
+}
+
 TEST_CASE("a request that needs too much frees no slot") {
     limit_rules rules{.global = {.active = 100}};
     for (int i = 0; i < 64; ++i) rules.limits.push_back(limit_named("l" + std::to_string(i), {"a"}, {}));
