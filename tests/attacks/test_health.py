@@ -43,9 +43,13 @@ class Probes(Busy):
         assert reply.status == 200, reply
         time.sleep(0.01)
 
+    @property
+    def are_enough(self):
+        """Of so many that one in ten may be slow."""
+        return min(map(len, self._took)) >= 30
+
     def check(self):
         for took in map(sorted, self._took):
-            assert len(took) >= 5, took
             assert took[len(took) * 9 // 10] <= SECONDS, took[-10:]
             assert took[-1] <= SECONDS_EVER, took[-10:]
 
@@ -61,10 +65,9 @@ def test_health_answers_while_every_worker_works_on_huge_requests(start_gate):
 
     used = cpu_seconds(gate)
     with Probes(gate) as probes, Busy(gate.address, 4, write):
-        time.sleep(2)
+        eventually(lambda: probes.are_enough and cpu_seconds(gate) - used > 0.7, "the workers are kept busy", 60)
     probes.check()
     assert set(answers) <= {204, 400, 503}
-    assert cpu_seconds(gate) - used > 0.7, "the workers were not kept busy"
 
 
 def test_a_configuration_that_cannot_be_read_to_its_end_holds_up_nobody_else(start_gate, upstream):
@@ -76,9 +79,8 @@ def test_a_configuration_that_cannot_be_read_to_its_end_holds_up_nobody_else(sta
     with open(os.open(gate.config_file, os.O_RDWR), "w") as feed:
         gate.signal(signal.SIGHUP)
         eventually(lambda: str(gate.config_file) in gate.open_files(), "it has begun to read")
-        enough = time.monotonic() + 0.5
         with Probes(gate) as probes:
-            while time.monotonic() < enough:
+            while not probes.are_enough:
                 assert gate.send(recorded.bodies("metadata-v1")[0]).status == 204
         probes.check()
         assert "reloaded" not in gate.log

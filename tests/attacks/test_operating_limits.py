@@ -98,7 +98,7 @@ def test_without_descriptors_senders_and_state_wait_and_nothing_is_lost(limited,
         upstream.default = Answer(close_after=True)
         assert sender.write(wire.pack(wire.sampled("up", job="second"))).status == 204
         upstream.default = Answer()
-        time.sleep(0.3)  # the store's end of the connection has come
+        eventually(lambda: upstream.connections_open == 0, "the store has closed the connection")
         with limited_to(gate, resource.RLIMIT_NOFILE, 8):
             reply = sender.write(wire.pack(wire.sampled("up", job="third")))
             assert reply.status == 502 and "Too many open files" in reply.first_line, reply

@@ -4,19 +4,25 @@ import ctypes
 import os
 import shutil
 import socket
+import struct
 import tempfile
 import time
 from pathlib import Path
 
 
+SO_TIMESTAMPNS = 35  # asm-generic/socket.h: the kernel says when a datagram was sent
+
+
 class ServiceManager:
-    """Listens where NOTIFY_SOCKET says; `heard` are the datagrams so far, as (seconds, text)."""
+    """Listens where NOTIFY_SOCKET says; `heard` are the datagrams so far, as (seconds of time.monotonic() when it was sent, text)."""
 
     def __init__(self, abstract=False):
         self._folder = Path(tempfile.mkdtemp())  # a short path: an address has 107 bytes
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         name = str(self._folder / "notify")
         self.socket.bind(f"\0{name}" if abstract else name)
+        self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        self._ahead = time.time() - time.monotonic()
         self.socket.settimeout(0.05)
         self.address = f"@{name}" if abstract else name
         self._heard = []
@@ -34,12 +40,15 @@ class ServiceManager:
     def heard(self):
         while True:
             try:
-                self._heard.append((time.monotonic(), self.socket.recv(4096).decode()))
+                text, extra, _, _ = self.socket.recvmsg(4096, 128)
             except TimeoutError:
                 return self._heard
+            stamp, = [data for level, kind, data in extra if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPNS)]
+            seconds, nanoseconds = struct.unpack("qq", stamp)
+            self._heard.append((seconds + nanoseconds / 1e9 - self._ahead, text.decode()))
 
     def times(self, text):
-        """When this was heard."""
+        """When this was sent."""
         return [when for when, heard in self.heard if heard == text]
 
     @property

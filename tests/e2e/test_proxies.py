@@ -26,6 +26,7 @@ defaults
     log global
     mode {mode}
     timeout connect 5s
+    timeout check 10s
     timeout client 30s
     timeout server 30s
 {forwards}

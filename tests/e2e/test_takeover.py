@@ -226,7 +226,7 @@ def test_readiness_is_not_interrupted(kept, upstream):
 
 def test_senders_with_tls_connect_anew(kept, upstream, tmp_path):
     secured = Secured(tmp_path)
-    gate, take_over = kept("server: {drainTimeout: 1s}", secured.web(), authority=str(secured.authority.certificate))
+    gate, take_over = kept("", secured.web(), authority=str(secured.authority.certificate))
     idle = connection(gate.address, secured.trusting())
     idle.request("GET", "/-/ready")
     assert idle.getresponse().read()
