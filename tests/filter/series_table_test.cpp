@@ -68,7 +68,7 @@ TEST_CASE("a table grows at once to what is expected, and takes no more memory f
     const std::uint64_t steps = fill(grown, count, 0);
     CHECK(fill(told, count, count) < steps / 3);
     CHECK(live_in(told) == count);
-    CHECK(told.bytes() < count * 30);
+    CHECK(told.bytes() < count * 30 + page_memory::huge_page_bytes);  // of which a small table leaves a part
     series_table misled;  // a little, and by far: nobody expects what cannot be kept
     fill(misled, count, count / 10);
     CHECK(live_in(misled) == count);
@@ -180,7 +180,7 @@ TEST_CASE("a series takes 21 to 34 bytes, and memory is used again") {
     series_table table;
     std::mt19937_64 dice{9};
     std::uint64_t entered = 0;
-    const std::uint64_t unit = sanitized ? 4'000 : 100'000;
+    const std::uint64_t unit = sanitized ? 10'000 : 100'000;
     for (const std::uint64_t count : {10 * unit, 13 * unit, 17 * unit, 20 * unit}) {
         for (; entered < count; ++entered) {
             insert(table, dice(), {.seen = 10});
