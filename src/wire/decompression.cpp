@@ -262,8 +262,9 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
     const std::size_t written =
         ZSTD_decompressDCtx(decoder_.get(), decoded, *size, compressed.data(), compressed.size());
     if (ZSTD_isError(written)) {
-        // Only a frame that did not declare its size can need more room.
-        if (ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt();
+        // Only where a bound has cut the room can a sound frame need more.
+        const bool is_cut = *size == bound_of(compressed, decoded_bytes_max);
+        if (!is_cut || ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt();
         const bool is_whole = *size == whole_bound(decoded_bytes_max);
         return wire_error{is_whole ? wire_errc::declared_size_over_limit : wire_errc::expands_too_much, 0};
     }

@@ -47,6 +47,13 @@ std::string random_text(std::size_t size) {
     return text;
 }
 
+TEST_CASE("a zstd frame whose blocks hold more than it declares is damaged") {
+    const std::string head{"\x28\xb5\x2f\xfd\x20\x0a", 6};  // a single segment of ten bytes
+    const std::string raw_block{"\xa1\x00\x00", 3}, repeated{"\x43\x1f\x00\x61", 4};
+    CHECK(decoded(head + raw_block + std::string(20, 'a')) == "not a valid zstd frame");
+    CHECK(decoded(head + repeated) == "not a valid zstd frame");  // 1000 times 'a'
+}
+
 TEST_CASE("a zstd frame decodes to what was encoded") {
     const std::string raw = random_text(GENERATE(std::size_t{0}, 1, 1'000, 300'000));
     CHECK(decoded(encoded(raw)) == raw);
