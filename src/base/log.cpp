@@ -169,7 +169,10 @@ void line_writer::put(std::string line) {
         ++lost_;
         return;
     }
-    if (const std::uint64_t untold = lost_ - std::exchange(told_, lost_); untold != 0) add(describe_(untold), untold);
+    if (const std::uint64_t untold = lost_ - told_; untold != 0) {
+        add(describe_(untold), untold);  // may throw
+        told_ = lost_;
+    }
     add(std::move(line));
     wake_.notify_one();
 }
