@@ -1,6 +1,7 @@
 #include "filter/admitted_set.hpp"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -40,6 +41,20 @@ found fill_and_ask(admitted_set& set, std::uint64_t first, std::uint64_t count, 
     for (std::uint64_t i = 0; i < probes; ++i) hits += set.contains(fingerprint_of(first + count + i)) ? 1 : 0;
     result.rate = static_cast<double>(hits) / static_cast<double>(probes);
     return result;
+}
+
+/// What a restart makes of it.
+std::unique_ptr<admitted_set> read_back(const admitted_set& set) {
+    testing::state_text written;
+    state_encoder out{written};
+    REQUIRE(set.save(out));
+    testing::state_text_source source{written.text};
+    state_decoder in{source};
+    auto read = admitted_set::restore(in);
+    REQUIRE(read);
+    CHECK(in.good());
+    CHECK(source.intact());
+    return read;
 }
 
 /// The mean of so many small sets as make a million series: one alone may have been unlucky with its blocks.
@@ -193,13 +208,7 @@ TEST_CASE("a bound that is raised by a little again and again makes few segments
         set.set_capacity_max(1'000 + 64 * raised);
         fill(1'000 + 64 * raised);
     }
-    testing::state_text written;
-    state_encoder out{written};
-    REQUIRE(set.save(out));
-    testing::state_text_source source{written.text};
-    state_decoder in{source};
-    const auto read = admitted_set::restore(in);
-    REQUIRE(read);
+    const auto read = read_back(set);
     CHECK(read->size() == entered);
 }
 
@@ -257,16 +266,7 @@ TEST_CASE("a set reads back what it wrote, and goes on growing") {
         if (set.wants_segment()) set.adopt(set.prepare_segment());
         set.insert(fingerprint_of(i));
     }
-    testing::state_text written;
-    state_encoder out{written};
-    REQUIRE(set.save(out));
-
-    testing::state_text_source source{written.text};
-    state_decoder in{source};
-    const auto read = admitted_set::restore(in);
-    REQUIRE(read);
-    CHECK(in.good());
-    CHECK(source.intact());
+    const auto read = read_back(set);
     CHECK(read->size() == count);
     CHECK(read->first_capacity() == set.first_capacity());
     CHECK(read->false_positive_rate() == set.false_positive_rate());
