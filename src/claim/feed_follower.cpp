@@ -2,7 +2,6 @@
 
 #include "limit/learning.hpp"
 #include "limit/limiter.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {
@@ -36,7 +35,7 @@ bool feed_follower::hear(const feed_page& page, steady_point sent, time_point no
         return false;
     }
     view_->hear(store.windows);
-    static_cast<void>(limiter_->time().in_force(now));  // begins the hour that the series are of
+    static_cast<void>(limiter_->sets_at(now));  // begins the hour that the series are of
     for (const fed_call& each : page.calls) {
         std::uint64_t series = 0;
         for (const fed_run& run : each.runs) series += run.fingerprints.size();

@@ -10,7 +10,6 @@
 #include "core/text.hpp"
 #include "limit/learning.hpp"
 #include "limit/limiter.hpp"
-#include "limit/window_rotation.hpp"
 #include "redis/redis_reply.hpp"
 
 namespace seriesgate {
@@ -52,7 +51,7 @@ net::awaitable<void> download::read_all(series_limiter& limiter, std::uint64_t c
     const open_windows open = shared_.view.windows();
     const std::string epoch = shared_.view.epoch();
     const time_point now = shared_.now();
-    const window_span hour = limiter.time().in_force(now)->hour_span;
+    const window_span hour = limiter.sets_at(now)->hour_span;
     if (open.hour >= 0 && hour_number(hour.start) != open.hour) {
         all.result = download_result::overtaken;
         co_return;

@@ -172,7 +172,7 @@ net::awaitable<void> membership::tell() {
     while (!has_left_) {
         std::chrono::milliseconds wait = tell_interval;
         if (shared_.view.is_reachable()) {
-            static_cast<void>(limiter_->time().in_force(shared_.now()));  // no mark changes its meaning on the way
+            static_cast<void>(limiter_->sets_at(shared_.now()));  // no mark changes its meaning on the way
             const auto call = walker_->next();
             shared_.metrics.untold.set(static_cast<std::int64_t>(walker_->waiting()));
             note_refilled();

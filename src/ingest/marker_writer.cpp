@@ -9,7 +9,6 @@
 #include "ingest/sender_texts.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {
@@ -72,7 +71,7 @@ marker_values marker_writer::find_markers() const {
                            .last = now - std::chrono::duration_cast<std::chrono::nanoseconds>(steady_now - each.last)});
     if (refused.empty()) return {};
     // Begins a new hour if no request has done so yet.
-    static_cast<void>(from_.limiter.time().in_force(now));
+    static_cast<void>(from_.limiter.sets_at(now));
     return find_withheld(figures_of(from_.limiter), refused);
 }
 

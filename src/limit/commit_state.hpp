@@ -139,7 +139,7 @@ struct commit_state {
     /// way to the gate.
     minute_number watched_since = 0;
     minute_number idle_before = 0;  ///< series last seen before it are not active
-    /// Budgets may have room for active series that they refused lately. Those are asked again, see windows::maintain.
+    /// Budgets may have room for active series that they refused lately. Those are asked again, see maintain_sets.
     bool has_freed = false;
     bool has_refused_active = false;
     time_point refusals_forgotten{};
@@ -163,7 +163,7 @@ struct commit_state {
 
     /// The limit whose budget is in this place, see budget_table::find.
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
-    /// Whether the keys fit into the sets. If not, call windows::make_room first.
+    /// Whether the keys fit into the sets. If not, call make_room first.
     [[nodiscard]] bool have_room(std::span<const late_keys::entry> keys) const noexcept;
     /// Enters a key: into the hour, with or without the day, if it is a series or stands for one; into the day alone
     /// otherwise. Precondition: have_room(), and the sets named do not contain the key, or only its combination

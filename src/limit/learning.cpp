@@ -78,7 +78,7 @@ bool learn_all(series_limiter& limiter, const window_span& hour, std::span<const
     for (std::size_t next = 0; next < fingerprints.size();) {
         const piece_end end = learn_piece(limiter.state(), hour, fingerprints, next, enter);
         if (end == piece_end::other_hour) return false;
-        if (end == piece_end::table_full) limiter.time().make_room(expected);
+        if (end == piece_end::table_full) make_room(limiter.state(), expected);
     }
     return true;
 }

@@ -15,8 +15,9 @@
 namespace seriesgate {
 series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope,
                                set_kind set)
-    : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope, set)),
-      windows_(std::make_unique<windows>(*state_, now)) {}
+    : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope, set)) {
+    prepare_spares(*state_, now);
+}
 
 series_limiter::~series_limiter() = default;
 
@@ -69,7 +70,7 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
     assert(offered.size() == verdicts.size());
     open.start();
     {
-        const auto current = windows_->in_force(now);
+        const auto current = sets_in_force(*state_, now);
         open.hour = current->hour_span;
         if (current->table) {
             const minute_number first = minute_of(current->hour_span.start);
@@ -173,9 +174,8 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
                             lookup_result& open, const request_origin& origin, const fleet_decision* by_fleet) {
     assert(offered.size() == verdicts.size());
     // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
-    if (windows_->in_force(now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
-    if (!open.pending.empty() &&
-        !series_commit{*state_, *windows_, offered, now, verdicts, open, origin, by_fleet}.run())
+    if (sets_in_force(*state_, now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
+    if (!open.pending.empty() && !series_commit{*state_, offered, now, verdicts, open, origin, by_fleet}.run())
         return false;
     for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
         if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0)
@@ -237,15 +237,19 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
 }
 
 void series_limiter::reconfigure(const limit_rules& rules) {
-    windows_->reconfigure(std::make_shared<const compiled_rules>(rules));
+    take_rules(*state_, std::make_shared<const compiled_rules>(rules));
 }
 
 void series_limiter::maintain(time_point now) {
-    windows_->maintain(now);
+    maintain_sets(*state_, now);
 }
 
 published<window_sets>::reader series_limiter::sets() const noexcept {
     return state_->sets.read();
+}
+
+published<window_sets>::reader series_limiter::sets_at(time_point now) const {
+    return sets_in_force(*state_, now);
 }
 
 const std::string& series_limiter::limit_name(limit_number number) const {

@@ -16,7 +16,6 @@
 namespace seriesgate {
 
 struct window_sets;
-class windows;
 
 /// Admits series into the current hour and day.
 ///
@@ -73,11 +72,13 @@ class series_limiter {
     /// refuses only new series. A new false-positive rate applies from the next window on.
     void reconfigure(const limit_rules& rules);
 
-    /// Prepares memory ahead of requests, see windows::maintain. Call it every few tens of milliseconds.
+    /// Prepares memory ahead of requests, see maintain_sets. Call it every few tens of milliseconds.
     void maintain(time_point now);
 
     /// The sets in force: what the windows have, without a lock. Read them for a moment only, see published.
     [[nodiscard]] published<window_sets>::reader sets() const noexcept;
+    /// The same at `now`: the windows are advanced first if needed.
+    [[nodiscard]] published<window_sets>::reader sets_at(time_point now) const;
 
     /// A limit's name, or a name of own_limit_names. Valid as long as the limiter.
     [[nodiscard]] const std::string& limit_name(limit_number number) const;
@@ -99,7 +100,6 @@ class series_limiter {
 
     /// For figures.hpp, explain.hpp, snapshot.hpp and learning.hpp.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }
-    [[nodiscard]] windows& time() const noexcept { return *windows_; }
 
   private:
     void end_exemptions(std::span<const offered_series> offered, lookup_result& open, std::string_view tenant) const;
@@ -111,7 +111,6 @@ class series_limiter {
                        const request_origin& origin, const fleet_decision* by_fleet) const;
 
     std::unique_ptr<limiter_state> state_;
-    std::unique_ptr<windows> windows_;
 };
 
 }  // namespace seriesgate

@@ -139,6 +139,9 @@ struct limiter_state {
     limit_names names;
     guarded<commit_state> counts;
     published<window_sets> sets;  ///< in force; publish() replaces them
+    /// Lets one thread make memory while others wait: for one segment, or one partition of a table. Locked before the
+    /// commit lock. Fair, because maintenance locks it again at once.
+    fair_mutex growth{};
 
     limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now, const hash_key& instance_identity,
                   limit_scope of, set_kind set);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "limit/admission.hpp"
+#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {
@@ -14,11 +15,10 @@ constexpr std::size_t budgets_per_piece = 128;
 
 }  // namespace
 
-series_commit::series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered,
-                             time_point now, std::span<verdict> verdicts, lookup_result& open,
-                             const request_origin& origin, const fleet_decision* by_fleet)
+series_commit::series_commit(limiter_state& state, std::span<const offered_series> offered, time_point now,
+                             std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
+                             const fleet_decision* by_fleet)
     : state_(state),
-      windows_(sets),
       offered_(offered),
       now_(now),
       verdicts_(verdicts),
@@ -47,7 +47,7 @@ bool series_commit::run() {
                 if (!select_rules(state_, open_, origin_)) return false;
                 break;
             case piece_end::sets_full:
-                windows_.make_room();
+                make_room(state_);
         }
     }
 }

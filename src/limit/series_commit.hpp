@@ -8,7 +8,6 @@
 
 #include "limit/lookup_result.hpp"
 #include "limit/verdict.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 
@@ -23,7 +22,7 @@ class series_commit {
   public:
     /// @param by_fleet the fleet decision, see series_limiter::commit; the rules have been selected then.
     /// All arguments outlive the object.
-    series_commit(limiter_state& state, windows& sets, std::span<const offered_series> offered, time_point now,
+    series_commit(limiter_state& state, std::span<const offered_series> offered, time_point now,
                   std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
                   const fleet_decision* by_fleet);
 
@@ -46,7 +45,6 @@ class series_commit {
     [[nodiscard]] bool keeps_histograms_whole() const noexcept { return !open_.families.empty(); }
 
     limiter_state& state_;
-    windows& windows_;
     std::span<const offered_series> offered_;
     time_point now_;
     std::span<verdict> verdicts_;

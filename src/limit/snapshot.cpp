@@ -428,7 +428,7 @@ bool restore_snapshot(series_limiter& limiter, state_source& source, time_point 
     if (!loaded.file_has_table) budgets.know_no_active_series();
     if (!in.good() || !source.intact()) return false;
     take_over(state, std::move(loaded), std::move(budgets));
-    limiter.time().resume(now);
+    resume_windows(state, now);
     return true;
 }
 

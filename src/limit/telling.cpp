@@ -9,7 +9,6 @@
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/limiter_state.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {

@@ -23,115 +23,7 @@ std::unique_ptr<window_sets> copy_of(const published<window_sets>& sets) {
     return std::make_unique<window_sets>(*sets.read());
 }
 
-}  // namespace
-
-windows::windows(limiter_state& state, time_point now) : state_(state) {
-    prepare_spares(now);
-}
-
-published<window_sets>::reader windows::in_force(time_point now) {
-    if (!state_.sets.read()->cover(now)) advance(now);
-    return state_.sets.read();
-}
-
-// --- Rules.
-
-void bound_sets(commit_state& held, const compiled_rules& rules) {
-    if (held.table) return;
-    const series_maxima capacities = capacities_of(rules);
-    const auto bound = [](admitted_set& set, std::uint64_t series_max, const budget& global) {
-        const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
-        set.set_capacity_max(series_max == 0 ? 0 : series_max + uncounted);
-    };
-    bound(*held.hour, capacities.hourly, held.budgets.global().hourly);
-    bound(held.day->filter(), capacities.daily, held.budgets.global().daily);
-}
-
-void windows::reconfigure(const std::shared_ptr<const compiled_rules>& rules) {
-    const auto described = limit_budgets_rules_of(*rules);
-    auto numbers = state_.names.numbers_of(limit_names_of(*rules));
-    std::shared_ptr<void> gone;  // destroyed without the lock
-    {
-        const auto held = state_.counts.lock();
-        auto next = copy_of(state_.sets);
-        gone = held->budgets.reconfigure(rules, described);
-        held->limit_numbers.swap(numbers);
-        bound_sets(*held, *rules);
-        next->rules = rules;
-        if (state_.is_shared()) next->lapse = next->hour_span.start + rules->incumbent_grace;
-        state_.refused.clear();
-        publish(state_.sets, *held, std::move(next));
-    }
-    catch_up(state_.counts);
-}
-
 // --- Time.
-
-void windows::advance(time_point now) {
-    while (!try_advance(now)) prepare_spares(now);
-}
-
-/// @return false if the next window has no memory yet.
-bool windows::try_advance(time_point now) {
-    const auto held = state_.counts.lock();
-    auto next = copy_of(state_.sets);
-    if (next->cover(now)) return true;  // another thread was first
-    // A fleet's clock is its store's; a gate that could not reach the store has missed some hours.
-    const bool believed = state_.is_shared() || has_lasted(next->leap, now);
-    if (next->is_leap(now) && !believed) {
-        if (!next->leap) next->minute_before_leap = held->minute;
-        next->leap = now;
-        publish(state_.sets, *held, std::move(next));
-        return true;
-    }
-    if (!next->in_hour(now)) {
-        if (!held->table && (!held->next_hour || !held->next_day)) return false;
-        roll_over(*held, *next, now);
-    } else {
-        end_graces(*held, *next, now);
-    }
-    assert(next->cover(now));
-    state_.refused.clear();  // budgets have room again, or reservations have ended
-    state_.revision.fetch_add(1, std::memory_order_relaxed);
-    publish(state_.sets, *held, std::move(next));
-    return true;
-}
-
-/// Ends reservations, here or in the fleet's store.
-void windows::end_graces(commit_state& held, window_sets& next, time_point now) {
-    if (next.lapse && now >= *next.lapse) next.lapse = std::nullopt;
-    if (!next.in_grace() || now < next.grace_end) return;
-    next.grace_end = next.hour_span.start;
-    next.previous_day = nullptr;
-    held.budgets.end_grace();
-}
-
-void windows::forget_leap() {
-    const auto held = state_.counts.lock();
-    auto next = copy_of(state_.sets);
-    next->leap = std::nullopt;
-    publish(state_.sets, *held, std::move(next));
-}
-
-void windows::believe_leap(time_point now) {
-    prepare_spares(now);
-    const auto held = state_.counts.lock();
-    auto next = copy_of(state_.sets);
-    roll_over(*held, *next, now);
-    publish(state_.sets, *held, std::move(next));
-}
-
-void windows::resume(time_point now) {
-    catch_up(state_.counts);
-    if (!state_.sets.read()->cover(now)) {
-        advance(now);
-        if (state_.sets.read()->leap) believe_leap(now);
-    }
-    const auto held = state_.counts.lock();
-    held->minute = held->watched_since = state_.sets.read()->minute_at(now);
-}
-
-namespace {
 
 /// A table for when the clock has gone back: minutes of the other lie ahead. Series of a day that goes on stand in it
 /// for the day alone. It is made under the commit lock, a second for ten million series: new series wait.
@@ -159,9 +51,7 @@ void end_all_activity(commit_state& held) noexcept {
     held.idle_before = 0;
 }
 
-}  // namespace
-
-void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
+void roll_over(limiter_state& state, commit_state& held, window_sets& next, time_point now) {
     const window_span hour = hour_of(now);
     const window_span day = day_of(now);
     const bool follows = hour.start == next.hour_span.end;
@@ -203,34 +93,88 @@ void windows::roll_over(commit_state& held, window_sets& next, time_point now) {
     next.previous_day = in_grace ? next.day : nullptr;
     next.grace_end = in_grace ? grace_end : hour.start;
     next.hour_span = hour;
-    next.lapse = state_.is_shared() && now < grace_end ? std::optional{grace_end} : std::nullopt;
+    next.lapse = state.is_shared() && now < grace_end ? std::optional{grace_end} : std::nullopt;
     next.leap = std::nullopt;
     next.hour = held.hour = std::move(hour_set);
     held.hourly.clear();
     held.active.clear();
-    state_.samples.in(refusing_window::hourly).store(0, std::memory_order_relaxed);
-    state_.samples.in(refusing_window::active).store(0, std::memory_order_relaxed);
+    state.samples.in(refusing_window::hourly).store(0, std::memory_order_relaxed);
+    state.samples.in(refusing_window::active).store(0, std::memory_order_relaxed);
     if (new_day) {
         next.day_span = day;
         next.day = held.day = std::move(new_day_set);
         held.daily.clear();
-        state_.samples.in(refusing_window::daily).store(0, std::memory_order_relaxed);
+        state.samples.in(refusing_window::daily).store(0, std::memory_order_relaxed);
     }
     held.budgets.begin_hour(begun);
     held.minute = next.minute_at(now);
     if (!follows) held.watched_since = held.minute;
 }
 
+/// Ends reservations, here or in the fleet's store.
+void end_graces(commit_state& held, window_sets& next, time_point now) {
+    if (next.lapse && now >= *next.lapse) next.lapse = std::nullopt;
+    if (!next.in_grace() || now < next.grace_end) return;
+    next.grace_end = next.hour_span.start;
+    next.previous_day = nullptr;
+    held.budgets.end_grace();
+}
+
+/// @return false if the next window has no memory yet.
+bool try_advance(limiter_state& state, time_point now) {
+    const auto held = state.counts.lock();
+    auto next = copy_of(state.sets);
+    if (next->cover(now)) return true;  // another thread was first
+    // A fleet's clock is its store's; a gate that could not reach the store has missed some hours.
+    const bool believed = state.is_shared() || has_lasted(next->leap, now);
+    if (next->is_leap(now) && !believed) {
+        if (!next->leap) next->minute_before_leap = held->minute;
+        next->leap = now;
+        publish(state.sets, *held, std::move(next));
+        return true;
+    }
+    if (!next->in_hour(now)) {
+        if (!held->table && (!held->next_hour || !held->next_day)) return false;
+        roll_over(state, *held, *next, now);
+    } else {
+        end_graces(*held, *next, now);
+    }
+    assert(next->cover(now));
+    state.refused.clear();  // budgets have room again, or reservations have ended
+    state.revision.fetch_add(1, std::memory_order_relaxed);
+    publish(state.sets, *held, std::move(next));
+    return true;
+}
+
+void advance(limiter_state& state, time_point now) {
+    while (!try_advance(state, now)) prepare_spares(state, now);
+}
+
+void forget_leap(limiter_state& state) {
+    const auto held = state.counts.lock();
+    auto next = copy_of(state.sets);
+    next->leap = std::nullopt;
+    publish(state.sets, *held, std::move(next));
+}
+
+void believe_leap(limiter_state& state, time_point now) {
+    prepare_spares(state, now);
+    const auto held = state.counts.lock();
+    auto next = copy_of(state.sets);
+    roll_over(state, *held, *next, now);
+    publish(state.sets, *held, std::move(next));
+}
+
 // --- Active series.
 
-void windows::end_idle(time_point now) {
+void end_idle(limiter_state& state, time_point now) {
     std::shared_ptr<series_table> table;
     minute_number idle_before = 0;
     bool outdates = false;
     {
-        const auto held = state_.counts.lock();
+        const auto held = state.counts.lock();
         if (!held->table || held->budgets.is_behind()) return;
-        const auto current = state_.sets.read();
+        const auto current = state.sets.read();
         const auto window = static_cast<minute_number>(current->rules->active_window.count());
         const minute_number minute = current->minute_at(now);
         outdates = held->budgets.take_outdated();
@@ -238,7 +182,7 @@ void windows::end_idle(time_point now) {
         held->minute = held->minute_swept = minute;
         held->budgets.admit_again({.now = minute, .changed_from = minute + window + 1});
         held->has_freed = true;  // newly active series have become old, if nothing else
-        if (state_.is_shared())  // the shared store may have to be told again of what the windows know
+        if (state.is_shared())   // the shared store may have to be told again of what the windows know
             idle_before = std::min(minute_of(current->day_span.start), held->hour_begins - 60);
         else if (minute > held->watched_since + window)
             idle_before = minute - window;
@@ -247,67 +191,35 @@ void windows::end_idle(time_point now) {
     }
     std::uint64_t next = 0;
     for (bool more = true; more;) {
-        const auto held = state_.counts.lock();
+        const auto held = state.counts.lock();
         if (held->table != table) return;  // the clock went back
         more = table->end_activity_some(next, idle_before, outdates,
                                         [&](combination_number ended) { held->budgets.active().leave(ended); });
     }
-    const auto held = state_.counts.lock();
+    const auto held = state.counts.lock();
     if (held->table != table) return;
     held->idle_before = std::max(held->idle_before, idle_before);
-    table->forget_before(held->remembers_since(state_.sets.read()->day_span));
+    table->forget_before(held->remembers_since(state.sets.read()->day_span));
 }
 
 /// Asks again for series that had no room among the active ones. At most once in a second: otherwise senders of stale
 /// markers could make every refusal as expensive as the first.
-void windows::forget_refusals(time_point now) {
-    const auto held = state_.counts.lock();
+void forget_refusals(limiter_state& state, time_point now) {
+    const auto held = state.counts.lock();
     if (!held->has_freed || !held->has_refused_active) return;
     if (now >= held->refusals_forgotten && now < held->refusals_forgotten + std::chrono::seconds{1}) return;
     held->has_freed = held->has_refused_active = false;
     held->refusals_forgotten = now;
-    state_.refused.clear();
+    state.refused.clear();
 }
 
 // --- Memory.
 
-void windows::maintain(time_point now) {
-    catch_up(state_.counts);
-    const window_sets current = *in_force(now);  // a copy: its shared pointers keep the sets alive
-    if (current.table) {
-        if (const auto table = state_.counts.lock()->table) grow_table(*table);
-    } else {
-        const std::scoped_lock growing{growth_};
-        if (current.hour->wants_segment()) grow(*current.hour);
-        if (current.day->filter().wants_segment()) grow(current.day->filter());
-    }
-    prepare_spares(now);
-    catch_up(state_.counts);
-    end_idle(now);
-    forget_refusals(now);
-    if (current.leap && current.in_hour(now)) forget_leap();
-    // Freeing a large set takes long, so it happens without the lock.
-    const auto retired = [this] {
-        const auto held = state_.counts.lock();
-        return state_.sets.reclaim();
-    }();
-}
-
-void windows::make_room(std::uint64_t expected) {
-    const std::scoped_lock growing{growth_};
-    const window_sets current = *state_.sets.read();
-    if (current.table) {
-        const auto table = state_.counts.lock()->table;
-        return rewrite(*table, [&] { return table->plan_for_room(expected); });
-    }
-    grow_if_full(*current.hour);
-    grow_if_full(current.day->filter());
-}
-
 /// Rewrites one partition, in steps between which requests go on.
-void windows::rewrite(series_table& table, const std::function<std::unique_ptr<series_table::rewrite>()>& plan) {
-    const auto with_lock = [this](const auto& step) {
-        const auto held = state_.counts.lock();
+template <class Plan>
+void rewrite(limiter_state& state, series_table& table, const Plan& plan) {
+    const auto with_lock = [&state](const auto& step) {
+        const auto held = state.counts.lock();
         return step(*held);
     };
     const auto planned = with_lock([&](commit_state&) { return plan(); });
@@ -315,10 +227,10 @@ void windows::rewrite(series_table& table, const std::function<std::unique_ptr<s
     try {
         do table.prepare(*planned);
         while (!with_lock([&](commit_state& held) {
-            auto next = copy_of(state_.sets);
+            auto next = copy_of(state.sets);
             if (!table.apply(*planned)) return false;
             // It tells readers of what was replaced from later ones, see free_retired().
-            publish(state_.sets, held, std::move(next));
+            publish(state.sets, held, std::move(next));
             return true;
         }));
     } catch (const std::bad_alloc&) {
@@ -327,49 +239,76 @@ void windows::rewrite(series_table& table, const std::function<std::unique_ptr<s
     }
 }
 
-void windows::free_retired(series_table& table) {
-    const bool is_quiet = [this] {
-        const auto held = state_.counts.lock();
-        return state_.sets.is_quiet();
+void free_retired(limiter_state& state, series_table& table) {
+    const bool is_quiet = [&state] {
+        const auto held = state.counts.lock();
+        return state.sets.is_quiet();
     }();
     if (is_quiet) table.free_retired();
 }
 
-void windows::grow_table(series_table& table) {
+void grow_table(limiter_state& state, series_table& table) {
     constexpr std::size_t rewrites_at_once = 64;  // their old leaves are kept until readers are gone
     const auto doubtful = [&] {
-        const std::scoped_lock growing{growth_};
+        const std::scoped_lock growing{state.growth};
         return table.doubtful();
     }();
     for (std::size_t i = 0; i < doubtful.size(); ++i) {
-        const std::scoped_lock growing{growth_};  // for each anew: a request may wait for room
-        if (i % rewrites_at_once == 0) free_retired(table);
-        rewrite(table, [&] { return table.plan(doubtful[i]); });
+        const std::scoped_lock growing{state.growth};  // for each anew: a request may wait for room
+        if (i % rewrites_at_once == 0) free_retired(state, table);
+        rewrite(state, table, [&] { return table.plan(doubtful[i]); });
     }
-    const std::scoped_lock growing{growth_};
-    free_retired(table);
-}
-
-void windows::grow_if_full(const admitted_set& set) {
-    const bool is_full = [&] {
-        const auto held = state_.counts.lock();
-        return !set.has_room(admitted_set::spare_capacity_min);
-    }();
-    if (is_full) grow(set);
+    const std::scoped_lock growing{state.growth};
+    free_retired(state, table);
 }
 
 /// Call it under the growth lock. A set no longer in force gets no segment.
-void windows::grow(const admitted_set& wanting) {
+void grow(limiter_state& state, const admitted_set& wanting) {
     auto segment = wanting.prepare_segment();
-    const auto held = state_.counts.lock();
+    const auto held = state.counts.lock();
     if (held->hour.get() == &wanting) return held->hour->adopt(std::move(segment));
     if (held->day && &held->day->filter() == &wanting) held->day->filter().adopt(std::move(segment));
 }
 
-/// Makes the next windows' sets. An existing one is kept if it holds as many series as the running window. Making it
-/// anew for every further series would zero memory through the whole last minute.
-void windows::prepare_spares(time_point now) {
-    const window_sets current = *state_.sets.read();
+void grow_if_full(limiter_state& state, const admitted_set& set) {
+    const bool is_full = [&] {
+        const auto held = state.counts.lock();
+        return !set.has_room(admitted_set::spare_capacity_min);
+    }();
+    if (is_full) grow(state, set);
+}
+
+}  // namespace
+
+published<window_sets>::reader sets_in_force(limiter_state& state, time_point now) {
+    if (!state.sets.read()->cover(now)) advance(state, now);
+    return state.sets.read();
+}
+
+void maintain_sets(limiter_state& state, time_point now) {
+    catch_up(state.counts);
+    const window_sets current = *sets_in_force(state, now);  // a copy: its shared pointers keep the sets alive
+    if (current.table) {
+        if (const auto table = state.counts.lock()->table) grow_table(state, *table);
+    } else {
+        const std::scoped_lock growing{state.growth};
+        if (current.hour->wants_segment()) grow(state, *current.hour);
+        if (current.day->filter().wants_segment()) grow(state, current.day->filter());
+    }
+    prepare_spares(state, now);
+    catch_up(state.counts);
+    end_idle(state, now);
+    forget_refusals(state, now);
+    if (current.leap && current.in_hour(now)) forget_leap(state);
+    // Freeing a large set takes long, so it happens without the lock.
+    const auto retired = [&state] {
+        const auto held = state.counts.lock();
+        return state.sets.reclaim();
+    }();
+}
+
+void prepare_spares(limiter_state& state, time_point now) {
+    const window_sets current = *state.sets.read();
     if (current.table) return;
     const series_maxima capacities = capacities_of(*current.rules);
     const double rate = current.rules->false_positive_rate;
@@ -377,18 +316,68 @@ void windows::prepare_spares(time_point now) {
                              const admitted_set& running, std::uint64_t capacity_max) {
         const std::uint64_t series_count = now >= span.end - spare_lead ? running.size() : 0;
         {
-            const auto held = state_.counts.lock();
+            const auto held = state.counts.lock();
             const admitted_set* const there = ((*held).*spare).get();
             if (there != nullptr && there->first_capacity() >= first_capacity(series_count, capacity_max) &&
                 there->promised_rate() == rate)  // a reload may have changed the rate
                 return;
         }
         auto made = make_set(series_count + series_count / 8, capacity_max, rate);
-        const auto held = state_.counts.lock();
+        const auto held = state.counts.lock();
         ((*held).*spare).swap(made);
     };
     prepare(&commit_state::next_hour, current.hour_span, *current.hour, capacities.hourly);
     prepare(&commit_state::next_day, current.day_span, current.day->filter(), capacities.daily);
+}
+
+void make_room(limiter_state& state, std::uint64_t expected) {
+    const std::scoped_lock growing{state.growth};
+    const window_sets current = *state.sets.read();
+    if (current.table) {
+        const auto table = state.counts.lock()->table;
+        return rewrite(state, *table, [&] { return table->plan_for_room(expected); });
+    }
+    grow_if_full(state, *current.hour);
+    grow_if_full(state, current.day->filter());
+}
+
+void bound_sets(commit_state& held, const compiled_rules& rules) {
+    if (held.table) return;
+    const series_maxima capacities = capacities_of(rules);
+    const auto bound = [](admitted_set& set, std::uint64_t series_max, const budget& global) {
+        const std::uint64_t uncounted = set.size() - std::min(set.size(), global.current());
+        set.set_capacity_max(series_max == 0 ? 0 : series_max + uncounted);
+    };
+    bound(*held.hour, capacities.hourly, held.budgets.global().hourly);
+    bound(held.day->filter(), capacities.daily, held.budgets.global().daily);
+}
+
+void take_rules(limiter_state& state, const std::shared_ptr<const compiled_rules>& rules) {
+    const auto described = limit_budgets_rules_of(*rules);
+    auto numbers = state.names.numbers_of(limit_names_of(*rules));
+    std::shared_ptr<void> gone;  // destroyed without the lock
+    {
+        const auto held = state.counts.lock();
+        auto next = copy_of(state.sets);
+        gone = held->budgets.reconfigure(rules, described);
+        held->limit_numbers.swap(numbers);
+        bound_sets(*held, *rules);
+        next->rules = rules;
+        if (state.is_shared()) next->lapse = next->hour_span.start + rules->incumbent_grace;
+        state.refused.clear();
+        publish(state.sets, *held, std::move(next));
+    }
+    catch_up(state.counts);
+}
+
+void resume_windows(limiter_state& state, time_point now) {
+    catch_up(state.counts);
+    if (!state.sets.read()->cover(now)) {
+        advance(state, now);
+        if (state.sets.read()->leap) believe_leap(state, now);
+    }
+    const auto held = state.counts.lock();
+    held->minute = held->watched_since = state.sets.read()->minute_at(now);
 }
 
 }  // namespace seriesgate

@@ -10,7 +10,6 @@
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/telling.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 result<plan, wire_error> planner::operator()(bytes_view body, series_limiter& limiter, time_point now,
@@ -189,7 +188,7 @@ wire_error planner::ask(series_limiter& limiter, const fleet_moment& at, std::st
 
 bool planner::is_outdated(series_limiter& limiter, time_point now) const {
     if (scratch_.pending.empty()) return false;
-    return limiter.time().in_force(now)->hour_span != scratch_.hour || limiter.rules() != scratch_.rules;
+    return limiter.sets_at(now)->hour_span != scratch_.hour || limiter.rules() != scratch_.rules;
 }
 
 result<plan, wire_error> planner::apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,

@@ -25,7 +25,6 @@
 #include "limit/limiter.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "limit/telling.hpp"
-#include "limit/window_rotation.hpp"
 #include "support/fingerprints.hpp"
 
 namespace seriesgate::testing {
@@ -359,7 +358,7 @@ class fleet_simulation {
     void ask(gate& at, request& of) {
         const time_point now = fleet_now(at);
         of.verdicts.assign(of.offered.size(), verdict::unknown);
-        static_cast<void>(at.limiter->time().in_force(now));
+        static_cast<void>(at.limiter->sets_at(now));
         of.known.clear();
         of.before.clear();
         for (const offered_series& each : of.offered) {
@@ -442,7 +441,7 @@ class fleet_simulation {
                 of.answers[of.next++] = said;
                 break;
             case store_status::closed:
-                if (++of.hours <= 3 && at.limiter->time().in_force(fleet_now(at))->hour_span != of.open.hour)
+                if (++of.hours <= 3 && at.limiter->sets_at(fleet_now(at))->hour_span != of.open.hour)
                     return ask(at, of);
                 ++of.next;
                 break;
@@ -471,7 +470,7 @@ class fleet_simulation {
     /// @return false if the hour is over: then it is asked anew.
     bool settle(gate& at, request& of) {
         const time_point now = fleet_now(at);
-        if (at.limiter->time().in_force(now)->hour_span != of.open.hour) {
+        if (at.limiter->sets_at(now)->hour_span != of.open.hour) {
             ask(at, of);
             return false;
         }
@@ -592,7 +591,7 @@ class fleet_simulation {
             return;
         }
         if (!at.view->is_reachable()) return;
-        static_cast<void>(at.limiter->time().in_force(fleet_now(at)));
+        static_cast<void>(at.limiter->sets_at(fleet_now(at)));
         const auto call = at.walker->next();
         note_refilled(at);
         if (!call) return;
@@ -616,7 +615,7 @@ class fleet_simulation {
     }
 
     void download(gate& at) {
-        const window_span hour = at.limiter->time().in_force(fleet_now(at))->hour_span;
+        const window_span hour = at.limiter->sets_at(fleet_now(at))->hour_span;
         if (hour_number(time_point{hour.start}) != store_.hour_number()) return;
         const std::vector<std::uint64_t> series{store_.hour().series.begin(), store_.hour().series.end()};
         require(learn(*at.limiter, hour, series), "the hour is not learnt");

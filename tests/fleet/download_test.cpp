@@ -8,7 +8,6 @@
 
 #include "fleet/counting_gate.hpp"
 #include "limit/limiter.hpp"
-#include "limit/window_rotation.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate {
@@ -243,7 +242,7 @@ TEST_CASE("a download is overtaken by the hour's end and by a loss of data, and 
     SECTION("the limiter has begun another hour") {
         others.enter(hour + 1);
         next = others.windows();
-        static_cast<void>(gate.limiter.time().in_force(noon + 61min));
+        static_cast<void>(gate.limiter.sets_at(noon + 61min));
         gate.shared.view.clock.hear(noon + 61min, hour + 1, fleet_shared::clocks().steady, noon + 61min);
     }
     SECTION("the store has, and the limiter will") {

@@ -8,7 +8,6 @@
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate::testing::ended_budgets_test {
 namespace {
@@ -148,7 +147,7 @@ TEST_CASE("an hour that ends before all budgets know of the last one keeps its o
     offering gate{{.global = {.hourly = 5, .daily = 0}}, at(10)};
     gate.offer(series(1, 3), at(10));
     // Nobody asks for a budget, so none is told of the first new hour before the second.
-    (void)gate.limiter.time().in_force(at(11));
+    (void)gate.limiter.sets_at(at(11));
     gate.limiter.maintain(at(12));
     const auto ended = take_ended(gate.limiter);
     REQUIRE(!ended.empty());  // with a table the next hour has active series at its begin
