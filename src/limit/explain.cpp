@@ -7,7 +7,6 @@
 #include "limit/admission.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 #include "series/label.hpp"
 
 namespace seriesgate {

@@ -7,7 +7,6 @@
 #include "limit/budget.hpp"
 #include "limit/budget_table.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 
 namespace seriesgate {
 namespace {

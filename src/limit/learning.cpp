@@ -6,10 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "limit/admission.hpp"
-#include "limit/limiter_state.hpp"
 #include "limit/series_commit.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 series_limiter::series_limiter(const limit_rules& rules, time_point now, const hash_key& key, limit_scope scope,
@@ -18,8 +16,6 @@ series_limiter::series_limiter(const limit_rules& rules, time_point now, const h
     : state_(std::make_unique<limiter_state>(std::make_shared<const compiled_rules>(rules), now, key, scope, set)) {
     prepare_spares(*state_, now);
 }
-
-series_limiter::~series_limiter() = default;
 
 bool series_limiter::decide(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open, const request_origin& origin) {
@@ -234,46 +230,6 @@ void series_limiter::resolve_stale(std::span<const offered_series> offered, std:
         if (!selections.spend(override_work(rules, selection))) return;
         if (!is_limited(rules, origin.tenant, selection)) verdicts[entry] = verdict::known;
     }
-}
-
-void series_limiter::reconfigure(const limit_rules& rules) {
-    take_rules(*state_, std::make_shared<const compiled_rules>(rules));
-}
-
-void series_limiter::maintain(time_point now) {
-    maintain_sets(*state_, now);
-}
-
-published<window_sets>::reader series_limiter::sets() const noexcept {
-    return state_->sets.read();
-}
-
-published<window_sets>::reader series_limiter::sets_at(time_point now) const {
-    return sets_in_force(*state_, now);
-}
-
-const std::string& series_limiter::limit_name(limit_number number) const {
-    return state_->names.name_of(number);
-}
-
-std::shared_ptr<const compiled_rules> series_limiter::rules() const {
-    return sets()->rules;
-}
-
-bool series_limiter::hour_has(std::uint64_t key) const noexcept {
-    return sets()->hour_has(key);
-}
-
-bool series_limiter::hour_before_has(std::uint64_t fingerprint) const noexcept {
-    return sets()->was_admitted_before(fingerprint);
-}
-
-bool series_limiter::has_refused(std::uint64_t key) const noexcept {
-    return state_->refused.lookup(key).has_value();
-}
-
-std::uint64_t series_limiter::revision() const noexcept {
-    return state_->revision.load(std::memory_order_relaxed);
 }
 
 }  // namespace seriesgate

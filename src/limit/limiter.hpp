@@ -6,16 +6,12 @@
 #include <span>
 #include <string>
 
-#include "core/synchronization.hpp"
+#include "limit/limiter_state.hpp"
 #include "limit/lookup_result.hpp"
-#include "limit/rules.hpp"
-#include "limit/verdict.hpp"
-#include "limit/window.hpp"
+#include "limit/window_rotation.hpp"
 #include "series/fingerprint.hpp"
 
 namespace seriesgate {
-
-struct window_sets;
 
 /// Admits series into the current hour and day.
 ///
@@ -41,7 +37,6 @@ class series_limiter {
     /// @param set exact: in a fleet active series are neither limited nor shown.
     series_limiter(const limit_rules& rules, time_point now, const hash_key& key = hash_key::known_to_all(),
                    limit_scope scope = limit_scope::gate, set_kind set = set_kind::bloom);
-    ~series_limiter();
 
     /// First step: decides about known series and those refused lately. Takes no lock, allocates nothing once the
     /// buffers have grown, and reads one cache line per series.
@@ -70,33 +65,35 @@ class series_limiter {
 
     /// Takes new rules. Counts and admitted sets stay, see budget_table::reconfigure. A limit lowered below its count
     /// refuses only new series. A new false-positive rate applies from the next window on.
-    void reconfigure(const limit_rules& rules);
+    void reconfigure(const limit_rules& rules) { take_rules(*state_, std::make_shared<const compiled_rules>(rules)); }
 
     /// Prepares memory ahead of requests, see maintain_sets. Call it every few tens of milliseconds.
-    void maintain(time_point now);
+    void maintain(time_point now) { maintain_sets(*state_, now); }
 
     /// The sets in force: what the windows have, without a lock. Read them for a moment only, see published.
-    [[nodiscard]] published<window_sets>::reader sets() const noexcept;
+    [[nodiscard]] published<window_sets>::reader sets() const noexcept { return state_->sets.read(); }
     /// The same at `now`: the windows are advanced first if needed.
-    [[nodiscard]] published<window_sets>::reader sets_at(time_point now) const;
+    [[nodiscard]] published<window_sets>::reader sets_at(time_point now) const { return sets_in_force(*state_, now); }
 
     /// A limit's name, or a name of own_limit_names. Valid as long as the limiter.
-    [[nodiscard]] const std::string& limit_name(limit_number number) const;
+    [[nodiscard]] const std::string& limit_name(limit_number number) const { return state_->names.name_of(number); }
 
     /// Changes whenever a snapshot would differ.
-    [[nodiscard]] std::uint64_t revision() const noexcept;
+    [[nodiscard]] std::uint64_t revision() const noexcept { return state_->revision.load(std::memory_order_relaxed); }
 
     /// The rules in force until the next reconfigure().
-    [[nodiscard]] std::shared_ptr<const compiled_rules> rules() const;
+    [[nodiscard]] std::shared_ptr<const compiled_rules> rules() const { return sets()->rules; }
 
     /// Whether this gate knows the series in the running hour, even if it does not know its budgets (fleet).
-    [[nodiscard]] bool hour_has(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool hour_has(std::uint64_t key) const noexcept { return sets()->hour_has(key); }
 
     /// Whether the series was admitted in the hour before, here or by another gate that was heard of.
-    [[nodiscard]] bool hour_before_has(std::uint64_t fingerprint) const noexcept;
+    [[nodiscard]] bool hour_before_has(std::uint64_t fingerprint) const noexcept {
+        return sets()->was_admitted_before(fingerprint);
+    }
 
     /// Whether this gate remembers refusing a series, a histogram's family or an ignored value.
-    [[nodiscard]] bool has_refused(std::uint64_t key) const noexcept;
+    [[nodiscard]] bool has_refused(std::uint64_t key) const noexcept { return state_->refused.lookup(key).has_value(); }
 
     /// For figures.hpp, explain.hpp, snapshot.hpp and learning.hpp.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }

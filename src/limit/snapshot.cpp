@@ -25,9 +25,7 @@
 
 #include "limit/budget_table.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 #include "limit/rules.hpp"
-#include "limit/window_rotation.hpp"
 
 namespace seriesgate {
 namespace {

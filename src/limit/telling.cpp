@@ -6,9 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
-#include "limit/limiter_state.hpp"
 
 namespace seriesgate {
 namespace {
