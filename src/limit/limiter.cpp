@@ -171,8 +171,7 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
     assert(offered.size() == verdicts.size());
     // A fleet does not reopen: the store was not asked about these. It is asked when they come again.
     if (sets_in_force(*state_, now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
-    if (!open.pending.empty() && !series_commit{*state_, offered, now, verdicts, open, origin, by_fleet}.run())
-        return false;
+    if (!open.pending.empty() && !commit_series(*state_, offered, now, verdicts, open, origin, by_fleet)) return false;
     for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
         if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0)
             state_->samples.add(window, samples);
