@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,37 +26,25 @@ bool series_limiter::decide(std::span<const offered_series> offered, time_point 
 
 namespace {
 
-template <class IsKnown>
-void note(std::size_t i, std::span<verdict> verdicts, lookup_result& open, const IsKnown& is_known) {
-    if (is_known(i))
-        verdicts[i] = verdict::known;
-    else
-        open.pending.push_back(static_cast<std::uint32_t>(i));
-}
-
-template <class IsKnown>
-void find_known(std::span<const offered_series> offered, const admitted_set& set, std::span<verdict> verdicts,
+/// Asks whether each series is known, with lookups in flight. A table is several times as large as a filter, and
+/// neither its lines nor where they are found may be in a cache: it is asked in two steps, from further ahead.
+template <class Set, class IsKnown>
+void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
                 lookup_result& open, const IsKnown& is_known) {
-    constexpr std::size_t distance = admitted_set::prefetch_distance;
-    for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) set.prefetch(offered[i].fingerprint);
+    constexpr bool is_table = std::is_same_v<Set, series_table::view>;
+    constexpr std::size_t distance = (is_table ? 3 : 1) * admitted_set::prefetch_distance;
+    if constexpr (is_table)
+        for (const offered_series& each : offered.first(std::min(2 * distance, offered.size())))
+            set.prefetch_place(each.fingerprint);
+    for (const offered_series& each : offered.first(std::min(distance, offered.size()))) set.prefetch(each.fingerprint);
     for (std::size_t i = 0; i < offered.size(); ++i) {
+        if constexpr (is_table)
+            if (i + 2 * distance < offered.size()) set.prefetch_place(offered[i + 2 * distance].fingerprint);
         if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
-        note(i, verdicts, open, is_known);
-    }
-}
-
-/// A table is several times as large as a filter, and neither its lines nor where they are found may be in a cache.
-template <class IsKnown>
-void find_known(std::span<const offered_series> offered, const series_table::view& table, std::span<verdict> verdicts,
-                lookup_result& open, const IsKnown& is_known) {
-    constexpr std::size_t distance = 3 * admitted_set::prefetch_distance;
-    for (std::size_t i = 0; i < std::min(2 * distance, offered.size()); ++i)
-        table.prefetch_place(offered[i].fingerprint);
-    for (std::size_t i = 0; i < std::min(distance, offered.size()); ++i) table.prefetch(offered[i].fingerprint);
-    for (std::size_t i = 0; i < offered.size(); ++i) {
-        if (i + 2 * distance < offered.size()) table.prefetch_place(offered[i + 2 * distance].fingerprint);
-        if (i + distance < offered.size()) table.prefetch(offered[i + distance].fingerprint);
-        note(i, verdicts, open, is_known);
+        if (is_known(i))
+            verdicts[i] = verdict::known;
+        else
+            open.pending.push_back(static_cast<std::uint32_t>(i));
     }
 }
 
