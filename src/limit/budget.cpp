@@ -124,39 +124,20 @@ std::vector<limit_budgets_rules> limit_budgets_rules_of(const compiled_rules& ru
 namespace {
 
 demand_scope scope_of(const compiled_rules& rules, const budget_role& role) {
-    switch (role.kind) {
-        case budget_kind::global:
-            return demand_scope::global;
-        case budget_kind::tenant:
-            return demand_scope::tenant;
-        case budget_kind::group:
-            break;
-    }
+    if (role.kind == budget_kind::global) return demand_scope::global;
+    if (role.kind == budget_kind::tenant) return demand_scope::tenant;
     const label_limit& limit = rules.limits[role.limit];
     return limit.each.empty() && !limit.per_tenant ? demand_scope::limit : demand_scope::group;
-}
-
-std::optional<demand_scope> whole_of(demand_scope part) {
-    if (part == demand_scope::tenant) return demand_scope::tenants;
-    if (part == demand_scope::group) return demand_scope::limit;
-    return std::nullopt;
-}
-
-std::uint64_t series_in(const std::optional<window_demand>& window) {
-    return window ? window->series : 0;
 }
 
 bool same_start(const std::optional<window_demand>& one, const std::optional<window_demand>& other) {
     return one.has_value() == other.has_value() && (!one || one->start == other->start);
 }
 
-void raise(std::optional<window_demand>& window, const std::optional<window_demand>& by) {
-    if (window) window->series = std::max(window->series, by->series);
-}
-
 }  // namespace
 
 std::uint64_t ended_budgets::entry::rank() const noexcept {
+    const auto series_in = [](const std::optional<window_demand>& window) { return window ? window->series : 0; };
     return std::max({series_in(hour), series_in(day), active});
 }
 
@@ -171,14 +152,6 @@ std::optional<window_demand> ended_budgets::demand_in(const beginnings& all, con
     return window_demand{.start = found->start, .series = window.series};
 }
 
-void ended_budgets::hour_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept {
-    note(hours_, {.number = number, .start = start});
-}
-
-void ended_budgets::day_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept {
-    note(days_, {.number = number, .start = start});
-}
-
 void ended_budgets::add(const std::shared_ptr<const compiled_rules>& rules, const budget_role& role,
                         std::string_view key, const numbered& hour, const std::optional<numbered>& day,
                         std::uint64_t active) noexcept {
@@ -189,17 +162,15 @@ void ended_budgets::add(const std::shared_ptr<const compiled_rules>& rules, cons
                    .role = role,
                    .key = {},
                    .hour = demand_in(hours_, hour),
-                   .day = {},
+                   .day = day ? demand_in(days_, *day) : std::nullopt,
                    .active = active};
-        if (day) made.day = demand_in(days_, *day);
         if (made.rank() == 0) return;
-        const auto whole = whole_of(scope);
-        if (whole && !role.overflow && !is_overridden(*rules, role, key)) {
+        if (!is_part(scope)) return add_largest(std::move(made));
+        if (!role.overflow && !is_overridden(*rules, role, key)) {
             entry largest = made;
-            largest.scope = *whole;
+            largest.scope = scope == demand_scope::tenant ? demand_scope::tenants : demand_scope::limit;
             add_largest(std::move(largest));
         }
-        if (!whole) return add_largest(std::move(made));
         if (made.rank() < rank_min_) return;
         made.key = key;
         add_entry(std::move(made));
@@ -224,8 +195,8 @@ void ended_budgets::add_largest(entry&& made) {
                              last.role.limit == made.role.limit && same_start(last.hour, made.hour) &&
                              same_start(last.day, made.day);
         if (is_same) {
-            raise(last.hour, made.hour);
-            raise(last.day, made.day);
+            if (last.hour) last.hour->series = std::max(last.hour->series, made.hour->series);
+            if (last.day) last.day->series = std::max(last.day->series, made.day->series);
             last.active = std::max(last.active, made.active);
             return;
         }

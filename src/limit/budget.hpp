@@ -243,6 +243,11 @@ enum class demand_scope : std::uint8_t {
     group,  ///< of a limit with groups or per tenant
 };
 
+/// Whether it is one budget of several.
+constexpr bool is_part(demand_scope scope) noexcept {
+    return scope == demand_scope::tenant || scope == demand_scope::group;
+}
+
 /// Keeps the final counts of budgets until take(). Exact and free per series: every budget is visited anyway when a
 /// window ends.
 ///
@@ -267,8 +272,8 @@ class ended_budgets {
 
     /// Notes when the hour or day with this number (see budget_table) began. Several may end before all budgets have
     /// caught up.
-    void hour_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept;
-    void day_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept;
+    void hour_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept { note(hours_, {number, start}); }
+    void day_ends(std::uint64_t number, std::chrono::sys_seconds start) noexcept { note(days_, {number, start}); }
 
     /// A budget's demand in the window with this number.
     struct numbered {

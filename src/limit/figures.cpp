@@ -159,8 +159,7 @@ std::vector<ended_budget> take_ended(series_limiter& limiter) {
     named.reserve(entries.size());
     for (const ended_budgets::entry& each : entries) {
         ended_budget made{.scope = each.scope, .name = {}, .hour = each.hour, .day = each.day, .active = each.active};
-        const bool is_part = each.scope == demand_scope::tenant || each.scope == demand_scope::group;
-        if (is_part) made.name = name_of(*each.rules, each.role, each.key);
+        if (is_part(each.scope)) made.name = name_of(*each.rules, each.role, each.key);
         if (each.scope == demand_scope::limit) made.name.limit = each.rules->limits[each.role.limit].name;
         named.push_back(std::move(made));
     }
