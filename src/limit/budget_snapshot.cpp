@@ -41,16 +41,15 @@ std::string budget_table::begin_snapshot() {
         out.number(of.matching);
         out.number(of.sharing);
     };
-    put_limit_budgets(global_);
-    put_limit_budgets(tenants_);
-    out.number(static_cast<std::uint64_t>(limits_.size()));
-    for (std::size_t i = 0; i < limits_.size(); ++i) {
+    for (std::size_t i = 0; i < of_rules; ++i) put_limit_budgets(limits_[i]);
+    out.number(static_cast<std::uint64_t>(rules_->limits.size()));
+    for (std::size_t i = 0; i < rules_->limits.size(); ++i) {
         const label_limit& rule = rules_->limits[i];
         out.text(rule.name);
         put_flag(out, rule.per_tenant);
         out.number(static_cast<std::uint64_t>(rule.each.size()));
         for (const std::string& label : rule.each) out.text(label);
-        put_limit_budgets(limits_[i]);
+        put_limit_budgets(limits_[of_rules + i]);
     }
     ++snapshot_;
     snapshot_open_ = true;
@@ -60,7 +59,7 @@ std::string budget_table::begin_snapshot() {
 }
 
 void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const {
-    assert(limit_budgets_number < limit_budgets_count());
+    assert(limit_budgets_number < limits_.size());
     if (pair.snapshot == snapshot_) return;
     pair.snapshot = snapshot_;
     text_sink sink{into};
@@ -87,8 +86,8 @@ void budget_table::save_before_change(std::span<budget_pair* const> found) noexc
 bool budget_table::save_some(std::size_t count, std::string& out) {
     assert(snapshot_open_ && !behind_);
     out.append(std::exchange(saved_early_, {}));
-    for (; saved_.limit_budgets < limit_budgets_count(); ++saved_.limit_budgets, saved_.place = 0) {
-        const entries& all = limit_budgets_at(saved_.limit_budgets).all;
+    for (; saved_.limit_budgets < limits_.size(); ++saved_.limit_budgets, saved_.place = 0) {
+        const entries& all = limits_[saved_.limit_budgets].all;
         for (; saved_.place < all.size(); ++saved_.place) {
             if (count-- == 0) return true;
             save_pair(saved_.limit_budgets, *all[saved_.place], out);
@@ -120,10 +119,9 @@ void budget_table::load(state_decoder& in, set_kind of_file) {
     const std::vector<saved_limit_budgets> limits_budgets = load_all_limit_budgets(in);
     while (in.good() && get_flag(in)) load_pair(in, limits_budgets);
     if (!in.good()) return;
-    for (const auto& always_there : global_.all) {
-        always_there->hour = hour_;
-        always_there->day = day_;
-    }
+    budget_pair& always_there = *limits_.front().all.front();
+    always_there.hour = hour_;
+    always_there.day = day_;
     reserving_ = reserving;
     ++rules_number_;  // applies the current maxima, which may have room for series counted beyond the old ones
     note_change();
@@ -145,12 +143,12 @@ bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* in
 }
 
 std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budgets(state_decoder& in) {
-    load_limit_budgets_rules(in, &global_);
+    load_limit_budgets_rules(in, &limits_.front());
     // Other series were exempt then, so no budget counted them.
-    const bool others_exempt = global_.whole_since > hour_;
+    const bool others_exempt = limits_.front().whole_since > hour_;
     std::vector<saved_limit_budgets> limits_budgets{
-        {.number = 0}, {.number = 1, .same_sharing = load_limit_budgets_rules(in, &tenants_)}};
-    for (limit_budgets& of : limits_) count_anew(of);
+        {.number = 0}, {.number = of_tenants, .same_sharing = load_limit_budgets_rules(in, &limits_[of_tenants])}};
+    for (std::size_t i = of_rules; i < limits_.size(); ++i) count_anew(limits_[i]);
     for (std::uint64_t left = in.count(limits_max); left > 0 && in.good(); --left) {
         label_limit saved;
         saved.name = in.text();
@@ -159,12 +157,12 @@ std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budg
             saved.each.push_back(in.text());
         saved_limit_budgets& of = limits_budgets.emplace_back();
         of.parts = saved.each.size() + (saved.per_tenant ? 1 : 0);
-        for (std::size_t i = 0; i < limits_.size(); ++i)
-            if (same_groups(rules_->limits[i], saved)) of.number = 2 + i;
-        of.same_sharing = load_limit_budgets_rules(in, of.number ? &limit_budgets_at(*of.number) : nullptr);
+        for (std::size_t i = 0; i < rules_->limits.size(); ++i)
+            if (same_groups(rules_->limits[i], saved)) of.number = of_rules + i;
+        of.same_sharing = load_limit_budgets_rules(in, of.number ? &limits_[*of.number] : nullptr);
     }
     if (others_exempt)
-        for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew(limit_budgets_at(i));
+        for (limit_budgets& of : limits_) count_anew(of);
     return limits_budgets;
 }
 
@@ -174,7 +172,7 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     const std::string key = in.text();
     if (number >= limits_budgets.size()) return in.fail();
     const saved_limit_budgets& from = limits_budgets[number];
-    if (number >= 2 && !flag && split_key(key).size() != from.parts) return in.fail();
+    if (number >= of_rules && !flag && split_key(key).size() != from.parts) return in.fail();
     budget hourly;
     budget daily;
     hourly.load(in);
@@ -182,7 +180,7 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     active_budget active;
     if (file_counts_active_) active.load(in);
     if (!in.good() || !from.number || (number == 0 && flag)) return;
-    if (number != 0 && !flag && limit_budgets_at(*from.number).by_key.contains(key)) return in.fail();  // a duplicate
+    if (number != 0 && !flag && limits_[*from.number].by_key.contains(key)) return in.fail();  // a duplicate
     budget_pair& into = pair_for(from, flag, key);
     // Adds, because several saved tenants or groups may share this table's overflow budget.
     into.hourly.absorb(hourly);
@@ -195,13 +193,12 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
 
 budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, const std::string& key) {
     const std::size_t number = *from.number;
-    assert(number < limit_budgets_count());
-    limit_budgets& of = limit_budgets_at(number);
-    if (number == 0) return *of.all[0];
-    const bool is_tenant = number == 1;
+    limit_budgets& of = limits_[number];
+    if (number == 0) return *of.all.front();
+    const bool is_tenant = number == of_tenants;
     const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,
                            .overflow = flag,
-                           .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - 2)};
+                           .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - of_rules)};
     if (flag && !from.same_sharing) count_anew(of);
     return make_in(role, key);
 }

@@ -17,28 +17,14 @@ constexpr std::size_t groups_expected_max = 16'384;
 }  // namespace
 
 budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set)
-    : key_(std::move(key)),
-      rules_(std::move(rules)),
-      counts_active_(set == set_kind::exact),
-      active_(key_),
-      global_(key_),
-      tenants_(key_) {
-    budget_pair& global = *global_.all.emplace_back(std::make_unique<budget_pair>());
+    : key_(std::move(key)), rules_(std::move(rules)), counts_active_(set == set_kind::exact), active_(key_) {
+    for (std::size_t i = 0; i < of_rules + rules_->limits.size(); ++i) limits_.emplace_back(key_);
+    budget_pair& global = *limits_.front().all.emplace_back(std::make_unique<budget_pair>());
     open_active(global);
     global.hour = hour_;
     global.day = day_;
     apply_rules(global);
-    for (std::size_t i = 0; i < rules_->limits.size(); ++i) limits_.emplace_back(key_);
     describe(limit_budgets_rules_of(*rules_));
-}
-
-const budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) const noexcept {
-    assert(number < limit_budgets_count());
-    return number == 0 ? global_ : number == 1 ? tenants_ : limits_[number - 2];
-}
-
-budget_table::limit_budgets& budget_table::limit_budgets_at(std::size_t number) noexcept {
-    return const_cast<limit_budgets&>(std::as_const(*this).limit_budgets_at(number));
 }
 
 // --- Budgets of one series.
@@ -65,13 +51,13 @@ void budget_table::find(tenant_of_request& tenant, const rule_selections::one& s
     assert(!behind_);
     found.clear();
     if (!selection.is_apart()) {
-        found.push_back(global_.all[0].get());
-        if (tenant.budget == nullptr) tenant.budget = find_in(tenants_, role_of_tenant, tenant.name);
+        found.push_back(limits_.front().all.front().get());
+        if (tenant.budget == nullptr) tenant.budget = find_in(role_of_tenant, tenant.name);
         found.push_back(tenant.budget);
     }
     for (std::size_t i = 0; i < selection.size(); ++i) {
         const budget_role role = role_of_group(selection.limit_index(i));
-        found.push_back(find_in(limits_[role.limit], role, selection.key(i)));
+        found.push_back(find_in(role, selection.key(i)));
     }
     assert(found.size() == (selection.is_apart() ? 1 : first_limit_place + selection.size()));
     if (snapshot_open_) save_before_change(found);
@@ -93,7 +79,7 @@ budget_table::active_room budget_table::active_room_in(const tenant_of_request& 
                                                        const rule_selections::one& selection, std::size_t place,
                                                        const budget_pair* found, minute_number now) const {
     if (!counts_active_) return {};
-    const limit_budgets* of = &global_;
+    const limit_budgets* of = &limits_.front();
     active_budget fresh;
     const active_budget* budget = &fresh;
     std::uint64_t active = 0;
@@ -139,7 +125,8 @@ void budget_table::use_overflow(tenant_of_request& tenant, const rule_selections
     if (snapshot_open_) save_before_change({&found[place], 1});
 }
 
-budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key) {
+budget_pair* budget_table::find_in(const budget_role& role, std::optional<std::string_view> key) const {
+    const limit_budgets& of = limit_budgets_of(role);
     if (key)
         if (const auto known = of.by_key.find(*key); known != of.by_key.end()) return known->second;
     if (of.overflow == nullptr || !shares_overflow(of, role, key)) return nullptr;
@@ -147,7 +134,7 @@ budget_pair* budget_table::find_in(limit_budgets& of, const budget_role& role, s
 }
 
 budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_view> key) {
-    limit_budgets& of = limit_budgets_at(number_of(role));
+    limit_budgets& of = limits_[number_of(role)];
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
@@ -236,8 +223,7 @@ void budget_table::begin_hour(const new_hour& begun) {
     day_ += begun.new_day ? 1 : 0;
     reserving_ = begun.follows && begun.in_grace;
     day_began_here_ = begun.new_day;
-    for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
-        limit_budgets& of = limit_budgets_at(i);
+    for (limit_budgets& of : limits_) {
         of.overflow_was_used = false;
         if (!begun.follows && of.admits_from != 0) count_anew_active(of);  // the minute was that of another clock
     }
@@ -254,18 +240,21 @@ void budget_table::note_change() noexcept {
     behind_ = true;
     updated_ = begin();
     snapshot_open_ = false;
-    for (std::size_t i = 0; i < limit_budgets_count(); ++i) limit_budgets_at(i).bounded = 0;
+    for (limit_budgets& of : limits_) of.bounded = 0;
 }
 
 std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                 std::span<const limit_budgets_rules> described) {
     const auto gone = std::make_shared<std::vector<limit_budgets>>();  // memory first: nothing fails from the swaps on
-    for (std::size_t i = 0; i < rules->limits.size(); ++i) gone->emplace_back(key_).admits_from = admits_none;
+    for (std::size_t i = 0; i < of_rules + rules->limits.size(); ++i)
+        gone->emplace_back(key_).admits_from = admits_none;
+    for (std::size_t i = 0; i < of_rules; ++i) std::swap((*gone)[i], limits_[i]);
     for (std::size_t i = 0; i < rules->limits.size(); ++i) {
         const auto same = std::ranges::find_if(
             rules_->limits, [&](const label_limit& old) { return same_groups(rules->limits[i], old); });
         if (same != rules_->limits.end())
-            std::swap((*gone)[i], limits_[static_cast<std::size_t>(same - rules_->limits.begin())]);
+            std::swap((*gone)[of_rules + i],
+                      limits_[of_rules + static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
     limits_.swap(*gone);
     for (const limit_budgets& of : *gone)
@@ -273,22 +262,22 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
     for (limit_budgets& of : limits_)
         if (of.matching == 0) count_anew(of);
     if (rules->active_window != rules_->active_window)
-        for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew_active(limit_budgets_at(i));
+        for (limit_budgets& of : limits_) count_anew_active(of);
     rules_ = std::move(rules);
     ++rules_number_;
-    const std::uint64_t exempted = global_.matching;
+    const std::uint64_t exempted = limits_.front().matching;
     describe(described);
-    if (global_.matching != exempted)  // formerly exempt series now count in every budget
-        for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew(limit_budgets_at(i));
+    if (limits_.front().matching != exempted)  // formerly exempt series now count in every budget
+        for (limit_budgets& of : limits_) count_anew(of);
     note_change();
     return gone;
 }
 
 /// Notes the rules of each limit. Where they changed, the budgets have not counted the whole hour.
 void budget_table::describe(std::span<const limit_budgets_rules> described) {
-    assert(described.size() == limit_budgets_count());
-    for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
-        limit_budgets& of = limit_budgets_at(i);
+    assert(described.size() == limits_.size());
+    for (std::size_t i = 0; i < limits_.size(); ++i) {
+        limit_budgets& of = limits_[i];
         const limit_budgets_rules& now = described[i];
         assert(now.matching != 0 && now.sharing != 0);
         const bool shares = of.overflow != nullptr && now.sharing != of.sharing;
@@ -310,21 +299,20 @@ void budget_table::count_anew_active(limit_budgets& of) noexcept {
 }
 
 void budget_table::admit_again(const minutes& at) noexcept {
-    for (std::size_t i = 0; i < limit_budgets_count(); ++i) {
-        minute_number& from = limit_budgets_at(i).admits_from;
-        if (from == admits_none) from = at.changed_from;
-        if (from <= at.now) from = 0;
+    for (limit_budgets& of : limits_) {
+        if (of.admits_from == admits_none) of.admits_from = at.changed_from;
+        if (of.admits_from <= at.now) of.admits_from = 0;
     }
 }
 
 void budget_table::know_no_active_series() noexcept {
-    for (std::size_t i = 0; i < limit_budgets_count(); ++i) count_anew_active(limit_budgets_at(i));
+    for (limit_budgets& of : limits_) count_anew_active(of);
 }
 
 void budget_table::catch_up(std::size_t count) {
     const auto counted = [](const budget& of) { return of.admitted() != 0; };
-    for (; updated_.limit_budgets < limit_budgets_count(); ++updated_.limit_budgets, updated_.place = 0) {
-        limit_budgets& of = limit_budgets_at(updated_.limit_budgets);
+    for (; updated_.limit_budgets < limits_.size(); ++updated_.limit_budgets, updated_.place = 0) {
+        limit_budgets& of = limits_[updated_.limit_budgets];
         while (updated_.place < of.all.size()) {
             if (count-- == 0) return;
             budget_pair& pair = *of.all[updated_.place];
@@ -332,7 +320,8 @@ void budget_table::catch_up(std::size_t count) {
             const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily)) ||
                                  active_.count_in(pair.active.number) != 0 ||
                                  pair.active.newly_active(hour_minute_) != 0;
-            if (updated_.limit_budgets >= 2) pair.role.limit = static_cast<std::uint32_t>(updated_.limit_budgets - 2);
+            if (updated_.limit_budgets >= of_rules)
+                pair.role.limit = static_cast<std::uint32_t>(updated_.limit_budgets - of_rules);
             if (hour_ended) {
                 note_ended(pair);
                 active_.begin_hour(pair.active.number);
@@ -348,7 +337,7 @@ void budget_table::catch_up(std::size_t count) {
         }
     }
     behind_ = false;
-    assert(global_.all.size() == 1 && limits_.size() == rules_->limits.size());
+    assert(limits_.front().all.size() == 1 && limits_.size() == of_rules + rules_->limits.size());
 }
 
 void budget_table::note_ended(const budget_pair& pair) noexcept {

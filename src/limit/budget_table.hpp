@@ -88,7 +88,7 @@ class budget_table {
     budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set);
 
     [[nodiscard]] const std::shared_ptr<const compiled_rules>& rules() const noexcept { return rules_; }
-    [[nodiscard]] const budget_pair& global() const noexcept { return *global_.all[0]; }
+    [[nodiscard]] const budget_pair& global() const noexcept { return *limits_.front().all.front(); }
 
     /// Fills `found` with the budgets of a series. Null means that the budget does not exist yet and has room (but see
     /// spent_for_new_series): refused series must not create budgets.
@@ -174,8 +174,8 @@ class budget_table {
     /// Calls `visit` with the next `count` budgets. @return whether there are more. Precondition: holds(at).
     template <class Visit>
     bool visit_some(cursor& at, std::size_t count, Visit visit) const {
-        for (; at.limit_budgets < limit_budgets_count(); ++at.limit_budgets, at.place = 0) {
-            const entries& all = limit_budgets_at(at.limit_budgets).all;
+        for (; at.limit_budgets < limits_.size(); ++at.limit_budgets, at.place = 0) {
+            const entries& all = limits_[at.limit_budgets].all;
             for (; at.place < all.size(); ++at.place) {
                 if (count-- == 0) return true;
                 visit(std::as_const(*all[at.place]));
@@ -237,18 +237,17 @@ class budget_table {
         explicit limit_budgets(const hash_key& key) : by_key(0, key) {}
     };
 
-    [[nodiscard]] std::size_t limit_budgets_count() const noexcept { return 2 + limits_.size(); }
-    [[nodiscard]] const limit_budgets& limit_budgets_at(std::size_t number) const noexcept;
-    [[nodiscard]] limit_budgets& limit_budgets_at(std::size_t number) noexcept;
     [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept {
-        return limit_budgets_at(number_of(role));
+        return limits_[number_of(role)];
     }
-    /// For limit_budgets_at().
+    /// Index in limits_.
     [[nodiscard]] static std::size_t number_of(const budget_role& role) noexcept {
-        return role.kind == budget_kind::global ? 0 : role.kind == budget_kind::tenant ? 1 : 2 + role.limit;
+        return role.kind == budget_kind::global   ? 0
+               : role.kind == budget_kind::tenant ? of_tenants
+                                                  : of_rules + role.limit;
     }
 
-    [[nodiscard]] budget_pair* find_in(limit_budgets& of, const budget_role& role, std::optional<std::string_view> key);
+    [[nodiscard]] budget_pair* find_in(const budget_role& role, std::optional<std::string_view> key) const;
     budget_pair& make_in(budget_role role, std::optional<std::string_view> key);
     [[nodiscard]] bool shares_overflow(const limit_budgets& of, const budget_role& role,
                                        std::optional<std::string_view> key) const;
@@ -281,9 +280,8 @@ class budget_table {
     active_series active_;
     std::vector<const budget_pair*> by_number_;  // of active budgets
     bool is_outdated_ = false;
-    limit_budgets global_;  // the one global budget
-    limit_budgets tenants_;
-    std::vector<limit_budgets> limits_;  // as rules_->limits
+    std::vector<limit_budgets> limits_;  // the global budget, tenants, then as rules_->limits
+    static constexpr std::size_t of_tenants = 1, of_rules = 2;
 
     // Running numbers of rules, hours and days. Successive hours have successive numbers; a gap in time leaves a gap.
     std::uint64_t rules_number_ = 1;
