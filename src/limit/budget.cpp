@@ -12,12 +12,6 @@
 namespace seriesgate {
 namespace {
 
-/// The tenant at the front of a key, for limits with budgets per tenant.
-std::string tenant_of(std::string_view key) {
-    auto parts = split_key(key);
-    return parts.empty() ? std::string{} : std::move(parts.front());
-}
-
 group_labels overflow_group(const label_limit& limit) {
     group_labels group;
     for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
@@ -27,11 +21,9 @@ group_labels overflow_group(const label_limit& limit) {
 }  // namespace
 
 group_labels group_of(const label_limit& limit, std::string_view key) {
-    auto values = split_key(key);
-    values.resize((limit.per_tenant ? 1 : 0) + limit.each.size());
+    if (limit.per_tenant) take_key_part(key);
     group_labels group;
-    std::size_t value = limit.per_tenant ? 1 : 0;
-    for (const std::string& label : limit.each) group.emplace_back(label, std::move(values[value++]));
+    for (const std::string& label : limit.each) group.emplace_back(label, take_key_part(key).value_or(""));
     return group;
 }
 
@@ -47,22 +39,18 @@ budget_name name_of(const compiled_rules& rules, const budget_role& role, std::s
         name.group = role.overflow ? overflow_group(limit) : group_of(limit, key);
         for (auto& [label, value] : name.group) value = readable(value);
         name.has_tenant = limit.per_tenant;
-        if (limit.per_tenant) name.tenant = role.overflow ? std::string{overflow_name} : readable(tenant_of(key));
+        if (limit.per_tenant)
+            name.tenant = role.overflow ? std::string{overflow_name} : readable(take_key_part(key).value_or(""));
     }
     return name;
 }
 
 ruling ruling_of(const compiled_rules& rules, const budget_role& role, std::string_view key) {
     const auto mode = [&rules](limit_mode own) { return rules.mode == limit_mode::observe ? rules.mode : own; };
-    switch (role.kind) {
-        case budget_kind::global:
-            return {.maxima = rules.global, .mode = rules.mode};
-        case budget_kind::tenant:
-            return {.maxima = maxima_of(rules.tenants, role.overflow ? overflow_name : key),
-                    .mode = mode(rules.tenants.mode)};
-        case budget_kind::group:
-            break;
-    }
+    if (role.kind == budget_kind::global) return {.maxima = rules.global, .mode = rules.mode};
+    if (role.kind == budget_kind::tenant)
+        return {.maxima = maxima_of(rules.tenants, role.overflow ? overflow_name : key),
+                .mode = mode(rules.tenants.mode)};
     const label_limit& limit = rules.limits[role.limit];
     const auto* const own = override_of(rules, role.limit, role.overflow ? std::nullopt : std::optional{key});
     return {.maxima = own == nullptr ? limit.maxima : *own, .mode = mode(limit.mode)};
@@ -74,9 +62,10 @@ bool is_overridden(const compiled_rules& rules, const budget_role& role, std::st
 }
 
 bool is_named_overflow(const label_limit& limit, std::string_view key) {
-    const auto parts = split_key(key);
-    return (!limit.each.empty() || limit.per_tenant) &&
-           std::ranges::all_of(parts, [](const std::string& part) { return part == overflow_name; });
+    if (limit.each.empty() && !limit.per_tenant) return false;
+    while (const auto part = take_key_part(key))
+        if (*part != overflow_name) return false;
+    return true;
 }
 
 bool same_groups(const label_limit& one, const label_limit& other) {

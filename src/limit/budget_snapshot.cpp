@@ -172,7 +172,9 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     const std::string key = in.text();
     if (number >= limits_budgets.size()) return in.fail();
     const saved_limit_budgets& from = limits_budgets[number];
-    if (number >= of_rules && !flag && split_key(key).size() != from.parts) return in.fail();
+    std::size_t parts = 0;
+    for (std::string_view rest = key; take_key_part(rest);) ++parts;
+    if (number >= of_rules && !flag && parts != from.parts) return in.fail();
     budget hourly;
     budget daily;
     hourly.load(in);

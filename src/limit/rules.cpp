@@ -51,16 +51,6 @@ std::optional<std::string_view> take_key_part(std::string_view& key) noexcept {
     return part;
 }
 
-std::vector<std::string> split_key(std::string_view key) {
-    std::vector<std::string> parts;
-    while (!key.empty()) {
-        const auto part = take_key_part(key);
-        if (!part) break;  // malformed
-        parts.emplace_back(*part);
-    }
-    return parts;
-}
-
 std::vector<limit_number> limit_names::numbers_of(const std::vector<std::string_view>& names) {
     const std::scoped_lock held{lock_};
     std::vector<limit_number> numbers;

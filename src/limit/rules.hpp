@@ -163,9 +163,6 @@ std::size_t key_part_bytes(std::string_view part) noexcept;
 /// Takes the first part off the key. @return nothing, and an unchanged key, if it is malformed.
 std::optional<std::string_view> take_key_part(std::string_view& key) noexcept;
 
-/// All parts; of a malformed key, the readable ones.
-std::vector<std::string> split_key(std::string_view key);
-
 // --- Numbers of limits, small enough for the refused cache.
 
 /// Identifies a limit's name while the process lives, across reloads.
