@@ -389,20 +389,17 @@ bool admission::take(const candidate& of, const completion& over_limit) {
     if (held_.table) keys.front().combination = join(of.series.fingerprint);
     keys.front().is_untold =
         of.by_fleet.outcome == decision_outcome::passes || is_lost_ || (are_stored_ && state_.is_shared());
+    const bool is_stored = are_stored_ || of.by_fleet.outcome == decision_outcome::passes;
     in_windows over{.active = over_limit.active};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         const bool is_counted_there =
             of.by_fleet.at(place) != nullptr && of.by_fleet.outcome != decision_outcome::passes;
         if (is_counted_there) continue;
         budget_pair* const pair = budgets_[place];
-        if (are_stored_ || of.by_fleet.outcome == decision_outcome::passes) {
-            const limit_mode counts_as = of.selection.exempt() ? limit_mode::enforce : pair->mode;  // figures show all
-            pair->hourly.take_stored(of.before, counts_as);
-            if (of.new_in_day) pair->daily.take_stored(of.before, counts_as);
-        } else {
-            over.hour |= pair->hourly.take(of.before, pair->mode);
-            if (of.new_in_day) over.day |= pair->daily.take(of.before, pair->mode);
-        }
+        // Figures show all exempt series.
+        const limit_mode counts_as = is_stored && of.selection.exempt() ? limit_mode::enforce : pair->mode;
+        over.hour |= pair->hourly.take(of.before, counts_as, is_stored) && !is_stored;
+        if (of.new_in_day) over.day |= pair->daily.take(of.before, counts_as, is_stored) && !is_stored;
         if (held_.table && !of.is_active) pair->active.take_newly_active(held_.minute);
     }
     hear(of);

@@ -87,20 +87,15 @@ class budget {
 
     /// Counts one admitted series. Without room it must be an incumbent or complete a histogram, within the margin,
     /// unless the budget only observes. A completion takes no room from incumbents that have not returned yet.
+    /// @param is_stored the store has the series already: it needs no room.
     /// @return whether the series was admitted over the limit.
-    bool take(standing of, limit_mode mode) noexcept {
+    bool take(standing of, limit_mode mode, bool is_stored = false) noexcept {
         const bool is_within = fits(of);
         const bool is_over = !is_within && mode == limit_mode::enforce;
-        assert(!is_over || has_room(of) || has_margin());  // the product's guarantee
+        assert(!is_over || is_stored || has_room(of) || has_margin());  // the product's guarantee
         ++(is_within ? current_ : is_over ? over_ : beyond_);
         note_return(of);
         return is_over;
-    }
-
-    /// Counts a series that the store has already, above the maximum too.
-    void take_stored(standing of, limit_mode mode) noexcept {
-        ++(fits(of) ? current_ : mode == limit_mode::enforce ? over_ : beyond_);
-        note_return(of);
     }
 
     void refuse(std::uint64_t fingerprint) { refused_.insert(fingerprint); }
