@@ -104,6 +104,15 @@ std::optional<std::uint64_t> budget_table::active_room_of(const budget_pair& pai
     return pair.active.room(active_.count_in(pair.active.number), now);
 }
 
+budget_pair budget_table::missing(const budget_identity& wanted) const {
+    budget_pair made;
+    made.role = wanted.role;
+    made.role.overflow = shares_overflow(limit_budgets_of(wanted.role), wanted.role, wanted.key);
+    if (!made.role.overflow) made.key = *wanted.key;
+    apply_rules(made);
+    return made;
+}
+
 void budget_table::make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                                 std::vector<budget_pair*>& found) {
     for (std::size_t place = 0; place < found.size(); ++place) {

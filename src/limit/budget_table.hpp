@@ -109,6 +109,8 @@ class budget_table {
                                              std::size_t place, const budget_pair* found, minute_number now) const;
     /// Newly active series that would find room among the active series; nothing: not limited.
     [[nodiscard]] std::optional<std::uint64_t> active_room_of(const budget_pair& pair, minute_number now) const;
+    /// The budget that make_missing() would make, without reserved room.
+    [[nodiscard]] budget_pair missing(const budget_identity& wanted) const;
     /// Creates the budgets missing from the last find(). No other budget may have been created since.
     void make_missing(tenant_of_request& tenant, const rule_selections::one& selection,
                       std::vector<budget_pair*>& found);

@@ -12,10 +12,6 @@
 namespace seriesgate {
 namespace {
 
-std::string_view key_at(std::size_t place, const rule_selections::one& selection, std::string_view tenant) {
-    return budget_in_place(place, selection, tenant).key.value_or("");
-}
-
 std::optional<budget_figures> budget_now(commit_state& held, limit_number limit, std::string_view tenant,
                                          const rule_selections::one& selection) {
     std::vector<budget_pair*> budgets;
@@ -25,55 +21,38 @@ std::optional<budget_figures> budget_now(commit_state& held, limit_number limit,
         const budget_pair* pair = budgets[place];
         if (pair == nullptr || held.limit_at(place, selection) != limit) continue;
         budget_figures found = figures_of(*pair, held.budgets.active());
-        found.name = name_of(*held.budgets.rules(), pair->role, key_at(place, selection, tenant));
+        found.name =
+            name_of(*held.budgets.rules(), pair->role, budget_in_place(place, selection, tenant).key.value_or(""));
         return found;
     }
     return selection.exempt() ? budget_now(held, limit, tenant, selection.without_exemption()) : std::nullopt;
 }
 
-std::optional<std::uint64_t> room_in(const budget& window, standing of) {
-    return window.limits() ? std::optional{window.room(of)} : std::nullopt;
-}
-
-applying_budget missing_budget(const compiled_rules& rules, std::size_t place, in_windows spent,
-                               const rule_selections::one& selection, std::string_view tenant, bool counts_active) {
-    auto [role, own_key] = budget_in_place(place, selection, tenant);
-    role.overflow = !own_key;
-    const std::string_view key = own_key.value_or("");
-    const ruling rule = ruling_of(rules, role, key);
-    applying_budget made{.figures = {}, .exists = false, .spent = spent};
-    made.figures.name = name_of(rules, role, key);
-    made.figures.mode = rule.mode;
-    made.figures.hourly.series_max = rule.maxima.hourly;
-    made.figures.daily.series_max = rule.maxima.daily;
-    if (counts_active) made.figures.active = {.series_max = rule.maxima.active};
-    const auto room = [](std::uint64_t max, bool is_spent) -> std::optional<std::uint64_t> {
-        if (max == 0) return std::nullopt;
-        return is_spent ? 0 : max;
-    };
-    made.hourly_room = room(rule.maxima.hourly, spent.hour);
-    made.daily_room = room(rule.maxima.daily, spent.day);
-    made.active_room = room(rule.maxima.active, spent.active);
-    return made;
+std::optional<std::uint64_t> room_in(const budget& window, standing of, bool is_spent) {
+    return window.limits() ? std::optional{is_spent ? 0 : window.room(of)} : std::nullopt;
 }
 
 std::vector<applying_budget> applying_budgets(const commit_state& held, const std::vector<budget_pair*>& budgets,
                                               const foreseen& what, const rule_selections::one& selection,
                                               std::string_view tenant) {
-    const compiled_rules& rules = *held.budgets.rules();
     std::vector<applying_budget> made;
     for (std::size_t place = 0; place < budgets.size(); ++place) {
-        if (const budget_pair* const pair = budgets[place]) {
-            made.push_back({.figures = figures_of(*pair, held.budgets.active()),
-                            .spent = what.spent[place],
-                            .hourly_room = room_in(pair->hourly, what.before),
-                            .daily_room = room_in(pair->daily, what.before),
-                            .active_room = held.budgets.active_room_of(*pair, held.minute)});
-            made.back().figures.name = name_of(rules, pair->role, key_at(place, selection, tenant));
-        } else {
-            made.push_back(missing_budget(rules, place, what.spent[place], selection, tenant, held.table != nullptr));
-        }
-        made.back().limit = held.limit_at(place, selection);
+        const budget_identity wanted = budget_in_place(place, selection, tenant);
+        const bool exists = budgets[place] != nullptr;
+        std::optional<budget_pair> fresh;
+        if (!exists) fresh.emplace(held.budgets.missing(wanted));
+        const budget_pair& pair = exists ? *budgets[place] : *fresh;
+        const in_windows spent = what.spent[place];
+        made.push_back({.limit = held.limit_at(place, selection),
+                        .figures = figures_of(pair, held.budgets.active()),
+                        .exists = exists,
+                        .spent = spent,
+                        .hourly_room = room_in(pair.hourly, what.before, spent.hour),
+                        .daily_room = room_in(pair.daily, what.before, spent.day),
+                        .active_room = held.budgets.active_room_of(pair, held.minute)});
+        budget_figures& figures = made.back().figures;
+        figures.name = name_of(*held.budgets.rules(), pair.role, wanted.key.value_or(""));
+        if (!exists && held.table) figures.active = {.series_max = pair.active.max()};
     }
     return made;
 }

@@ -136,6 +136,19 @@ TEST_CASE("a value too long for a budget of its own is the overflow budget's, al
     CHECK(of.budgets[2].hourly_room == 3u);
 }
 
+TEST_CASE("beyond maxGroups a series is the overflow budget's, also where that is not there yet") {
+    limit_rules rules = narrow_rules();
+    rules.limits[0].groups_max = 2;
+    rules.limits[0].overrides = {{{{"namespace", "__overflow__"}}, {.hourly = 2, .daily = 2}}};
+    labelled_offering gate{rules, at(10)};
+    for (const char* space : {"a", "b"}) gate.offer({.labels = {{"namespace", space}}}, at(10));
+    const explanation of = explained(gate.limiter, {.labels = {{"namespace", "c"}}});
+    REQUIRE(of.budgets.size() == 3);
+    CHECK_FALSE(of.budgets[2].exists);
+    CHECK(of.budgets[2].figures.name.overflow);
+    CHECK(of.budgets[2].hourly_room == 2u);
+}
+
 TEST_CASE("an exempt series has a budget of its own, and those of others where that has no room") {
     limit_rules rules = narrow_rules();
     rules.exempt = {selecting("{namespace=\"a\"}")};
