@@ -413,14 +413,7 @@ void store_questions::decide_unasked(const group& of, fleet_decision& into) cons
 void store_questions::shrink() {
     start();
     by_id_ = {};
-    give_back(budgets_);
-    give_back(groups_);
-    give_back(late_groups_);
-    give_back(refused_);
-    give_back(calls_);
-    give_back(runs_);
-    give_back(named_);
-    give_back(counted_);
+    give_all_back(budgets_, groups_, late_groups_, refused_, calls_, runs_, named_, counted_);
 }
 
 }  // namespace seriesgate

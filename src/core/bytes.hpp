@@ -119,6 +119,12 @@ void give_back(Container& of, std::size_t bytes_max = kept_bytes_max) {
     if (held_bytes(of) > bytes_max) Container{}.swap(of);
 }
 
+/// The same with several.
+template <class... Containers>
+void give_all_back(Containers&... of) {
+    (give_back(of), ...);
+}
+
 // --- Large zeroed memory.
 
 /// Memory in huge pages, if the system has them. A filter of a hundred megabytes is accessed randomly; with pages of 4

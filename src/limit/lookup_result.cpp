@@ -10,19 +10,10 @@
 namespace seriesgate {
 
 void lookup_result::shrink() {
-    give_back(pending);
     rules = nullptr;
-    give_back(non_admitting);
-    give_back(ended);
-    give_back(refused_by);
-    give_back(newly_admitted);
-    give_back(newly_refused);
-    give_back(returned);
     selections.shrink();
-    give_back(families);
-    give_back(budgets);
-    give_back(counted_in);
-    give_back(observing);
+    give_all_back(pending, non_admitting, ended, refused_by, newly_admitted, newly_refused, returned, families, budgets,
+                  counted_in, observing);
 }
 
 bool select_rules(const limiter_state& state, lookup_result& open, const request_origin& origin) {

@@ -37,10 +37,7 @@ void rule_selections::clear() noexcept {
 
 void rule_selections::shrink() {
     clear();
-    give_back(series_);
-    give_back(selected_);
-    give_back(keys_);
-    give_back(present_);
+    give_all_back(series_, selected_, keys_, present_);
 }
 
 bool rule_selections::spend(std::uint64_t work) noexcept {

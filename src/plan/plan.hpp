@@ -156,8 +156,7 @@ class distinct_counter {
     /// Clears, and frees the memory of a giant.
     void shrink() {
         start();
-        give_back(all_);
-        give_back(table_);
+        give_all_back(all_, table_);
     }
 
   private:

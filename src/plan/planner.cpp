@@ -214,20 +214,12 @@ void planner::shrink() {
     reader_.shrink();
     reader_v2_.shrink();
     hasher_.shrink();
-    give_back(offered_);
-    give_back(entries_);
-    give_back(ignored_);
-    give_back(values_);
-    give_back(value_verdicts_);
     value_scratch_.shrink();
-    give_back(left_out_);
-    give_back(verdicts_);
-    give_back(removed_);
+    give_all_back(offered_, entries_, ignored_, values_, value_verdicts_, left_out_, verdicts_, removed_, labels_);
     refused_series_.shrink();
     constexpr std::size_t buckets_max = 1 << 14;  // clear() takes longer in a larger map
     if (value_places_.bucket_count() > buckets_max) decltype(value_places_){}.swap(value_places_);
     scratch_.shrink();
-    give_back(labels_);
 }
 
 std::span<const label_view> planner::labels(std::size_t index) {

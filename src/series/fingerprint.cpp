@@ -115,8 +115,7 @@ tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept 
 }
 
 void label_hasher::shrink() {
-    give_back(labels_);
-    give_back(common_);
+    give_all_back(labels_, common_);
 }
 
 std::uint64_t ignored_labels_identity(std::vector<std::string> ignored) {
