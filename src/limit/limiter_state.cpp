@@ -44,7 +44,7 @@ limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_p
       sets(first_sets(*counts.lock(), now, of, set)) {
     assert(sets.read()->is_whole());
     assert(scope == limit_scope::gate || set == set_kind::exact);
-    counts.lock()->limit_numbers = names.numbers_of(limit_names_of(*rules));
+    counts.lock()->limit_numbers = names.numbers_of(rules->limits);
 }
 
 }  // namespace seriesgate

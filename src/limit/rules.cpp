@@ -21,12 +21,6 @@ std::uint64_t margin_of(const limit_rules& rules, std::uint64_t maximum) noexcep
     return std::max(maximum / whole * parts + maximum % whole * parts / whole, rules.histogram_series_max);
 }
 
-std::vector<std::string_view> limit_names_of(const limit_rules& rules) {
-    std::vector<std::string_view> names;
-    for (const label_limit& limit : rules.limits) names.push_back(limit.name);
-    return names;
-}
-
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant) {
     const auto found = rules.tenants.answers.find(tenant);
     return found != rules.tenants.answers.end() ? found->second : rules.tenants.answer;
@@ -51,11 +45,10 @@ std::optional<std::string_view> take_key_part(std::string_view& key) noexcept {
     return part;
 }
 
-std::vector<limit_number> limit_names::numbers_of(const std::vector<std::string_view>& names) {
+std::vector<limit_number> limit_names::numbers_of(const std::vector<label_limit>& limits) {
     const std::scoped_lock held{lock_};
     std::vector<limit_number> numbers;
-    numbers.reserve(names.size());
-    for (const std::string_view name : names) numbers.push_back(number_of(name));
+    for (const label_limit& limit : limits) numbers.push_back(number_of(limit.name));
     return numbers;
 }
 

@@ -130,8 +130,6 @@ const series_maxima& maxima_of(const tenant_limits& tenants, std::string_view te
 /// share of the maximum, but at least one histogram; 0 if histograms are not kept whole.
 std::uint64_t margin_of(const limit_rules& rules, std::uint64_t maximum) noexcept;
 
-std::vector<std::string_view> limit_names_of(const limit_rules& rules);
-
 /// The response to a tenant's senders if its own limit, the global one, a label limit without `answer`, or a missing
 /// fleet decision refuses.
 limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
@@ -193,8 +191,8 @@ class limit_names {
                                    own_limit_names.end()};  // a deque, because name_of() returns references
 
   public:
-    /// The numbers of these names, in their order; new names get new numbers.
-    std::vector<limit_number> numbers_of(const std::vector<std::string_view>& names);
+    /// The numbers of the limits, in their order; new names get new numbers.
+    std::vector<limit_number> numbers_of(const std::vector<label_limit>& limits);
     [[nodiscard]] const std::string& name_of(limit_number number) const;
 
   private:

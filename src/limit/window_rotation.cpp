@@ -354,7 +354,7 @@ void bound_sets(commit_state& held, const compiled_rules& rules) {
 
 void take_rules(limiter_state& state, const std::shared_ptr<const compiled_rules>& rules) {
     const auto described = limit_budgets_rules_of(*rules);
-    auto numbers = state.names.numbers_of(limit_names_of(*rules));
+    auto numbers = state.names.numbers_of(rules->limits);
     std::shared_ptr<void> gone;  // destroyed without the lock
     {
         const auto held = state.counts.lock();

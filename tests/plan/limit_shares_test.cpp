@@ -143,8 +143,8 @@ TEST_CASE("the budget in which a limit counts a series is found, whether it has 
 TEST_CASE("limits beyond a thousand names share one") {
     limit_names names;
     for (std::size_t i = own_limit_names.size(); i < limit_numbers_max; ++i)
-        CHECK(names.numbers_of({std::to_string(i)}) == std::vector{static_cast<limit_number>(i)});
-    CHECK(names.numbers_of({"one more", "7", "another", "global"}) ==
+        CHECK(names.numbers_of({{.name = std::to_string(i)}}) == std::vector{static_cast<limit_number>(i)});
+    CHECK(names.numbers_of({{.name = "one more"}, {.name = "7"}, {.name = "another"}, {.name = "global"}}) ==
           std::vector<limit_number>{other_limit, 7, other_limit, global_limit});
     CHECK(names.name_of(other_limit) == "__other__");
 }
