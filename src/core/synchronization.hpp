@@ -73,6 +73,12 @@ class guarded {
     };
 
     [[nodiscard]] access lock() { return access{*this}; }
+    /// What `step` returns under the lock.
+    template <class Step>
+    auto with_lock(const Step& step) {
+        const auto held = lock();
+        return step(*held);
+    }
 };
 
 /// Holds one current T. Readers pin its slot while they use it (a request's lookups, some microseconds). The writer

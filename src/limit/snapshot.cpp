@@ -238,16 +238,10 @@ bool load_combinations(state_decoder& in, series_table* table, budget_table& bud
 }
 
 /// Ends the snapshot on every path; otherwise budgets would be written early for nobody.
-class snapshot_end {
-    limiter_state& state_;
-
-  public:
-    explicit snapshot_end(limiter_state& state) : state_(state) {}
-    snapshot_end(const snapshot_end&) = delete;
-    snapshot_end& operator=(const snapshot_end&) = delete;
-    ~snapshot_end() {
-        state_.counts.lock()->budgets.end_snapshot();
-        while (state_.counts.lock()->budgets.active().free_kept(combinations_per_piece)) {
+struct snapshot_end {
+    void operator()(limiter_state* state) const noexcept {
+        state->counts.lock()->budgets.end_snapshot();
+        while (state->counts.lock()->budgets.active().free_kept(combinations_per_piece)) {
         }
     }
 };
@@ -402,7 +396,7 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
         held->budgets.active().keep_freed();
         return *state.sets.read();
     }();
-    const snapshot_end end{state};
+    const std::unique_ptr<limiter_state, snapshot_end> end{&state};
     out.time(copied.hour_span.start);
     out.time(copied.day_span.start);
     out.time(copied.grace_end);

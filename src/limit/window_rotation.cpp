@@ -218,15 +218,11 @@ void forget_refusals(limiter_state& state, time_point now) {
 /// Rewrites one partition, in steps between which requests go on.
 template <class Plan>
 void rewrite(limiter_state& state, series_table& table, const Plan& plan) {
-    const auto with_lock = [&state](const auto& step) {
-        const auto held = state.counts.lock();
-        return step(*held);
-    };
-    const auto planned = with_lock([&](commit_state&) { return plan(); });
+    const auto planned = state.counts.with_lock([&](commit_state&) { return plan(); });
     if (!planned) return;
     try {
         do table.prepare(*planned);
-        while (!with_lock([&](commit_state& held) {
+        while (!state.counts.with_lock([&](commit_state& held) {
             auto next = copy_of(state.sets);
             if (!table.apply(*planned)) return false;
             // It tells readers of what was replaced from later ones, see free_retired().
@@ -240,11 +236,7 @@ void rewrite(limiter_state& state, series_table& table, const Plan& plan) {
 }
 
 void free_retired(limiter_state& state, series_table& table) {
-    const bool is_quiet = [&state] {
-        const auto held = state.counts.lock();
-        return state.sets.is_quiet();
-    }();
-    if (is_quiet) table.free_retired();
+    if (state.counts.with_lock([&](commit_state&) { return state.sets.is_quiet(); })) table.free_retired();
 }
 
 void grow_table(limiter_state& state, series_table& table) {
@@ -271,11 +263,8 @@ void grow(limiter_state& state, const admitted_set& wanting) {
 }
 
 void grow_if_full(limiter_state& state, const admitted_set& set) {
-    const bool is_full = [&] {
-        const auto held = state.counts.lock();
-        return !set.has_room(admitted_set::spare_capacity_min);
-    }();
-    if (is_full) grow(state, set);
+    const auto has_room = [&](commit_state&) { return set.has_room(admitted_set::spare_capacity_min); };
+    if (!state.counts.with_lock(has_room)) grow(state, set);
 }
 
 }  // namespace
@@ -301,10 +290,7 @@ void maintain_sets(limiter_state& state, time_point now) {
     forget_refusals(state, now);
     if (current.leap && current.in_hour(now)) forget_leap(state);
     // Freeing a large set takes long, so it happens without the lock.
-    const auto retired = [&state] {
-        const auto held = state.counts.lock();
-        return state.sets.reclaim();
-    }();
+    const auto retired = state.counts.with_lock([&](commit_state&) { return state.sets.reclaim(); });
 }
 
 void prepare_spares(limiter_state& state, time_point now) {
