@@ -111,15 +111,25 @@ bool rule_selections::accepts(const label_matcher& matcher, bytes_view value, st
     return last.accepted;
 }
 
+template <class Visit>
+void rule_selections::visit_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit,
+                                const Visit& visit) const {
+    const label_limit& rule = rules.limits[limit];
+    const std::size_t position = rules.labels.of_each(limit);
+    if (rule.per_tenant) visit(tenant);
+    for (std::size_t i = 0; i < rule.each.size(); ++i) visit(values_[rules.labels.number(position + i)]);
+}
+
 void rule_selections::select(const compiled_rules& rules, std::string_view tenant, std::size_t limit) {
     const auto& match = rules.limits[limit].match;
     if (match && !matches(rules.labels, *match, rules.labels.of_match(limit))) return;
-    const std::size_t bytes = key_bytes(rules, tenant, limit);
+    std::size_t bytes = 0;
+    visit_key(rules, tenant, limit, [&](std::string_view part) { bytes += key_part_bytes(part); });
     const bool overlong = bytes > group_key_bytes_max;
     if (!spend(selected_work + (overlong ? 0 : bytes / 2))) return;
     selected made{.key_begin = keys_.size(), .key_size = key_overlong, .limit = static_cast<std::uint32_t>(limit)};
     if (!overlong) {
-        put_key(rules, tenant, limit);
+        visit_key(rules, tenant, limit, [&](std::string_view part) { append_key_part(keys_, part); });
         assert(keys_.size() - made.key_begin == bytes);
         made.key_size = static_cast<std::uint32_t>(bytes);
         // Neighbours in a request are often in the same group.
@@ -133,23 +143,6 @@ void rule_selections::select(const compiled_rules& rules, std::string_view tenan
         last = made;
     }
     selected_.push_back(made);
-}
-
-std::size_t rule_selections::key_bytes(const compiled_rules& rules, std::string_view tenant, std::size_t limit) const {
-    const label_limit& rule = rules.limits[limit];
-    const std::size_t position = rules.labels.of_each(limit);
-    std::size_t bytes = rule.per_tenant ? key_part_bytes(tenant) : 0;
-    for (std::size_t i = 0; i < rule.each.size(); ++i)
-        bytes += key_part_bytes(values_[rules.labels.number(position + i)]);
-    return bytes;
-}
-
-void rule_selections::put_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit) {
-    const label_limit& rule = rules.limits[limit];
-    const std::size_t position = rules.labels.of_each(limit);
-    if (rule.per_tenant) append_key_part(keys_, tenant);
-    for (std::size_t i = 0; i < rule.each.size(); ++i)
-        append_key_part(keys_, values_[rules.labels.number(position + i)]);
 }
 
 bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection) {

@@ -132,8 +132,9 @@ class rule_selections {
     bool matches(const rule_labels& asked, const selector& of, std::size_t position);
     bool accepts(const label_matcher& matcher, bytes_view value, std::size_t position);
     void select(const compiled_rules& rules, std::string_view tenant, std::size_t limit);
-    [[nodiscard]] std::size_t key_bytes(const compiled_rules& rules, std::string_view tenant, std::size_t limit) const;
-    void put_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit);
+    /// Calls visit(part) for each part of the series' key in the limit.
+    template <class Visit>
+    void visit_key(const compiled_rules& rules, std::string_view tenant, std::size_t limit, const Visit& visit) const;
 };
 
 /// Whether any of the selected limits could refuse a series of this tenant.
