@@ -61,9 +61,11 @@ constexpr std::uint64_t entry_bytes = 17;
 /// Combinations written under one hold of the lock.
 constexpr combination_number combinations_per_piece = 1'024;
 
+using table_part = std::vector<std::pair<std::uint64_t, series_mark>>;
+
 /// Copies one partition at a time under the lock, and writes it without.
 void save_table(guarded<commit_state>& counts, state_encoder& out, const window_sets& copied) {
-    std::vector<std::pair<std::uint64_t, series_mark>> part;
+    table_part part;
     part.reserve(std::size_t{1} << 14);  // the lock is not held while memory is made
     std::uint64_t next = 0;
     for (bool more = true; more && out.good();) {
@@ -93,27 +95,38 @@ combination_number load_combination(state_decoder& in) {
     return in.good() ? number : 0;
 }
 
-/// Calls take(fingerprint, mark) for each series. Active ones are outdated: the rules may be others now.
+/// Calls take(part) for each partition. Active series are outdated: the rules may be others now.
 template <class Take>
 void load_table(state_decoder& in, const Take& take) {
+    table_part part;
     while (in.good()) {
         const auto count = in.number<std::uint64_t>();
         if (count == no_more || !in.has(std::min(count, no_more / entry_bytes) * entry_bytes)) return;
+        part.clear();
         for (std::uint64_t i = 0; i < count && in.good(); ++i) {
             const auto fingerprint = in.number<std::uint64_t>();
             const auto seen = in.number<minute_number>();
             const auto bits = in.number<std::uint8_t>();
             const auto combination = load_combination(in);
             if (in.good())
-                take(fingerprint, series_mark{.seen = seen,
-                                              .was_before = (bits & was_before) != 0,
-                                              .is_day_key = (bits & is_day_key) != 0,
-                                              .combination = combination,
-                                              .is_outdated = combination != 0,
-                                              .is_untold = (bits & is_untold) != 0,
-                                              .is_untold_before = (bits & is_untold_before) != 0});
+                part.emplace_back(fingerprint, series_mark{.seen = seen,
+                                                           .was_before = (bits & was_before) != 0,
+                                                           .is_day_key = (bits & is_day_key) != 0,
+                                                           .combination = combination,
+                                                           .is_outdated = combination != 0,
+                                                           .is_untold = (bits & is_untold) != 0,
+                                                           .is_untold_before = (bits & is_untold_before) != 0});
         }
+        take(part);
     }
+}
+
+/// About how many series a table has, of which these have the smallest fingerprints: they are spread evenly.
+std::uint64_t series_like(const table_part& first, std::uint64_t series_max) {
+    if (first.empty()) return 0;
+    const auto largest = std::ranges::max_element(first, {}, [](const auto& each) { return each.first; })->first;
+    const double all = static_cast<double>(first.size()) / (static_cast<double>(largest) + 1) * 0x1p64;
+    return static_cast<std::uint64_t>(std::min(all, static_cast<double>(series_max)));
 }
 
 template <class Set>
@@ -273,7 +286,7 @@ void load_table_into_filters(state_decoder& in, loaded_state& into, double rate)
     if (!into.hour_before && sets.knows_hour_before) into.hour_before = make_set(0, 0, rate);
     if (!into.day_before && sets.in_grace()) into.day_before = hour == day ? make_day() : into.day;
     const auto insert = [](admitted_set& filter, std::uint64_t key) { insert_missing(filter, filter, key); };
-    load_table(in, [&](std::uint64_t key, const series_mark& mark) {
+    const auto enter = [&](std::uint64_t key, const series_mark& mark) {
         const std::uint64_t in_day = mark.is_day_key ? key : day_set::elsewhere(key);
         if (mark.seen >= day) insert(into.day->filter(), in_day);
         if (mark.is_day_key) return;
@@ -281,6 +294,9 @@ void load_table_into_filters(state_decoder& in, loaded_state& into, double rate)
         if (!into.hour_before || (mark.seen >= hour ? !mark.was_before : mark.seen + 60 < hour)) return;
         insert(*into.hour_before, key);
         if (into.day_before && hour == day) insert(into.day_before->filter(), in_day);
+    };
+    load_table(in, [&enter](const table_part& part) {
+        for (const auto& [key, mark] : part) enter(key, mark);
     });
 }
 
@@ -305,8 +321,12 @@ bool load_sets(state_decoder& in, loaded_state& into, double rate) {
     if (previous_day == set_mark::as_day) into.day_before = into.day;
     if (previous_day == set_mark::follows) into.day_before = std::make_shared<day_set>(load_set(in));
     if (has_table && into.table) {
-        into.table = std::make_shared<series_table>(in.left() / entry_bytes);  // they come by partition
-        load_table(in, [&into](std::uint64_t key, const series_mark& mark) { into.table->fill_in(key, mark); });
+        bool is_first = true;
+        load_table(in, [&](const table_part& part) {
+            if (std::exchange(is_first, false))
+                into.table = std::make_shared<series_table>(series_like(part, part.size() + in.left() / entry_bytes));
+            for (const auto& [key, mark] : part) into.table->fill_in(key, mark);
+        });
     } else if (has_table)
         load_table_into_filters(in, into, rate);
     sets.hour = into.hour;

@@ -212,6 +212,18 @@ TEST_CASE("a set of several segments is restored whole") {
     CHECK(other.accepted(series(count, count), at(10)) < 10);
 }
 
+TEST_CASE("a restored table is as large as its series want, whatever the budgets take in the file") {
+    limit_rules rules;
+    rules.limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 1, .daily = 1})};
+    labelled_offering gate{rules, at(10), set_kind::exact};
+    for (int space = 0; space < 500; ++space) gate.offer(in("", std::to_string(space), 0, 1'100), at(10));
+    labelled_offering again{rules, at(10), set_kind::exact};
+    REQUIRE(restored(again.limiter, saved(gate.limiter), at(10)));
+    const std::uint64_t bytes = figures_of(gate.limiter).hourly.filter_bytes;
+    CHECK(figures_of(again.limiter).hourly.series_current == 500);
+    CHECK(figures_of(again.limiter).hourly.filter_bytes <= 2 * bytes);
+}
+
 TEST_CASE("saving says so when the bytes could not be written") {
     struct full_sink final : state_sink {
         std::size_t room = 0;
