@@ -11,8 +11,8 @@
 namespace seriesgate {
 namespace {
 
-/// Reserved from the first group on: rehashing a table of thousands would take a millisecond under the lock.
-constexpr std::size_t groups_expected_max = 16'384;
+/// Reserved from the first group on, if the limit allows so many: rehashing takes some ten milliseconds for these.
+constexpr std::size_t groups_reserved_max = 1 << 17;
 
 }  // namespace
 
@@ -146,7 +146,8 @@ budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_v
     limit_budgets& of = limits_[number_of(role)];
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
-    if (of.by_key.bucket_count() < groups_expected_max) of.by_key.reserve(groups_expected_max);
+    if (!role.overflow && of.by_key.empty())
+        of.by_key.reserve(std::min<std::size_t>(bounded_max(role), groups_reserved_max));
     if (of.all.capacity() == of.all.size()) of.all.reserve(2 * of.all.size() + 1);
     auto made = std::make_unique<budget_pair>();
     budget_pair& pair = *made;
@@ -185,8 +186,12 @@ bool budget_table::shares_overflow(const limit_budgets& of, const budget_role& r
     if (!key || key->size() > group_key_bytes_max) return true;
     const bool is_tenant = role.kind == budget_kind::tenant;
     if (is_tenant ? *key == overflow_name : is_named_overflow(rules_->limits[role.limit], *key)) return true;
-    const std::uint64_t bounded_max = is_tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
-    return of.bounded >= bounded_max && !is_overridden(*rules_, role, *key);
+    return of.bounded >= bounded_max(role) && !is_overridden(*rules_, role, *key);
+}
+
+/// How many tenants, or groups of the limit, have budgets of their own besides those with overrides.
+std::uint64_t budget_table::bounded_max(const budget_role& role) const noexcept {
+    return role.kind == budget_kind::tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
 }
 
 void budget_table::open_active(budget_pair& pair) {
@@ -266,8 +271,9 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
                       limits_[of_rules + static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
     limits_.swap(*gone);
-    for (const limit_budgets& of : *gone)
-        for (const auto& pair : of.all) close_active(*pair);
+    if (counts_active_)
+        for (const limit_budgets& of : *gone)
+            for (const auto& pair : of.all) close_active(*pair);
     for (limit_budgets& of : limits_)
         if (of.matching == 0) count_anew(of);
     if (rules->active_window != rules_->active_window)

@@ -76,7 +76,7 @@ struct tenant_of_request {
 ///
 /// No call takes longer if there are more budgets, because others wait for the commit lock. A new hour, the end of the
 /// grace, and new rules are only noted; catch_up() updates the budgets piece by piece. While is_behind(), no budget may
-/// be used.
+/// be used. Beyond 131,072 groups of one limit, the index is rehashed now and then: some ten milliseconds each time.
 ///
 /// Incumbents: in a new hour, a budget reserves room for the series that it counted in the hour before. If it may have
 /// missed some, it reserves all room until the grace ends. That happens if its limit is new or changed its selector in
@@ -251,6 +251,7 @@ class budget_table {
 
     [[nodiscard]] budget_pair* find_in(const budget_role& role, std::optional<std::string_view> key) const;
     budget_pair& make_in(budget_role role, std::optional<std::string_view> key);
+    [[nodiscard]] std::uint64_t bounded_max(const budget_role& role) const noexcept;
     [[nodiscard]] bool shares_overflow(const limit_budgets& of, const budget_role& role,
                                        std::optional<std::string_view> key) const;
     [[nodiscard]] std::uint64_t expects(const limit_budgets& of, const budget_role& role) const noexcept;
