@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "core/proxy_protocol.hpp"
 #include "core/sender_address.hpp"
 #include "http/request_head.hpp"
 #include "http/request_reading.hpp"
@@ -51,7 +50,7 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
     }
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     assert(current.to != nullptr);
-    peer.self.delay.note_request();
+    peer.self.delay.note_request(queue_delay::clock::now());
     if (!current.is_ingestion()) current.memory.release();  // admin requests do not count as inflight memory
     http_request request{.headers = current.header,
                          .query = query_of(current.header.target()),

@@ -88,7 +88,8 @@ class queue_delay {
     }
     /// The probe had its turn. @return the duration of the round.
     clock::duration end_round(clock::time_point now) noexcept { return last_round_ = late(now); }
-    void note_request() noexcept { ++requests_; }
+    /// Those worked on while the probe rests are no part of the round.
+    void note_request(clock::time_point now) noexcept { requests_ += now >= round_began_ ? 1 : 0; }
 
     /// Whether to turn a new request away: this round is too long, and not due to one large request.
     [[nodiscard]] bool is_standing(clock::time_point now) const noexcept {

@@ -13,7 +13,7 @@ struct scene {
     scene() { delay.begin_round(now); }
 
     void work_on(std::size_t requests) {
-        for (std::size_t i = 0; i < requests; ++i) delay.note_request();
+        for (std::size_t i = 0; i < requests; ++i) delay.note_request(now);
     }
     /// The probe has its turn, and the next one goes at once.
     queue_delay::clock::duration end_round() {
@@ -93,13 +93,24 @@ TEST_CASE("long before requests are turned away their senders may have given up"
 TEST_CASE("a probe that is late is late for the same reason as all others") {
     scene at;
     at.delay.begin_round(at.now + 100ms);
-    at.work_on(queue_delay::requests_many);
     CHECK(at.delay.late(at.now) == 0s);
-    at.now += 1100ms;
+    at.now += 100ms;
+    at.work_on(queue_delay::requests_many);
+    at.now += 1s;
     CHECK_FALSE(at.is_standing());
     at.now += 1ms;
     CHECK(at.is_standing());
     CHECK(at.end_round() == 1001ms);
+}
+
+TEST_CASE("requests before a round do not make it one with many requests") {
+    scene at;
+    at.delay.begin_round(at.now + 100ms);
+    at.work_on(queue_delay::requests_many);
+    at.now += 1200ms;  // the thread got no turn
+    CHECK_FALSE(at.is_standing());
+    at.work_on(1);
+    CHECK_FALSE(at.is_standing());
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ struct scene {
     /// The worker has had many requests for so long that it turns others away from now on, or is about to.
     void be_late(std::chrono::milliseconds by) {
         self.delay.begin_round(queue_delay::clock::now() - by);
-        for (std::size_t i = 0; i < queue_delay::requests_many; ++i) self.delay.note_request();
+        for (std::size_t i = 0; i < queue_delay::requests_many; ++i) self.delay.note_request(queue_delay::clock::now());
     }
 
     /// Serves a connection that waits for a request. @return its sender's end
