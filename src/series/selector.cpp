@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <utility>
 
 namespace seriesgate {
@@ -15,42 +16,29 @@ constexpr bool is_name_start(char c) {
     return c == '_' || is_letter(c);
 }
 
-constexpr bool is_control(char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == '\x7f';
+/// Only metrics may have colons.
+constexpr bool is_metric_letter(char c) {
+    return is_identifier_character(c) || c == ':';
 }
 
-enum class name_kind { label, metric };
-
-/// Whether a name needs no quotes for this character. Only metrics may have colons.
-constexpr bool is_name_letter(char c, name_kind kind) {
-    return is_identifier_character(c) || (kind == name_kind::metric && c == ':');
-}
-
-constexpr bool is_plain_name(bytes_view name, name_kind kind) {
-    const auto fits = [kind](char c) { return is_name_letter(c, kind); };
-    return !name.empty() && !is_digit(name[0]) && std::ranges::all_of(name, fits);
-}
-
-std::string hex(char byte) {
-    constexpr bytes_view digits = "0123456789abcdef";
-    const auto value = static_cast<unsigned char>(byte);
-    return {digits[value >> 4], digits[value & 15]};
+/// Whether the character has no form of its own: a stray byte, or ASCII's control characters.
+bool needs_code(bytes_view text) {
+    return utf8_size(text) == 0 || static_cast<unsigned char>(text[0]) < 0x20 || text[0] == '\x7f';
 }
 
 /// Quotes a text with the escapes that parse_selector reads.
 std::string in_quotes(bytes_view text) {
     std::string out = "\"";
-    while (!text.empty()) {
-        const std::size_t size = utf8_size(text);
-        if (text[0] == '"' || text[0] == '\\')
-            out.append("\\").append(1, text[0]);
-        else if (text[0] == '\n')
+    for (bytes_view character; !text.empty(); text.remove_prefix(character.size())) {
+        character = text.substr(0, std::max<std::size_t>(utf8_size(text), 1));
+        if (character == "\"" || character == "\\")
+            out.append("\\").append(character);
+        else if (character == "\n")
             out.append("\\n");
-        else if (size == 0 || is_control(text[0]))
-            out.append("\\x").append(hex(text[0]));
+        else if (needs_code(text))
+            append_code(out, character);
         else
-            out.append(text.substr(0, size));
-        text.remove_prefix(std::max<std::size_t>(size, 1));
+            out.append(character);
     }
     return out += '"';
 }
@@ -58,9 +46,8 @@ std::string in_quotes(bytes_view text) {
 /// A text for an error message: one line of UTF-8, bounded.
 std::string shown(bytes_view text) {
     constexpr std::size_t shown_max = 120;
-    std::string out = repaired_utf8(text.substr(0, shown_max));
-    std::ranges::replace_if(out, is_control, '?');
-    return text.size() > shown_max ? out + "..." : out;
+    const std::string line = one_line(repaired_utf8(text.substr(0, shown_max)));
+    return text.size() > shown_max ? line + "..." : line;
 }
 
 /// Recursive descent over the text. Every function returns false after the first error.
@@ -86,7 +73,7 @@ class selector_parser {
         skip_space();
         if (is_name_start(peek()) || peek() == ':') {
             name_given_ = true;
-            if (!add(0, std::string{name_label}, match_op::equal, std::string{take_name(name_kind::metric)}))
+            if (!add(0, std::string{name_label}, match_op::equal, std::string{take_name(is_metric_letter)}))
                 return false;
             skip_space();
         } else if (peek() != '{') {
@@ -115,7 +102,7 @@ class selector_parser {
         std::string name;
         bool is_quoted = false;
         if (is_name_start(peek())) {
-            name = take_name(name_kind::label);
+            name = take_name(is_identifier_character);
         } else if (is_quote(peek())) {
             is_quoted = true;
             if (!parse_string(name)) return false;
@@ -140,19 +127,14 @@ class selector_parser {
     }
 
     bool parse_op(match_op& op) {
-        const bytes_view rest = text_.substr(at_);
-        if (rest.starts_with("=~"))
-            op = match_op::regex;
-        else if (rest.starts_with("!~"))
-            op = match_op::not_regex;
-        else if (rest.starts_with("!="))
-            op = match_op::not_equal;
-        else if (rest.starts_with("="))
-            op = match_op::equal;
-        else
-            return unexpected("'=', '!=', '=~' or '!~'");
-        at_ += op_texts[static_cast<std::size_t>(op)].size();
-        return true;
+        for (const match_op each : {match_op::regex, match_op::not_regex, match_op::not_equal, match_op::equal}) {
+            const bytes_view sign = op_texts[static_cast<std::size_t>(each)];
+            if (!text_.substr(at_).starts_with(sign)) continue;
+            op = each;
+            at_ += sign.size();
+            return true;
+        }
+        return unexpected("'=', '!=', '=~' or '!~'");
     }
 
     /// Precondition: a quote is next.
@@ -201,14 +183,14 @@ class selector_parser {
     }
 
     /// The digits of an escape: a byte in octal or with `\x`, otherwise a code point.
-    bool parse_code(std::size_t start, int digits, std::uint32_t base, std::string& out) {
+    bool parse_code(std::size_t start, std::size_t digits, int base, std::string& out) {
         assert(start < at_ && digits >= 2 && digits <= 8 && base <= 16);
         std::uint32_t code = 0;
-        for (int i = 0; i < digits; ++i, ++at_) {
-            const std::uint32_t digit = digit_value(peek());
-            if (digit >= base) return fail(start, "incomplete escape " + shown(text_.substr(start, at_ - start)));
-            code = code * base + digit;
-        }
+        const bytes_view number = text_.substr(at_, digits);
+        const char* const end = std::from_chars(number.data(), number.data() + number.size(), code, base).ptr;
+        at_ += static_cast<std::size_t>(end - number.data());
+        if (end != number.data() + digits)
+            return fail(start, "incomplete escape " + shown(text_.substr(start, at_ - start)));
         const bool is_byte = digits <= 3;
         if (is_byte ? code > 0xff : code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
             return fail(start, "impossible character " + shown(text_.substr(start, at_ - start)));
@@ -265,9 +247,9 @@ class selector_parser {
         return is_next;
     }
 
-    bytes_view take_name(name_kind kind) {
+    bytes_view take_name(bool (*is_letter_of)(char)) {
         const std::size_t start = at_;
-        while (is_name_letter(peek(), kind)) ++at_;
+        while (is_letter_of(peek())) ++at_;
         return text_.substr(start, at_ - start);
     }
 
@@ -276,13 +258,6 @@ class selector_parser {
     }
 
     static bool is_quote(char c) { return c == '"' || c == '\'' || c == '`'; }
-
-    static std::uint32_t digit_value(char c) {
-        if (is_digit(c)) return static_cast<std::uint32_t>(c - '0');
-        if (c >= 'a' && c <= 'f') return static_cast<std::uint32_t>(c - 'a' + 10);
-        if (c >= 'A' && c <= 'F') return static_cast<std::uint32_t>(c - 'A' + 10);
-        return 16;  // no digit in any base
-    }
 
     // --- Errors.
 
@@ -294,14 +269,16 @@ class selector_parser {
 
     bool unexpected(const char* wanted) {
         const bytes_view rest = text_.substr(at_);
-        const std::size_t size = utf8_size(rest);
+        const bytes_view character = rest.substr(0, std::max<std::size_t>(utf8_size(rest), 1));
+        std::string code;
+        if (!rest.empty()) append_code(code, character);
         std::string found;
         if (rest.empty())
             found = "the end";
-        else if (size == 0 || is_control(rest[0]))
-            found = "byte 0x" + hex(rest[0]);
+        else if (needs_code(rest))
+            found = "byte 0" + code.substr(1);
         else
-            found.append("'").append(rest.substr(0, size)).append("'");
+            found = "'" + (is_control_character(character) ? code : std::string{character}) + "'";
         return fail(at_, "expected " + std::string{wanted} + ", found " + found);
     }
 };
@@ -324,14 +301,14 @@ std::string selector::to_string() const {
                           on_name->op == match_op::equal && !on_name->value.empty() && is_utf8(on_name->value);
     std::string name;
     std::string inner;
-    if (is_short && is_plain_name(on_name->value, name_kind::metric))
+    if (is_short && !is_digit(on_name->value[0]) && std::ranges::all_of(on_name->value, is_metric_letter))
         name = on_name->value;
     else if (is_short)
         inner = in_quotes(on_name->value);
     for (const label_matcher& matcher : matchers_) {
         if (is_short && matcher.name == name_label) continue;
         if (!inner.empty()) inner += ',';
-        inner += is_plain_name(matcher.name, name_kind::label) ? matcher.name : in_quotes(matcher.name);
+        inner += is_identifier(matcher.name) ? matcher.name : in_quotes(matcher.name);
         inner += op_texts[static_cast<std::size_t>(matcher.op)];
         inner += in_quotes(matcher.value);
     }

@@ -243,6 +243,11 @@ TEST_CASE("an error says where, for people and for programs") {
     CHECK_FALSE(whole.error().offset);
 }
 
+TEST_CASE("an error is one line, and shows no control character") {
+    check_errors(the_end, {{"up\u009b", R"('\u009b' at byte 2)"}, {"up\u2028", R"('\u2028' at byte 2)"}});
+    CHECK(error_of("{a=~\"(\u009b\"}") == "bad regular expression (missing ): (?) at byte 4");
+}
+
 TEST_CASE("a bad regular expression is told in RE2's words") {
     CHECK(error_of(R"({a=~"("})") == "bad regular expression (missing ): () at byte 4");
     CHECK(error_of(R"({a="1",b!~"[z-a]"})") ==
