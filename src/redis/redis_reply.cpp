@@ -40,13 +40,6 @@ std::string_view error_code_in(std::string_view line) noexcept {
     return first_word(at == std::string_view::npos ? line : line.substr(at + inner_mark.size()));
 }
 
-std::string one_line(std::string_view text) {
-    std::string made{text.substr(0, redis_error_bytes_max)};
-    std::ranges::replace_if(
-        made, [](char each) { return static_cast<unsigned char>(each) < 0x20 || each == 0x7f; }, ' ');
-    return made;
-}
-
 }  // namespace
 
 std::string_view name_of(kind from) noexcept {
@@ -57,9 +50,10 @@ std::string_view name_of(kind from) noexcept {
 
 redis_error error_of_reply(std::string_view line) {
     const std::string_view code = error_code_in(line);
-    if (line.starts_with("ERR max number of clients")) return {.why = kind::busy, .text = one_line(line)};
+    const std::string shown = one_line(repaired_utf8(line.substr(0, redis_error_bytes_max)));
+    if (line.starts_with("ERR max number of clients")) return {.why = kind::busy, .text = shown};
     const auto* const found = std::ranges::find(kinds, code, &std::pair<std::string_view, kind>::first);
-    return {.why = found == kinds.end() ? kind::other : found->second, .text = one_line(line)};
+    return {.why = found == kinds.end() ? kind::other : found->second, .text = shown};
 }
 
 bool says(const redis_error& error, std::string_view code) noexcept {
