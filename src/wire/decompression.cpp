@@ -1,7 +1,6 @@
 #include "wire/decompression.hpp"
 
 #include <snappy.h>
-#include <zstd.h>
 #include <zstd_errors.h>
 
 #include <new>
@@ -149,14 +148,7 @@ constexpr std::uint64_t block_decoded_max = 128 << 10;
 /// vmagent's level for blocks of our size; higher levels cost more than they save between two hosts.
 constexpr int level = 1;
 
-wire_error corrupt() {
-    return {wire_errc::zstd_corrupt, 0};
-}
-
-/// Adds, saturating at the largest number.
-std::uint64_t over(std::uint64_t sum, std::uint64_t more) {
-    return more > UINT64_MAX - sum ? UINT64_MAX : sum + more;
-}
+constexpr wire_error corrupt{wire_errc::zstd_corrupt};
 
 std::uint64_t whole_bound(std::uint64_t decoded_bytes_max) {
     return std::min(decoded_bytes_max, decoded_bytes_limit);
@@ -217,13 +209,6 @@ bool snappy_decode_elements(bytes_view elements, char* out, std::size_t size) no
     }
 }
 
-void zstd_codec::release::operator()(ZSTD_CCtx_s* context) const noexcept {
-    ZSTD_freeCCtx(context);
-}
-void zstd_codec::release::operator()(ZSTD_DCtx_s* context) const noexcept {
-    ZSTD_freeDCtx(context);
-}
-
 result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::uint64_t decoded_bytes_max) {
     if (compressed.empty()) return wire_error{wire_errc::empty_body, 0};
     const std::uint64_t limit = bound_of(compressed, decoded_bytes_max);
@@ -231,15 +216,16 @@ result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::ui
     std::uint64_t possible_sum = 0;  // of frames that do not declare it
     for (bytes_view left = compressed; !left.empty();) {
         const std::size_t size = ZSTD_findFrameCompressedSize(left.data(), left.size());
-        if (ZSTD_isError(size)) return corrupt();
+        if (ZSTD_isError(size)) return corrupt;
         const unsigned long long declared = ZSTD_getFrameContentSize(left.data(), left.size());
-        if (declared == ZSTD_CONTENTSIZE_ERROR) return corrupt();
+        if (declared == ZSTD_CONTENTSIZE_ERROR) return corrupt;
         const std::uint64_t possible = size / block_bytes_min * block_decoded_max;
         if (declared == ZSTD_CONTENTSIZE_UNKNOWN) {
             possible_sum += possible;
         } else {
             if (declared > whole_bound(decoded_bytes_max) - declared_sum)
-                return wire_error{wire_errc::declared_size_over_limit, 0, over(declared_sum, declared)};
+                return wire_error{wire_errc::declared_size_over_limit, 0,
+                                  std::max<std::uint64_t>(declared, declared_sum + declared)};
             if (declared > possible) return wire_error{wire_errc::declared_size_implausible, 0};
             if (declared > limit - declared_sum) return wire_error{wire_errc::expands_too_much, 0};
             declared_sum += declared;
@@ -264,7 +250,7 @@ result<bytes_view, wire_error> zstd_codec::decode(bytes_view compressed, std::ui
     if (ZSTD_isError(written)) {
         // Only where a bound has cut the room can a sound frame need more.
         const bool is_cut = *size == bound_of(compressed, decoded_bytes_max);
-        if (!is_cut || ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt();
+        if (!is_cut || ZSTD_getErrorCode(written) != ZSTD_error_dstSize_tooSmall) return corrupt;
         const bool is_whole = *size == whole_bound(decoded_bytes_max);
         return wire_error{is_whole ? wire_errc::declared_size_over_limit : wire_errc::expands_too_much, 0};
     }

@@ -2,6 +2,8 @@
 /// Source of zstd: RFC 8878.
 #pragma once
 
+#include <zstd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
@@ -14,9 +16,6 @@
 #include "core/bytes.hpp"
 #include "core/result.hpp"
 #include "wire/wire_error.hpp"
-
-struct ZSTD_CCtx_s;
-struct ZSTD_DCtx_s;
 
 namespace seriesgate {
 
@@ -139,12 +138,8 @@ result<std::size_t, wire_error> zstd_decoded_size(bytes_view compressed, std::ui
 /// Decodes and encodes zstd. Owns the library's large working memory, so there is one per worker.
 /// Threads: one at a time.
 class zstd_codec {
-    struct release {
-        void operator()(ZSTD_CCtx_s* context) const noexcept;
-        void operator()(ZSTD_DCtx_s* context) const noexcept;
-    };
-    std::unique_ptr<ZSTD_CCtx_s, release> encoder_;
-    std::unique_ptr<ZSTD_DCtx_s, release> decoder_;
+    std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> encoder_{nullptr, ZSTD_freeCCtx};
+    std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> decoder_{nullptr, ZSTD_freeDCtx};
 
   public:
     /// @return a view into `buffer`, valid until its next use.

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "core/bytes.hpp"
-#include "series/label.hpp"
 #include "wire/wire_error.hpp"
 
 namespace seriesgate {
@@ -26,6 +25,13 @@ constexpr std::uint64_t known_fields(Fields... fields) {
     assert(((fields > 0 && fields < 64) && ...));
     return ((std::uint64_t{1} << fields) | ...);
 }
+
+/// The fields that a message defines, by wire type, as bit sets. A field may have two.
+struct message_form {
+    std::uint64_t varints = 0;
+    std::uint64_t fixed64s = 0;
+    std::uint64_t lengths = 0;
+};
 
 /// Walks a message field by field:
 ///
@@ -136,6 +142,12 @@ class field_cursor {
         } else {
             skip(type);
         }
+    }
+
+    /// Skips a field that the message defines with this wire type, or does not define at all.
+    void skip(const message_form& of) noexcept {
+        const std::uint64_t fitting[8] = {of.varints, of.fixed64s, of.lengths};
+        skip_unknown((of.varints | of.fixed64s | of.lengths) & ~fitting[tag_ & 7]);
     }
 
     /// Marks the message as invalid at the current field.

@@ -28,13 +28,22 @@ inline fault fault_of(const field_cursor& fields) noexcept {
     return {fields.error(), fields.field_start()};
 }
 
-/// The fields that each message defines (field_cursor::skip_unknown). start_timestamp exists only in v2; in v1 it is an
-/// unknown field.
-inline constexpr std::uint64_t sample_fields_v1 = known_fields(1, 2);
-inline constexpr std::uint64_t sample_fields_v2 = known_fields(1, 2, 3);
-inline constexpr std::uint64_t histogram_fields_v1 =
-    known_fields(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
-inline constexpr std::uint64_t histogram_fields_v2 = histogram_fields_v1 | known_fields(17);
+/// Checks a message of which nothing is needed.
+inline fault check_message(bytes_view message, const message_form& form) noexcept {
+    field_cursor fields{message};
+    while (fields.next()) fields.skip(form);
+    return fault_of(fields);
+}
+
+/// Source: prompb/types.proto and its v2. start_timestamp exists only in v2; in v1 it is an unknown field.
+inline constexpr message_form sample_form_v1{.varints = known_fields(2), .fixed64s = known_fields(1)};
+inline constexpr message_form sample_form_v2{.varints = known_fields(2, 3), .fixed64s = known_fields(1)};
+inline constexpr message_form histogram_form_v1{.varints = known_fields(1, 4, 6, 9, 12, 14, 15),
+                                                .fixed64s = known_fields(2, 3, 5, 7, 10, 13, 16),
+                                                .lengths = known_fields(8, 9, 10, 11, 12, 13, 16)};
+inline constexpr message_form histogram_form_v2{.varints = histogram_form_v1.varints | known_fields(17),
+                                                .fixed64s = histogram_form_v1.fixed64s,
+                                                .lengths = histogram_form_v1.lengths};
 
 /// The usual form of a sample: a value, omitted if 0, and a time in milliseconds of six bytes (the years 1987 to 2109).
 /// That is 0x12 16 0x09 value 0x10 time, or 0x12 7 0x10 time.
@@ -88,25 +97,19 @@ inline const char* read_plain_sample(const char* at, const char* end, std::uint6
 }
 
 /// `value` is set to the bits of the sample's value; absent means 0.
-inline fault read_sample(bytes_view sample, std::uint64_t known, std::uint64_t& value) noexcept {
+inline fault read_sample(bytes_view sample, const message_form& form, std::uint64_t& value) noexcept {
     value = 0;
     field_cursor fields{sample};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, wire_type::fixed64):
-                value = fields.read_fixed64();
-                break;
-            case tag_of(2, wire_type::varint):  // timestamp
-            case tag_of(3, wire_type::varint):  // start_timestamp of v2
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known);
-        }
+    while (fields.next())
+        if (fields.tag() == tag_of(1, wire_type::fixed64))
+            value = fields.read_fixed64();
+        else
+            fields.skip(form);
     return fault_of(fields);
 }
 
 /// `sum` is set to the bits of field 3, which holds a stale marker; absent means 0.
-fault check_histogram(bytes_view histogram, std::uint64_t known, std::uint64_t& sum) noexcept;
+fault check_histogram(bytes_view histogram, const message_form& form, std::uint64_t& sum) noexcept;
 
 // --- A series entry, as the readers of both versions return it.
 
@@ -156,21 +159,6 @@ inline constexpr std::uint64_t stale_marker_bits = 0x7ff0000000000002;
 
 // --- Symbol references of remote write 2. Internal to wire.
 
-/// Reads a reference; fast for one or two bytes, that is below 2^14.
-inline const char* read_ref(const char* at, const char* end, std::uint64_t& ref) noexcept {
-    assert(at < end);
-    const auto byte = [](const char* p) { return static_cast<unsigned char>(*p); };
-    if (byte(at) < 0x80) {
-        ref = byte(at);
-        return at + 1;
-    }
-    if (end - at >= 2 && byte(at + 1) < 0x80) {
-        ref = (byte(at) & 0x7fu) | static_cast<unsigned>(byte(at + 1)) << 7;
-        return at + 2;
-    }
-    return read_varint(at, end, ref);
-}
-
 /// Reads a reference of one or two bytes without a branch: its length is unpredictable.
 struct short_ref {
     static constexpr std::uint32_t end = 1 << 14;
@@ -196,7 +184,7 @@ fault for_each_ref(bytes_view packed, Take take) noexcept(noexcept(take(0))) {
     for (const char* at = packed.data(); at != end;) {
         const char* const start = at;
         std::uint64_t ref = 0;
-        at = read_ref(at, end, ref);
+        at = read_varint(at, end, ref);
         if (at == nullptr) return {wire_errc::packed_truncated, start};
         take(ref);
     }

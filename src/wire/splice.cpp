@@ -26,34 +26,6 @@ void append_kept(bytes_view body, std::size_t from, std::size_t to, std::span<co
     }
 }
 
-class snappy_elements {
-    bytes_view rest_;
-    std::size_t decoded_ = 0;
-    std::size_t reach_ = 0;
-
-  public:
-    explicit snappy_elements(bytes_view compressed) noexcept : rest_(compressed) {
-        std::uint64_t size = 0;
-        const char* const end = compressed.data() + compressed.size();
-        rest_.remove_prefix(static_cast<std::size_t>(read_varint(compressed.data(), end, size) - compressed.data()));
-    }
-
-    [[nodiscard]] const char* position() const noexcept { return rest_.data(); }
-    [[nodiscard]] std::size_t decoded() const noexcept { return decoded_; }
-    /// How far back the last element copied from; 0 for a literal.
-    [[nodiscard]] std::size_t reach() const noexcept { return reach_; }
-
-    bool next() noexcept {
-        if (rest_.empty()) return false;
-        const snappy_element element = read_snappy_element(rest_);
-        if (element.bytes() > rest_.size()) return false;
-        rest_.remove_prefix(element.bytes());
-        decoded_ += element.size;
-        reach_ = element.reach;
-        return true;
-    }
-};
-
 /// The reusable part of a fragment: its bytes before the first removed one.
 struct fragment {
     std::size_t begin;
@@ -126,23 +98,28 @@ void splice_snappy(bytes_view compressed, bytes_view body, std::span<const byte_
     out.reserve(compressed.size());  // growing in steps would take up to twice the memory
     kept.clear();
     append_varint(out, spliced_size(body, removed));
-    snappy_elements elements{compressed};
-    std::size_t done = 0;  // of the body
+    const char* const end = compressed.data() + compressed.size();
+    std::uint64_t size = 0;
+    const char* at = read_varint(compressed.data(), end, size);  // the next element
+    std::size_t decoded = 0;                                     // before it
+    std::size_t done = 0;                                        // of the body
     std::size_t next_hole = 0;
     std::size_t next_kept = 0;
     for (std::size_t number = 0; number < fragment_count; ++number) {
         const fragment each{number, body, removed, next_hole};
-        if (elements.decoded() != each.begin) break;  // another compressor's fragments: compress all that is left
-        const char* const begin = elements.position();
+        if (decoded != each.begin) break;  // another compressor's fragments: compress all that is left
+        const char* const begin = at;
         const char* taken_end = begin;
         std::size_t taken = each.begin;
-        for (bool taking = true; elements.decoded() < each.end;) {
-            const std::size_t at = elements.decoded();
-            if (!elements.next()) break;
-            taking &= elements.decoded() <= each.hole && elements.reach() <= at - each.begin;
+        for (bool taking = true; decoded < each.end;) {
+            const snappy_element element = read_snappy_element({at, static_cast<std::size_t>(end - at)});
+            taking &= decoded + element.size <= each.hole && element.reach <= decoded - each.begin;
+            decoded += element.size;
+            at += element.bytes();
+            assert(at <= end);
             if (!taking) continue;
-            taken_end = elements.position();
-            taken = elements.decoded();
+            taken_end = at;
+            taken = decoded;
         }
         if (taken - each.begin < taken_bytes_min) continue;
         assert(taken <= each.hole && done <= each.begin);

@@ -36,31 +36,19 @@ bool has_custom_buckets(bytes_view histogram) {
 /// Removes the suffix that a series' name adds to its metric family. A counter's `_total` belongs to the family in the
 /// text format, but not in OpenMetrics; Prometheus mostly scrapes the former. Types as in the message MetricMetadata.
 bytes_view family_of(bytes_view metric, std::uint64_t type) {
-    constexpr std::array<std::string_view, 4> of_histograms{"_bucket", "_sum", "_count", "_created"};
-    constexpr std::array<std::string_view, 4> of_gauge_histograms{"_bucket", "_gsum", "_gcount"};
-    constexpr std::array<std::string_view, 4> of_summaries{"_sum", "_count", "_created"};
-    constexpr std::array<std::string_view, 4> of_infos{"_info"};
-    constexpr std::array<std::string_view, 4> of_counters{"_created"};
-    const auto without = [metric](const std::array<std::string_view, 4>& suffixes) {
-        for (const std::string_view suffix : suffixes)
-            if (!suffix.empty() && metric.size() > suffix.size() && metric.ends_with(suffix))
-                return metric.substr(0, metric.size() - suffix.size());
-        return metric;
-    };
-    switch (static_cast<std::uint32_t>(type)) {
-        case 1:
-            return without(of_counters);
-        case 3:
-            return without(of_histograms);
-        case 4:
-            return without(of_gauge_histograms);
-        case 5:
-            return without(of_summaries);
-        case 6:
-            return without(of_infos);
-        default:
-            return metric;
-    }
+    constexpr std::array<std::array<bytes_view, 4>, 7> suffixes{{{},
+                                                                 {"_created"},
+                                                                 {},
+                                                                 {"_bucket", "_sum", "_count", "_created"},
+                                                                 {"_bucket", "_gsum", "_gcount"},
+                                                                 {"_sum", "_count", "_created"},
+                                                                 {"_info"}}};
+    const auto known = static_cast<std::uint32_t>(type);
+    if (known >= suffixes.size()) return metric;
+    for (const bytes_view suffix : suffixes[known])
+        if (!suffix.empty() && metric.size() > suffix.size() && metric.ends_with(suffix))
+            return metric.substr(0, metric.size() - suffix.size());
+    return metric;
 }
 
 }  // namespace
@@ -85,7 +73,7 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
         }
         field_cursor fields{slice(body, record)};
         fields.next();
-        metric_metadata metadata;
+        metric_metadata metadata{};
         if (!write_series(fields.read_bytes(), metadata, lost)) continue;
         append_bytes(out, tag_of(1, len), series_);
         if (metadata != metric_metadata{}) write_metadata(metadata);
@@ -99,18 +87,13 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
 
 void translator::shrink() {
     reader_.shrink();
-    give_back(series_);
-    give_back(inner_);
-    give_back(metadata_);
-    give_back(key_);
-    give_back(labels_);
-    give_back(names_);
+    give_back_all(series_, inner_, metadata_, key_, labels_, names_);
     if (written_.size() > written_kept_max) decltype(written_){0, written_.hash_function()}.swap(written_);
 }
 
 /// @return the fault of a series' labels; empty if there is none.
 std::string_view translator::fault_of_labels() {
-    if (label_value(labels_, "__name__").empty()) return "no metric name";
+    if (label_value(labels_, name_label).empty()) return "no metric name";
     names_.clear();
     for (const label_view& label : labels_) {
         if (!is_utf8(label.name) || !is_utf8(label.value)) return "a label that is no UTF-8";
@@ -154,19 +137,14 @@ bool translator::write_series(bytes_view payload, metric_metadata& metadata, tra
                 break;
             case tag_of(5, len): {  // if repeated, later values replace earlier ones
                 field_cursor inner{fields.read_bytes()};
-                while (inner.next()) switch (inner.tag()) {
-                        case tag_of(1, varint):
-                            metadata.type = inner.read_varint_value();
-                            break;
-                        case tag_of(3, varint):
-                            metadata.help_ref = inner.read_varint_value();
-                            break;
-                        case tag_of(4, varint):
-                            metadata.unit_ref = inner.read_varint_value();
-                            break;
-                        default:
-                            inner.skip_unknown(0);
-                    }
+                while (inner.next()) {
+                    const std::uint32_t field = inner.tag() >> 3;
+                    const bool is_kept = field == 1 || field == 3 || field == 4;
+                    if (is_kept && inner.tag() == tag_of(field, varint))
+                        metadata[field] = inner.read_varint_value();
+                    else
+                        inner.skip_unknown(0);
+                }
                 break;
             }
             default:
@@ -204,29 +182,27 @@ void translator::write_exemplar(bytes_view exemplar) {
 
 /// Writes each family once per distinct metadata: targets may differ.
 void translator::write_metadata(const metric_metadata& metadata) {
-    bytes_view metric;
-    for (const label_view& label : labels_)
-        if (label.name == "__name__") metric = label.value;
+    const bytes_view metric = label_value(labels_, name_label);
     if (metric.empty()) return;
-    const bytes_view family = family_of(metric, metadata.type);
+    const bytes_view family = family_of(metric, metadata[1]);
     key_.assign(family);
-    for (const std::uint64_t part : {metadata.type, metadata.help_ref, metadata.unit_ref}) {
+    for (const std::uint64_t part : metadata) {
         key_.push_back('\0');
         append_varint(key_, part);
     }
     if (!written_.insert(key_).second) return;
 
     inner_.clear();
-    if (metadata.type != 0) {
+    if (metadata[1] != 0) {
         append_varint(inner_, tag_of(1, varint));
-        append_varint(inner_, metadata.type);
+        append_varint(inner_, metadata[1]);
     }
     append_bytes(inner_, tag_of(2, len), family);
     const auto append_text = [this](std::uint32_t field, std::uint64_t ref) {
         if (ref != 0) append_bytes(inner_, tag_of(field, len), reader_.symbol(ref));
     };
-    append_text(4, metadata.help_ref);
-    append_text(5, metadata.unit_ref);
+    append_text(4, metadata[3]);
+    append_text(5, metadata[4]);
     append_bytes(metadata_, tag_of(3, len), inner_);
 }
 

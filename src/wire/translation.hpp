@@ -1,6 +1,7 @@
 /// Translates remote write 2 to remote write 1, for upstreams without version 2.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -65,12 +66,8 @@ class translator {
     translation_loss operator()(bytes_view body, std::span<const byte_range> removed, std::string& out);
 
   private:
-    struct metric_metadata {
-        std::uint64_t type = 0;
-        std::uint64_t help_ref = 0;
-        std::uint64_t unit_ref = 0;
-        friend bool operator==(const metric_metadata&, const metric_metadata&) = default;
-    };
+    /// By field number in version 2: 1 type, 3 help_ref, 4 unit_ref.
+    using metric_metadata = std::array<std::uint64_t, 5>;
 
     [[nodiscard]] std::string_view fault_of_labels();
     void leave_out(const series_view& series, std::string_view fault, translation_loss& lost) const;

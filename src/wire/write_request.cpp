@@ -78,55 +78,33 @@ void prefetch_entry_at(const char* at, std::size_t size) noexcept {
     for (std::size_t line = 0; line < size; line += cache_line) __builtin_prefetch(at + line);
 }
 
+/// But for the labels: value, timestamp.
+constexpr message_form exemplar_form{
+    .varints = known_fields(3), .fixed64s = known_fields(2), .lengths = known_fields(1)};
+/// type; metric_family_name, help, unit
+constexpr message_form metadata_form{.varints = known_fields(1), .lengths = known_fields(2, 4, 5)};
+
 fault check_exemplar(bytes_view exemplar) noexcept {
     label_view label;  // it only has to be well formed
     field_cursor fields{exemplar};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, len):
-                if (auto wrong = parse_label(fields.read_bytes(), label)) return wrong;
-                break;
-            case tag_of(2, fixed64):  // value
-                fields.read_fixed64();
-                break;
-            case tag_of(3, varint):  // timestamp
-                fields.read_varint_value();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 3));
+    while (fields.next()) {
+        if (fields.tag() != tag_of(1, len)) {
+            fields.skip(exemplar_form);
+        } else if (auto wrong = parse_label(fields.read_bytes(), label)) {
+            return wrong;
         }
-    return fault_of(fields);
-}
-
-fault check_metadata(bytes_view metadata) noexcept {
-    field_cursor fields{metadata};
-    while (fields.next()) switch (fields.tag()) {
-            case tag_of(1, varint):  // type
-                fields.read_varint_value();
-                break;
-            case tag_of(2, len):  // metric_family_name
-            case tag_of(4, len):  // help
-            case tag_of(5, len):  // unit
-                fields.read_bytes();
-                break;
-            default:
-                fields.skip_unknown(known_fields(1, 2, 4, 5));
-        }
+    }
     return fault_of(fields);
 }
 
 }  // namespace
 
 void write_request_reader::reset(bytes_view body) noexcept {
-    assert(body.size() <= decoded_bytes_limit);
-    body_ = body;
+    take_body(body);
     fields_ = field_cursor{body};
     credit_.pass(series_count_);
     series_count_ = 0;
-    unordered_labels_ = 0;
-    metadata_ = 0;
-    error_ = {};
     ahead_at_ = ahead_count_ = 0;
-    labels_.start(body.data() + body.size());
 }
 
 bool write_request_reader::next() {
@@ -139,7 +117,7 @@ bool write_request_reader::next() {
                 return begin_series(start, payload) && read_series(payload);
             }
             case tag_of(3, len):
-                if (auto wrong = check_metadata(fields_.read_bytes())) return fail(wrong.code, wrong.at);
+                if (auto wrong = check_message(fields_.read_bytes(), metadata_form)) return fail(wrong.code, wrong.at);
                 ++metadata_;
                 break;
             case tag_of(4, len):  // unknown in version 1, but a store that guesses finds version 2's fields here
@@ -224,8 +202,7 @@ bool write_request_reader::read_series(bytes_view payload) {
     const char* const labels_end = read_labels(payload.data(), end);
     assert(labels_end >= payload.data() && labels_end <= end);
     labels_end_ = labels_end;
-    series_.labels_hash = labels_.sum();
-    if (hasher_.ignores_any()) series_.set_apart(labels_.ignored_sum());
+    take_hashes();
     std::uint64_t value = 0;
     if (is_plain_sample(labels_end, end, value)) [[likely]] {
         series_.samples = 1;
@@ -282,7 +259,7 @@ bool write_request_reader::read_records(bytes_view records) {
             }
             case tag_of(2, len): {
                 std::uint64_t value = 0;
-                if (auto wrong = read_sample(fields.read_bytes(), sample_fields_v1, value))
+                if (auto wrong = read_sample(fields.read_bytes(), sample_form_v1, value))
                     return fail(wrong.code, wrong.at);
                 ++series_.samples;
                 series_.admits |= value != stale_marker_bits;
@@ -294,7 +271,7 @@ bool write_request_reader::read_records(bytes_view records) {
                 break;
             case tag_of(4, len): {
                 std::uint64_t sum = 0;
-                if (auto wrong = check_histogram(fields.read_bytes(), histogram_fields_v1, sum))
+                if (auto wrong = check_histogram(fields.read_bytes(), histogram_form_v1, sum))
                     return fail(wrong.code, wrong.at);
                 ++series_.histograms;
                 series_.admits |= sum != stale_marker_bits;
@@ -313,19 +290,10 @@ bool write_request_reader::read_records(bytes_view records) {
     return true;
 }
 
-void write_request_reader::leave_out(series_fault fault) noexcept {
-    if (!left_out_) left_out_ = left_out_series{.fault = fault};
-}
-
 [[gnu::noinline]] bool write_request_reader::hash_odd_labels() {
     labels(series_.record, odd_labels_);
-    unordered_labels_ += odd_labels_.size();
-    if (unordered_labels_ > unordered_labels_per_request_max)
-        return fail(wire_errc::unordered_labels_over_limit, body_.data() + series_.record.offset);
-    assert(odd_labels_.size() >= labels_.count() && odd_labels_.size() <= labels_per_series_max);
-    series_.labels_hash = hasher_(odd_labels_);
-    if (hasher_.ignores_any()) series_.ignored_hash = hasher_.ignored(odd_labels_);
-    return true;
+    assert(odd_labels_.size() >= labels_.count());
+    return take_odd_hashes() || fail(wire_errc::unordered_labels_over_limit, body_.data() + series_.record.offset);
 }
 
 void write_request_reader::labels(byte_range record, std::vector<label_view>& labels) const {
@@ -345,14 +313,8 @@ void write_request_reader::labels(byte_range record, std::vector<label_view>& la
     assert(!fields.failed());  // it has been read before
 }
 
-void write_request_reader::shrink() {
-    hasher_.shrink();
-    give_back(odd_labels_);
-}
-
 bool write_request_reader::fail(wire_errc code, const char* at) noexcept {
-    assert(code != wire_errc::none && at >= body_.data() && at <= body_.data() + body_.size());
-    error_ = {code, static_cast<std::uint64_t>(at - body_.data())};
+    note_error(code, at);
     fields_.fail(code);
     ahead_at_ = ahead_count_;
     return false;

@@ -6,17 +6,11 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
-#include "series/label.hpp"
 #include "wire/field_cursor.hpp"
 #include "wire/label_hash_cache.hpp"
-#include "wire/label_walk.hpp"
-#include "wire/sample_records.hpp"
-#include "wire/wire_error.hpp"
+#include "wire/series_reader.hpp"
 
 namespace seriesgate {
 
@@ -30,7 +24,7 @@ namespace seriesgate {
 /// A reader serves many requests (reset) and reuses its buffers. It looks some entries ahead. Entries of the usual
 /// form, with one sample at the end, are looked up in label_hash_cache; others are read label by label. Threads: one at
 /// a time.
-class write_request_reader {
+class write_request_reader : public series_reader {
     struct entry_ahead {
         const char* start;  ///< of its tag
         bytes_view payload;
@@ -42,11 +36,7 @@ class write_request_reader {
     /// Twice the lookups in flight (see admitted_set::prefetch_distance): half have arrived when the first is used.
     static constexpr std::size_t ahead_max = 32;
 
-    bytes_view body_;
     field_cursor fields_{{}};
-    series_view series_;
-    label_walk labels_;
-    label_hasher hasher_;
     label_hash_cache* known_;  // null: every entry is read
     cache_admission credit_;
     std::array<entry_ahead, ahead_max> ahead_;
@@ -54,20 +44,14 @@ class write_request_reader {
     std::array<std::uint64_t, ahead_max> ahead_keys_;  // of these, see labels_keys
     std::size_t ahead_at_ = 0;
     std::size_t ahead_count_ = 0;
-    const char* labels_end_ = nullptr;         // end of the last entry's leading labels
-    std::vector<label_view> odd_labels_;       // of an entry without one ascending run of labels
-    std::optional<left_out_series> left_out_;  // of the last entry read by its records
+    const char* labels_end_ = nullptr;  // end of the last entry's leading labels
     std::uint32_t series_count_ = 0;
-    std::size_t unordered_labels_ = 0;
-    std::uint32_t metadata_ = 0;
-    wire_error error_;
 
   public:
-    /// @param hasher knows the ignored labels.
     /// @param known shared only by readers with the same key and ignored labels; may be null.
     explicit write_request_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()},
                                   label_hash_cache* known = nullptr)
-        : hasher_(std::move(hasher)), known_(known) {}
+        : series_reader(std::move(hasher)), known_(known) {}
     explicit write_request_reader(bytes_view body) : write_request_reader{} { reset(body); }
 
     /// Starts a body of at most decoded_bytes_limit bytes, which must outlive the reading.
@@ -75,8 +59,6 @@ class write_request_reader {
 
     /// Goes to the next series entry. @return false at the end or at the first error.
     bool next();
-    /// Valid until next() is called again.
-    [[nodiscard]] const series_view& series() const noexcept { return series_; }
     /// The entry's fault and counts, which series() lacks then. Null: no fault.
     [[nodiscard]] const left_out_series* left_out() const noexcept {
         return left_out_ && !series_.holds_data() ? &*left_out_ : nullptr;
@@ -85,14 +67,8 @@ class write_request_reader {
     /// @param record of its series_view.
     /// @param labels overwritten; they point into the body.
     void labels(byte_range record, std::vector<label_view>& labels) const;
-    /// Metadata entries passed so far.
-    [[nodiscard]] std::uint32_t metadata_count() const noexcept { return metadata_; }
-    /// Labels of series with unsorted labels so far; these are the slowest.
-    [[nodiscard]] std::size_t unordered_labels() const noexcept { return unordered_labels_; }
-    [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
-    [[nodiscard]] wire_error error() const noexcept { return error_; }
     /// Frees the memory of a giant. Call it between two bodies.
-    void shrink();
+    void shrink() { shrink_labels(); }
 
   private:
     bool look_ahead() noexcept;
@@ -102,7 +78,6 @@ class write_request_reader {
     bool read_series(bytes_view payload);
     const char* read_labels(const char* at, const char* end);
     bool read_records(bytes_view records);
-    void leave_out(series_fault fault) noexcept;
     bool hash_odd_labels();
     bool fail(wire_errc code, const char* at) noexcept;
 };

@@ -7,22 +7,21 @@ namespace {
 
 using enum wire_type;
 
+constexpr message_form exemplar_form_v2{
+    .varints = known_fields(1, 3), .fixed64s = known_fields(2), .lengths = known_fields(1)};
+
 }  // namespace
 
 void write_request_v2_reader::reset(bytes_view body, std::size_t symbol_bytes_max) {
-    assert(body.size() <= decoded_bytes_limit);
-    body_ = body;
+    take_body(body);
     symbols_.clear();
     records_.clear();
     next_ = 0;
-    labels_.start(body.data() + body.size());
     has_long_symbol_ = false;
     last_metadata_ = {};
     last_metadata_symbol_bytes_ = 0;
-    unordered_labels_ = 0;
     symbol_bytes_ = 0;
     symbol_bytes_max_ = symbol_bytes_max;
-    error_ = {};
 
     const auto range_of = [body](const char* begin, const char* end) {
         return byte_range{static_cast<std::uint32_t>(begin - body.data()), static_cast<std::uint32_t>(end - begin)};
@@ -121,10 +120,6 @@ void write_request_v2_reader::check_label_ref(std::uint64_t ref, label_refs& see
     ++seen.count;
 }
 
-void write_request_v2_reader::leave_out(series_fault fault) noexcept {
-    if (!left_out_) left_out_ = left_out_series{.fault = fault};
-}
-
 fault write_request_v2_reader::read_series(bytes_view payload) {
     series_.labels_hash = series_.ignored_hash = 0;
     series_.samples = series_.histograms = series_.exemplars = 0;
@@ -151,10 +146,8 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     }
     symbol_bytes_ += seen.bytes;
     if (seen.is_odd) [[unlikely]] {
-        unordered_labels_ += seen.count;
-        if (unordered_labels_ > unordered_labels_per_request_max)
-            return {wire_errc::unordered_labels_over_limit, payload.data()};
-        hash_odd_labels();
+        labels(series_.record, odd_labels_);
+        if (!take_odd_hashes()) return {wire_errc::unordered_labels_over_limit, payload.data()};
     }
     return {};
 }
@@ -205,7 +198,7 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
                 std::uint64_t value = 0;
                 if (const char* const after = read_plain_sample(fields.field_start(), end, value)) {
                     fields.resume_at(after);
-                } else if (auto wrong = read_sample(fields.read_bytes(), sample_fields_v2, value))
+                } else if (auto wrong = read_sample(fields.read_bytes(), sample_form_v2, value))
                     return wrong;
                 ++series_.samples;
                 series_.admits |= value != stale_marker_bits;
@@ -213,7 +206,7 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
             }
             case tag_of(3, len): {
                 std::uint64_t sum = 0;
-                if (auto wrong = check_histogram(fields.read_bytes(), histogram_fields_v2, sum)) return wrong;
+                if (auto wrong = check_histogram(fields.read_bytes(), histogram_form_v2, sum)) return wrong;
                 ++series_.histograms;
                 series_.admits |= sum != stale_marker_bits;
                 break;
@@ -238,18 +231,6 @@ fault write_request_v2_reader::read_records(bytes_view records, label_refs& seen
                 fields.skip_unknown(known_fields(1, 2, 3, 4, 5, 6));
         }
     return fault_of(fields);
-}
-
-void write_request_v2_reader::take_hashes() noexcept {
-    series_.labels_hash = labels_.sum();
-    if (hasher_.ignores_any()) series_.set_apart(labels_.ignored_sum());
-}
-
-void write_request_v2_reader::hash_odd_labels() {
-    labels(series_.record, odd_labels_);
-    assert(odd_labels_.size() <= labels_per_series_max);
-    series_.labels_hash = hasher_(odd_labels_);
-    if (hasher_.ignores_any()) series_.ignored_hash = hasher_.ignored(odd_labels_);
 }
 
 void write_request_v2_reader::labels(byte_range record, std::vector<label_view>& labels) const {
@@ -288,15 +269,12 @@ std::size_t write_request_v2_reader::bytes() const noexcept {
 }
 
 void write_request_v2_reader::shrink() {
-    hasher_.shrink();
-    give_back(symbols_);
-    give_back(records_);
-    give_back(odd_labels_);
+    shrink_labels();
+    give_back_all(symbols_, records_);
 }
 
 void write_request_v2_reader::fail(wire_errc code, const char* at) noexcept {
-    assert(code != wire_errc::none && at >= body_.data() && at <= body_.data() + body_.size());
-    error_ = {code, static_cast<std::uint64_t>(at - body_.data())};
+    note_error(code, at);
     // Nothing of an invalid request is used.
     next_ = records_.size();
 }
@@ -322,14 +300,8 @@ fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
                 if (!fields.failed()) take(ref);
                 break;
             }
-            case tag_of(2, fixed64):  // value
-                fields.read_fixed64();
-                break;
-            case tag_of(3, varint):  // timestamp
-                fields.read_varint_value();
-                break;
             default:
-                fields.skip_unknown(known_fields(1, 2, 3));
+                fields.skip(exemplar_form_v2);
         }
     if (fields.failed()) return fault_of(fields);
     if (count % 2 != 0) leave_out(series_fault::odd_symbol_refs);

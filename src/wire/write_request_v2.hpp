@@ -7,15 +7,9 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "core/bytes.hpp"
-#include "series/fingerprint.hpp"
-#include "series/label.hpp"
-#include "wire/label_walk.hpp"
-#include "wire/sample_records.hpp"
-#include "wire/wire_error.hpp"
+#include "wire/series_reader.hpp"
 
 namespace seriesgate {
 
@@ -31,7 +25,7 @@ namespace seriesgate {
 ///     if (reader.failed()) return reader.error();
 ///
 /// A reader serves many requests (reset) and reuses its buffers. Threads: one at a time.
-class write_request_v2_reader {
+class write_request_v2_reader : public series_reader {
     /// A symbol, with its values for labels that refer to it.
     struct symbol_entry {
         byte_range text;
@@ -39,28 +33,19 @@ class write_request_v2_reader {
         std::uint64_t name_order;
     };
 
-    bytes_view body_;
     std::vector<symbol_entry> symbols_;
     bool has_long_symbol_ = false;     // longer than a label may be
     std::vector<byte_range> records_;  // of the series entries: tag, length and payload
     std::size_t next_ = 0;             // index into records_
-    series_view series_;
-    std::optional<left_out_series> left_out_;  // of the last entry
-    label_walk labels_;
-    label_hasher hasher_;
-    std::vector<label_view> odd_labels_;  // of an entry without one ascending run of labels
     // Neighbours often share their metric and metadata: the last record, and the bytes of its symbols.
     bytes_view last_metadata_;
     std::size_t last_metadata_symbol_bytes_ = 0;
-    std::size_t unordered_labels_ = 0;
     std::size_t symbol_bytes_ = 0;  // of all references so far
     std::size_t symbol_bytes_max_ = symbol_bytes_per_request_max;
-    wire_error error_;
 
   public:
-    /// @param hasher knows the ignored labels.
     explicit write_request_v2_reader(label_hasher hasher = label_hasher{hash_key::known_to_all()})
-        : hasher_(std::move(hasher)) {}
+        : series_reader(std::move(hasher)) {}
     explicit write_request_v2_reader(bytes_view body) : write_request_v2_reader{} { reset(body); }
 
     /// Starts a body of at most decoded_bytes_limit bytes, which must outlive the reading.
@@ -69,8 +54,6 @@ class write_request_v2_reader {
 
     /// Goes to the next series entry. @return false at the end or at the first error.
     bool next();
-    /// Valid until next() is called again.
-    [[nodiscard]] const series_view& series() const noexcept { return series_; }
     /// As write_request_reader::left_out.
     [[nodiscard]] const left_out_series* left_out() const noexcept { return left_out_ ? &*left_out_ : nullptr; }
     /// As write_request_reader::labels.
@@ -80,12 +63,6 @@ class write_request_v2_reader {
         assert(ref < symbols_.size() && symbols_[ref].text.end() <= body_.size());
         return slice(body_, symbols_[ref].text);
     }
-    /// None: v2 has metadata in its series entries.
-    [[nodiscard]] std::uint32_t metadata_count() const noexcept { return 0; }
-    /// As write_request_reader::unordered_labels.
-    [[nodiscard]] std::size_t unordered_labels() const noexcept { return unordered_labels_; }
-    [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
-    [[nodiscard]] wire_error error() const noexcept { return error_; }
     [[nodiscard]] std::size_t bytes() const noexcept;
     /// Frees the memory of a giant. Call it between two bodies.
     void shrink();
@@ -104,12 +81,9 @@ class write_request_v2_reader {
     fault read_records(bytes_view records, label_refs& seen);
     const char* read_labels(bytes_view refs);
     void check_label_ref(std::uint64_t ref, label_refs& seen) noexcept;
-    void take_hashes() noexcept;
-    void hash_odd_labels();
     [[nodiscard]] fault check_exemplar(bytes_view exemplar) noexcept;
     [[nodiscard]] fault check_metadata(bytes_view metadata) noexcept;
     void check_ref(std::uint64_t ref) noexcept;
-    void leave_out(series_fault fault) noexcept;
     void fail(wire_errc code, const char* at) noexcept;
 };
 

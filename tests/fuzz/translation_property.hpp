@@ -117,7 +117,7 @@ inline std::string compare_translation(const v2_request& message, const std::set
 
         std::string name;
         for (int i = 0; i < series.labels_refs_size(); i += 2)
-            if (message.symbols(static_cast<int>(series.labels_refs(i))) == "__name__")
+            if (name.empty() && message.symbols(static_cast<int>(series.labels_refs(i))) == "__name__")
                 name = message.symbols(static_cast<int>(series.labels_refs(i + 1)));
         const auto& told = series.metadata();
         if (name.empty() || (told.type() == 0 && told.help_ref() == 0 && told.unit_ref() == 0)) continue;
