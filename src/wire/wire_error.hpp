@@ -93,6 +93,8 @@ inline constexpr std::size_t symbols_per_request_max = 1 << 22;
 /// work.
 inline constexpr std::size_t label_bytes_per_series_max = 1 << 20;
 inline constexpr std::size_t symbol_bytes_per_request_max = 1 << 28;
+/// What a spelled out label takes besides: tags and lengths in remote write 1. Counted with its bytes.
+inline constexpr std::size_t label_frame_bytes = 8;
 
 // --- Protocol versions.
 

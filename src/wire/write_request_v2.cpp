@@ -144,7 +144,7 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
         symbol_bytes_ = symbol_bytes_before;  // it is not forwarded
         return {};
     }
-    symbol_bytes_ += seen.bytes;
+    symbol_bytes_ += seen.bytes + seen.count * label_frame_bytes;
     if (seen.is_odd) [[unlikely]] {
         labels(series_.record, odd_labels_);
         if (!take_odd_hashes()) return {wire_errc::unordered_labels_over_limit, payload.data()};
@@ -305,6 +305,7 @@ fault write_request_v2_reader::check_exemplar(bytes_view exemplar) noexcept {
         }
     if (fields.failed()) return fault_of(fields);
     if (count % 2 != 0) leave_out(series_fault::odd_symbol_refs);
+    symbol_bytes_ += count / 2 * label_frame_bytes;
     return {};
 }
 

@@ -155,7 +155,7 @@ TEST_CASE("translation: what the request's references stand for is bounded when 
     const std::string body =
         symbols({"", "__name__", long_text})
             .append(entry({refs({1, 2}), sample(1), exemplar_v2(refs({1, 2})), metadata_v2(2, 0)}));
-    constexpr std::size_t filled_in = 3 * 1000 + 2 * 8;
+    constexpr std::size_t filled_in = 3 * 1000 + 2 * 8 + 2 * label_frame_bytes;
     write_request_v2_reader reader;
     reader.reset(body, filled_in);
     CHECK((reader.next() && !reader.next()));
@@ -163,6 +163,22 @@ TEST_CASE("translation: what the request's references stand for is bounded when 
     reader.reset(body, filled_in - 1);
     CHECK_FALSE(reader.next());
     CHECK(reader.error().code == wire_errc::request_symbol_bytes_over_limit);
+}
+
+TEST_CASE("translation: a body of tiny labels becomes no larger than its bound says") {
+    std::vector<std::string_view> texts{"", "__name__", "u"};
+    constexpr std::string_view names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    for (std::size_t i = 0; i < names.size(); ++i) texts.push_back(names.substr(i, 1));
+    std::vector<std::uint64_t> references{1, 2};
+    for (std::uint64_t i = 3; i < texts.size(); ++i) references.insert(references.end(), {i, 0});
+    std::string body;
+    for (const std::string_view text : texts) body += symbols({text});
+    for (int i = 0; i < 1'000; ++i) body += entry({refs(references), len_field(2, "")});
+    write_request_v2_reader reader;
+    reader.reset(body, body.size());
+    while (reader.next()) continue;
+    const bool is_refused = reader.error().code == wire_errc::request_symbol_bytes_over_limit;
+    CHECK((is_refused || translated(body).size() <= 2 * body.size()));
 }
 
 TEST_CASE("translation: the recorded requests, with and without a random half") {

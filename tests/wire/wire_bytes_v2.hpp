@@ -19,7 +19,7 @@ inline std::string symbols(std::initializer_list<std::string_view> texts) {
 }
 
 /// One packed run of references within a series or an exemplar.
-inline std::string refs(std::initializer_list<std::uint64_t> numbers) {
+inline std::string refs(const std::vector<std::uint64_t>& numbers) {
     std::string packed;
     for (const auto number : numbers) packed.append(varint(number));
     return len_field(1, packed);

@@ -302,7 +302,7 @@ TEST_CASE("v2: what is left out does not count for the labels of all series") {
     for (int i = 0; i < 100; ++i) body.append(wrong);
     body.append(entry({refs({1, 2}), sample(1)}));
     write_request_v2_reader reader;
-    reader.reset(body, 1'003);
+    reader.reset(body, 1'003 + label_frame_bytes);
     std::size_t entries = 0;
     while (reader.next()) ++entries;
     CHECK_FALSE(reader.failed());
@@ -312,13 +312,13 @@ TEST_CASE("v2: what is left out does not count for the labels of all series") {
 TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     std::string body = symbols({"", std::string(label_bytes_max, 'x')});
     const std::string series = entry({refs({1, 1}), sample(1)});
-    constexpr auto count = symbol_bytes_per_request_max / (2 * label_bytes_max);
+    constexpr auto count = symbol_bytes_per_request_max / (2 * label_bytes_max + label_frame_bytes);
     for (std::size_t i = 0; i < count; ++i) body.append(series);
     write_request_v2_reader reader{body};
     while (reader.next()) continue;
     CHECK_FALSE(reader.failed());
     const auto size = body.size();
-    body.append(entry({refs({1, 0})}));
+    body.append(series);
     reader.reset(body);
     std::size_t seen = 0;
     while (reader.next()) ++seen;
