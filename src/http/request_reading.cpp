@@ -10,7 +10,7 @@
 
 #include "config/units.hpp"
 #include "core/path_tenant.hpp"
-#include "core/proxy_protocol.hpp"
+#include "core/sender_address.hpp"
 #include "core/text.hpp"
 #include "http/cross_site.hpp"
 #include "net/http_messages.hpp"

@@ -82,17 +82,6 @@ TEST_CASE("a comparison stays within both texts") {
     CHECK(equal_ignoring_case(one, {copy.get(), 32}));
 }
 
-TEST_CASE("base64 is what RFC 4648 gives as examples, and takes every byte") {
-    CHECK(to_base64("").empty());
-    CHECK(to_base64("f") == "Zg==");
-    CHECK(to_base64("fo") == "Zm8=");
-    CHECK(to_base64("foo") == "Zm9v");
-    CHECK(to_base64("foob") == "Zm9vYg==");
-    CHECK(to_base64("fooba") == "Zm9vYmE=");
-    CHECK(to_base64("foobar") == "Zm9vYmFy");
-    CHECK(to_base64(std::string{"\0\xff\xfe>?", 5}) == "AP/+Pj8=");
-}
-
 TEST_CASE("a varint has the bytes of the specification's example") {
     std::string out;
     append_varint(out, 150);

@@ -1,5 +1,4 @@
 #include "core/sender_address.hpp"
-#include "core/proxy_protocol.hpp"
 
 #include "support/catch.hpp"
 

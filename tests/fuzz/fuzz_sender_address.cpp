@@ -1,6 +1,5 @@
 // What proxies say of the sender: the bytes as the begin of a connection, which reads alike in pieces; as
 // X-Forwarded-For and Forwarded, of which a line that a proxy appends decides; and as a network, which reads back.
-#include "core/proxy_protocol.hpp"
 #include "core/sender_address.hpp"
 #include "fuzz/fuzz_target.hpp"
 
