@@ -28,14 +28,8 @@ class virtual_clock {
     static void install(const virtual_clock* one) noexcept { installed_.store(one, std::memory_order_relaxed); }
 };
 
-/// For durations and time limits. Its time points are those of std::chrono::steady_clock.
-struct monotonic_clock {
-    using rep = std::chrono::steady_clock::rep;
-    using period = std::chrono::steady_clock::period;
-    using duration = std::chrono::steady_clock::duration;
-    using time_point = std::chrono::steady_clock::time_point;
-    static constexpr bool is_steady = true;
-
+/// For durations and time limits, with the types of the clock that it replaces.
+struct monotonic_clock : std::chrono::steady_clock {
     [[nodiscard]] static time_point now() noexcept {
         if (const virtual_clock* const owned = virtual_clock::installed()) [[unlikely]]
             return owned->monotonic();

@@ -11,6 +11,7 @@
 #include <climits>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <iterator>
 #include <utility>
 
@@ -20,14 +21,9 @@ namespace seriesgate::log {
 namespace {
 
 void append_character(std::string& out, std::string_view character) {
-    if (character == "\"" || character == "\\") {
-        out.append("\\").append(character);
-    } else if (character == "\n") {
-        out += "\\n";
-    } else if (character == "\t") {
-        out += "\\t";
-    } else if (character == "\r") {
-        out += "\\r";
+    constexpr std::string_view special = "\"\\\n\t\r", letters = "\"\\ntr";
+    if (const auto at = special.find(character); at != std::string_view::npos) {
+        out.append("\\").append(1, letters[at]);
     } else if (is_control_character(character)) {
         fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(code_of(character)));
     } else {
@@ -66,15 +62,11 @@ void append_text(std::string& out, format as, std::string_view text) {
 }
 
 void append_value(std::string& out, format as, const field::value_type& value) {
-    if (const auto* text = std::get_if<std::string_view>(&value)) return append_text(out, as, *text);
-    if (const auto* number = std::get_if<double>(&value); number != nullptr && !std::isfinite(*number))
-        return append_text(out, as, fmt::to_string(*number));  // JSON has no such number
-    std::visit(
-        [&out](const auto& plain) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(plain)>, std::string_view>)
-                out += fmt::to_string(plain);
-        },
-        value);
+    const auto* const number = std::get_if<double>(&value);
+    const bool is_text = std::holds_alternative<std::string_view>(value) ||
+                         (number != nullptr && !std::isfinite(*number));  // JSON has no such number
+    const std::string shown = std::visit([](const auto& plain) { return fmt::to_string(plain); }, value);
+    is_text ? append_text(out, as, shown) : void(out += shown);
 }
 
 void append_field(std::string& out, format as, const field& each) {
@@ -118,23 +110,12 @@ std::string describe_loss(std::uint64_t lines) {
     return whole_line(level::warn, "lines of the log were lost, who reads it is too slow", {&lost, 1});
 }
 
-/// Never destroyed: its thread may hang in a write to a terminal.
-class lasting_writer {
-    line_writer& only_ = *new line_writer{STDERR_FILENO, describe_loss};
-
-  public:
-    lasting_writer() = default;
-    lasting_writer(const lasting_writer&) = delete;
-    lasting_writer& operator=(const lasting_writer&) = delete;
-    ~lasting_writer() { only_.let_go(); }
-
-    [[nodiscard]] line_writer& get() const noexcept { return only_; }
-};
-
-/// stdout carries only answers: --version, --help, --check-config.
+/// Never destroyed: its thread may hang in a write to a terminal. stdout carries only answers: --version, --help,
+/// --check-config.
 line_writer& writer() {
-    static const lasting_writer only;
-    return only.get();
+    static line_writer& only = *new line_writer{STDERR_FILENO, describe_loss};
+    [[maybe_unused]] static const int ends = std::atexit([] { only.let_go(); });
+    return only;
 }
 
 }  // namespace

@@ -9,14 +9,19 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
+
+#include "core/text.hpp"
 
 namespace seriesgate {
 
 void duration_histogram::observe(std::chrono::nanoseconds duration) noexcept {
     duration = std::max(duration, std::chrono::nanoseconds::zero());
-    const auto bucket = std::ranges::lower_bound(bounds, duration, {}, &bucket_bound::upper) - bounds.begin();
+    const auto bucket =
+        std::ranges::lower_bound(bounds, std::chrono::duration<double>{duration}.count()) - bounds.begin();
     buckets_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
     sum_nanoseconds_.fetch_add(static_cast<std::uint64_t>(duration.count()), std::memory_order_relaxed);
 }
@@ -39,33 +44,24 @@ namespace {
 /// By metric_type.
 constexpr std::array<std::string_view, 3> type_names{"counter", "gauge", "histogram"};
 
-enum class text_place { help, label_value };
+/// What needs a backslash in help texts, and in values of labels.
+constexpr std::string_view special_in_help = "\\\n", special_in_value = "\\\n\"";
 
-void append_escaped(std::string& out, std::string_view text, text_place where) {
+void append_escaped(std::string& out, std::string_view text, std::string_view special) {
     for (const char c : text) {
-        if (c == '\\') {
-            out += "\\\\";
-        } else if (c == '\n') {
-            out += "\\n";
-        } else if (c == '"' && where == text_place::label_value) {
-            out += "\\\"";
-        } else {
-            out += c;
-        }
+        if (special.find(c) != std::string_view::npos) out += '\\';
+        out += c == '\n' ? 'n' : c;
     }
 }
 
-void append_number(std::string& out, std::integral auto value) {
-    std::array<char, 24> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
+void append_label(std::string& out, char before, std::string_view name, std::string_view value) {
+    out.append(1, before).append(name).append("=\"");
+    append_escaped(out, value, special_in_value);
+    out += '"';
 }
 
-void append_number(std::string& out, double value) {
-    if (!std::isfinite(value)) {
-        out += std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
-        return;
-    }
+std::string number_text(double value) {
+    if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
     // Writes 0.0001, where to_chars prefers 1e-04. Far from 1 plain digits would only be noise.
     const double size = std::abs(value);
     const bool plain = size == 0 || (size >= 1e-9 && size < 1e18);
@@ -73,59 +69,24 @@ void append_number(std::string& out, double value) {
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
                                    plain ? std::chars_format::fixed : std::chars_format::scientific)
                          .ptr;
-    out.append(digits.data(), end);
+    return {digits.data(), end};
 }
 
-void append_label(std::string& out, bool first, std::string_view name, std::string_view value) {
-    out.append(first ? "{" : ",").append(name).append("=\"");
-    append_escaped(out, value, text_place::label_value);
-    out += '"';
-}
-
-template <typename Number>
-void append_line(std::string& out, std::string_view name, std::string_view suffix, metric_labels labels,
-                 std::string_view le, Number value) {
-    out.append(name).append(suffix);
-    for (const metric_label& label : labels) append_label(out, &label == labels.begin(), label.name, label.value);
-    if (!le.empty()) append_label(out, labels.size() == 0, "le", le);
-    if (labels.size() != 0 || !le.empty()) out += '}';
-    out += ' ';
-    append_number(out, value);
-    out += '\n';
-}
-
-std::string read_whole(const char* path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::uint64_t to_number(std::string_view text) noexcept {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-}
-
-// The fields of /proc/self/stat after the command name, which may contain spaces and parentheses. Field n of proc(5) is
-// [n - 3] here: proc(5) counts from 1, and the command is field 2.
-std::vector<std::string_view> fields_after_command(std::string_view stat) {
-    std::vector<std::string_view> fields;
-    const auto command_end = stat.rfind(')');
-    if (command_end == std::string_view::npos) return fields;
-    stat.remove_prefix(command_end + 1);
-    while (!stat.empty()) {
-        const auto length = stat.find(' ');
-        if (length != 0) fields.push_back(stat.substr(0, length));
-        if (length == std::string_view::npos) break;
-        stat.remove_prefix(length + 1);
-    }
-    return fields;
+/// The fields of /proc/self/stat after the command, which may contain spaces and parentheses: from the third one on.
+std::vector<std::string> fields_after_command() {
+    std::ifstream file{"/proc/self/stat"};
+    std::string line;
+    std::getline(file, line, '\0');
+    std::istringstream rest{line.substr(line.rfind(')') + 1)};
+    return {std::istream_iterator<std::string>{rest}, {}};
 }
 
 std::uint64_t boot_time_seconds() {
-    const std::string stat = read_whole("/proc/stat");
-    constexpr std::string_view key = "\nbtime ";
-    const auto found = stat.find(key);
-    return found == std::string::npos ? 0 : to_number(std::string_view{stat}.substr(found + key.size()));
+    std::ifstream file{"/proc/stat"};
+    constexpr std::string_view key = "btime ";
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(key)) return whole_number<std::uint64_t>(line.substr(key.size())).value_or(0);
+    return 0;
 }
 
 std::uint64_t count_open_fds() {
@@ -143,31 +104,30 @@ std::uint64_t count_open_fds() {
 void exposition::family(std::string_view name, std::string_view help, metric_type type) {
     name_ = name;
     text_.append("# HELP ").append(name).append(" ");
-    append_escaped(text_, help, text_place::help);
+    append_escaped(text_, help, special_in_help);
     text_.append("\n# TYPE ").append(name).append(" ");
     text_ += type_names[static_cast<std::size_t>(type)];
     text_ += '\n';
 }
 
-void exposition::append(metric_labels labels, std::uint64_t value) {
-    append_line(text_, name_, "", labels, "", value);
-}
-
-void exposition::append(metric_labels labels, std::int64_t value) {
-    append_line(text_, name_, "", labels, "", value);
+void exposition::append(std::string_view suffix, metric_labels labels, std::string_view le, std::string_view number) {
+    text_.append(name_).append(suffix);
+    char before = '{';
+    for (const metric_label& label : labels) append_label(text_, std::exchange(before, ','), label.name, label.value);
+    if (!le.empty()) append_label(text_, std::exchange(before, ','), "le", le);
+    text_.append(before == ',' ? "} " : " ").append(number).append("\n");
 }
 
 void exposition::sample(metric_labels labels, double value) {
-    append_line(text_, name_, "", labels, "", value);
+    append("", labels, "", number_text(value));
 }
 
 void exposition::sample(metric_labels labels, const duration_histogram::snapshot& value) {
-    for (std::size_t i = 0; i < duration_histogram::bounds.size(); ++i) {
-        append_line(text_, name_, "_bucket", labels, duration_histogram::bounds[i].seconds, value.cumulative[i]);
-    }
-    append_line(text_, name_, "_bucket", labels, "+Inf", value.count);
-    append_line(text_, name_, "_sum", labels, "", std::chrono::duration<double>(value.sum).count());
-    append_line(text_, name_, "_count", labels, "", value.count);
+    for (std::size_t i = 0; i < duration_histogram::bounds.size(); ++i)
+        append("_bucket", labels, number_text(duration_histogram::bounds[i]), std::to_string(value.cumulative[i]));
+    append("_bucket", labels, "+Inf", std::to_string(value.count));
+    append("_sum", labels, "", number_text(std::chrono::duration<double>(value.sum).count()));
+    append("_count", labels, "", std::to_string(value.count));
 }
 
 void write_counter(exposition& out, std::string_view name, std::string_view help, const counter& value) {
@@ -197,10 +157,11 @@ void write_status_counters(exposition& out, std::string_view name, std::string_v
 
 process_stats read_process_stats() {
     process_stats stats;
-    const std::string stat = read_whole("/proc/self/stat");
-    const auto fields = fields_after_command(stat);
+    const auto fields = fields_after_command();
     if (fields.size() > 24 - 3) {
-        const auto field = [&](std::size_t number) { return to_number(fields[number - 3]); };
+        const auto field = [&](std::size_t number) {
+            return whole_number<std::uint64_t>(fields[number - 3]).value_or(0);
+        };
         const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
         stats.cpu_seconds = static_cast<double>(field(14) + field(15)) / ticks_per_second;
         stats.threads = field(20);

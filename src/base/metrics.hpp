@@ -108,30 +108,12 @@ class counter_by_status {
 /// 30 s.
 class duration_histogram {
   public:
-    struct bucket_bound {
-        std::chrono::nanoseconds upper;  ///< inclusive
-        std::string_view seconds;        ///< the same, as the value of label `le`
-    };
-    static constexpr std::array<bucket_bound, 15> bounds{{
-        {std::chrono::microseconds{500}, "0.0005"},
-        {std::chrono::microseconds{1000}, "0.001"},
-        {std::chrono::microseconds{2500}, "0.0025"},
-        {std::chrono::milliseconds{5}, "0.005"},
-        {std::chrono::milliseconds{10}, "0.01"},
-        {std::chrono::milliseconds{25}, "0.025"},
-        {std::chrono::milliseconds{50}, "0.05"},
-        {std::chrono::milliseconds{100}, "0.1"},
-        {std::chrono::milliseconds{250}, "0.25"},
-        {std::chrono::milliseconds{500}, "0.5"},
-        {std::chrono::milliseconds{1000}, "1"},
-        {std::chrono::milliseconds{2500}, "2.5"},
-        {std::chrono::seconds{5}, "5"},
-        {std::chrono::seconds{10}, "10"},
-        {std::chrono::seconds{30}, "30"},
-    }};
+    /// Inclusive, in seconds.
+    static constexpr std::array<double, 15> bounds{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                                   0.25,   0.5,   1,      2.5,   5,    10,    30};
 
     struct snapshot {
-        std::array<std::uint64_t, bounds.size()> cumulative;  ///< observations of at most bounds[i].upper
+        std::array<std::uint64_t, bounds.size()> cumulative;  ///< observations of at most bounds[i]
         std::uint64_t count;                                  ///< all observations: the bucket `+Inf`
         std::chrono::nanoseconds sum;
     };
@@ -173,8 +155,7 @@ class exposition {
 
     template <std::integral Integer>
     void sample(metric_labels labels, Integer value) {
-        using widest = std::conditional_t<std::is_signed_v<Integer>, std::int64_t, std::uint64_t>;
-        append(labels, static_cast<widest>(value));
+        append("", labels, "", std::to_string(value));
     }
     /// Writes the shortest decimal that reads back as the same double.
     void sample(metric_labels labels, double value);
@@ -185,8 +166,7 @@ class exposition {
     std::string take() noexcept { return std::move(text_); }
 
   private:
-    void append(metric_labels labels, std::uint64_t value);
-    void append(metric_labels labels, std::int64_t value);
+    void append(std::string_view suffix, metric_labels labels, std::string_view le, std::string_view number);
 
     std::string text_;
     std::string name_;
