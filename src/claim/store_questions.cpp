@@ -413,7 +413,7 @@ void store_questions::decide_unasked(const group& of, fleet_decision& into) cons
 void store_questions::shrink() {
     start();
     by_id_ = {};
-    give_all_back(budgets_, groups_, late_groups_, refused_, calls_, runs_, named_, counted_);
+    give_back_all(budgets_, groups_, late_groups_, refused_, calls_, runs_, named_, counted_);
 }
 
 }  // namespace seriesgate

@@ -130,14 +130,8 @@ std::vector<config_error> config_report::take(entries& from, std::string_view no
 
 std::string printable(std::string_view text, std::size_t shown_max) {
     const std::string whole = without_secrets(text);
-    std::string result;
-    for (std::string_view rest = std::string_view{whole}.substr(0, shown_max); !rest.empty();) {
-        const std::string_view character = rest.substr(0, std::max<std::size_t>(utf8_size(rest), 1));
-        result += is_control_character(character) ? "?" : character;
-        rest.remove_prefix(character.size());
-    }
-    if (whole.size() > shown_max) result += "...";
-    return result;
+    const std::string shown = one_line(std::string_view{whole}.substr(0, shown_max));
+    return whole.size() > shown_max ? shown + "..." : shown;
 }
 
 std::string in_quotes(std::string_view text) {

@@ -11,16 +11,17 @@ constexpr std::size_t page_bytes = 4096;
 
 }  // namespace
 
-page_memory::page_memory(std::size_t size) : size_(size) {
+page_memory::page_memory(std::size_t size) : data_(nullptr, release{size}) {
     assert(size > 0);
-    data_ = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data_ == MAP_FAILED) throw std::bad_alloc{};
+    void* const made = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) throw std::bad_alloc{};
     // Advice only: without huge pages it is merely slower. Below two of them they would waste memory.
-    if (size >= 2 * huge_page_bytes) ::madvise(data_, size, MADV_HUGEPAGE);
+    if (size >= 2 * huge_page_bytes) ::madvise(made, size, MADV_HUGEPAGE);
+    data_.reset(made);
 }
 
-page_memory::~page_memory() {
-    if (data_ != nullptr) ::munmap(data_, size_);
+void page_memory::release::operator()(void* data) const noexcept {
+    ::munmap(data, size);
 }
 
 void page_memory::populate(void* from, std::size_t size) {

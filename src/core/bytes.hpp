@@ -1,12 +1,13 @@
-/// Byte views and ranges, varints, Base64, reusable buffers and large zeroed memory.
+/// Byte views and ranges, varints, reusable buffers and large zeroed memory.
 #pragma once
 
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace seriesgate {
 
@@ -71,12 +72,7 @@ inline const char* read_varint(const char* at, const char* end, std::uint64_t& v
 
 /// Number of bytes of the shortest encoding.
 inline int varint_size(std::uint64_t value) noexcept {
-    int size = 1;
-    while (value >= 0x80) {
-        value >>= 7;
-        ++size;
-    }
-    return size;
+    return (static_cast<int>(std::bit_width(value | 1)) + 6) / 7;
 }
 
 /// Appends the shortest encoding.
@@ -86,20 +82,6 @@ inline void append_varint(std::string& out, std::uint64_t value) {
         value >>= 7;
     }
     out.push_back(static_cast<char>(value));
-}
-
-/// With padding, in one line. Source: RFC 4648, section 4.
-inline std::string to_base64(std::string_view text) {
-    constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string coded;
-    for (std::size_t at = 0; at < text.size(); at += 3) {
-        const std::string_view three = text.substr(at, 3);
-        unsigned bits = 0;
-        for (std::size_t i = 0; i < 3; ++i)
-            bits = bits << 8 | (i < three.size() ? static_cast<unsigned char>(three[i]) : 0U);
-        for (std::size_t i = 0; i < 4; ++i) coded += i > three.size() ? '=' : alphabet[bits >> (18 - 6 * i) & 63];
-    }
-    return coded;
 }
 
 // --- Buffers kept between requests.
@@ -121,8 +103,8 @@ void give_back(Container& of, std::size_t bytes_max = kept_bytes_max) {
 
 /// The same with several.
 template <class... Containers>
-void give_all_back(Containers&... of) {
-    (give_back(of), ...);
+void give_back_all(Containers&... each) {
+    (give_back(each), ...);
 }
 
 // --- Large zeroed memory.
@@ -130,29 +112,24 @@ void give_all_back(Containers&... of) {
 /// Memory in huge pages, if the system has them. A filter of a hundred megabytes is accessed randomly; with pages of 4
 /// KiB every access would also miss the page tables' cache. Fresh pages are zero, so nothing is zeroed before a load.
 class page_memory {
-    void* data_ = nullptr;
-    std::size_t size_ = 0;
+    struct release {
+        std::size_t size;
+        void operator()(void* data) const noexcept;
+    };
+    std::unique_ptr<void, release> data_;
 
   public:
     /// Reserves `size` zero bytes; touching a page allocates it. Throws std::bad_alloc.
     explicit page_memory(std::size_t size);
-    page_memory(page_memory&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-    page_memory& operator=(page_memory&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        return *this;
-    }
-    ~page_memory();
 
     static constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
     /// Allocates all pages now, so that no request waits for one.
-    void populate() { populate(data_, size_); }
+    void populate() { populate(data(), data_.get_deleter().size); }
     /// The same with a part of them.
     static void populate(void* from, std::size_t size);
 
-    [[nodiscard]] void* data() const noexcept { return data_; }
+    [[nodiscard]] void* data() const noexcept { return data_.get(); }
 };
 
 }  // namespace seriesgate

@@ -19,17 +19,6 @@ std::optional<std::string> account_in(std::string_view name) {
     return made;
 }
 
-/// Decodes "%3A" to a colon, as servers do.
-std::string with_colons(std::string_view segment) {
-    std::string made;
-    for (std::size_t i = 0; i < segment.size(); ++i) {
-        const bool is_colon = equal_ignoring_case(segment.substr(i, 3), "%3a");
-        made += is_colon ? ':' : segment[i];
-        if (is_colon) i += 2;
-    }
-    return made;
-}
-
 }  // namespace
 
 std::optional<tenant_pattern> find_tenant_mark(std::string_view path) {
@@ -46,7 +35,10 @@ std::optional<tenant_pattern> find_tenant_mark(std::string_view path) {
 }
 
 std::optional<std::string> tenant_in_segment(std::string_view segment, bool is_account) {
-    std::string name = with_colons(segment);
+    std::string name{segment};
+    // "%3A" is a colon, as servers decode it.
+    for (std::size_t at = 0; (at = name.find("%3", at)) != std::string::npos; ++at)
+        if (at + 2 < name.size() && lower(name[at + 2]) == 'a') name.replace(at, 3, ":");
     if (name.find_first_not_of(name_characters) != std::string::npos) return std::nullopt;
     if (name.find_first_not_of('.') == std::string::npos) return std::nullopt;
     return is_account ? account_in(name) : std::optional{std::move(name)};

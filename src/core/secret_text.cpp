@@ -1,10 +1,10 @@
 #include "core/secret_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <optional>
-#include <system_error>
+
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -29,20 +29,14 @@ std::size_t query_start(std::string_view text) {
     return text.size();
 }
 
-std::optional<unsigned> hex_digit(char c) noexcept {
-    unsigned digit = 0;
-    const auto [end, error] = std::from_chars(&c, &c + 1, digit, 16);
-    return error == std::errc{} && end == &c + 1 ? std::optional{digit} : std::nullopt;
-}
-
 /// Decodes like a server: `%41` is `A`, and `+` a space.
 std::string decoded(std::string_view text) {
     std::string plain;
     for (std::size_t at = 0; at < text.size(); ++at) {
-        const auto high = text[at] == '%' && at + 2 < text.size() ? hex_digit(text[at + 1]) : std::nullopt;
-        const auto low = high ? hex_digit(text[at + 2]) : std::nullopt;
-        if (low) at += 2;
-        plain += low ? static_cast<char>(*high * 16 + *low) : text[at] == '+' ? ' ' : text[at];
+        const bool is_escape = text[at] == '%' && at + 2 < text.size();
+        const auto code = is_escape ? whole_number<unsigned>(text.substr(at + 1, 2), 16) : std::nullopt;
+        plain += code ? static_cast<char>(*code) : text[at] == '+' ? ' ' : text[at];
+        if (code) at += 2;
     }
     return plain;
 }

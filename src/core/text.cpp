@@ -13,6 +13,15 @@ std::uint64_t rounded(std::uint64_t estimate) {
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+    std::string line;
+    for (std::string_view character; !text.empty(); text.remove_prefix(character.size())) {
+        character = text.substr(0, std::max<std::size_t>(utf8_size(text), 1));
+        line += is_control_character(character) ? "?" : character;
+    }
+    return line;
+}
+
 std::string without_middle(std::string_view text, kept_ends bytes, std::string_view mark) {
     if (text.size() <= bytes.head + bytes.tail) return std::string{text};
     std::size_t head = bytes.head;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <charconv>
 #include <chrono>
@@ -40,12 +41,12 @@ constexpr bool is_identifier(std::string_view text) noexcept {
     return !text.empty() && !is_digit(text.front()) && std::ranges::all_of(text, is_identifier_character);
 }
 
-/// @return nothing unless the whole text is a decimal number that the type can hold.
+/// @return nothing unless the whole text is a number that the type can hold.
 template <class Number>
-std::optional<Number> whole_number(std::string_view text) noexcept {
+std::optional<Number> whole_number(std::string_view text, int base = 10) noexcept {
     Number number = 0;
     const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    const auto [stopped, error] = std::from_chars(text.data(), end, number, base);
     return error == std::errc{} && stopped == end ? std::optional{number} : std::nullopt;
 }
 
@@ -133,28 +134,24 @@ inline std::string in_double_quotes(std::string_view text) {
 
 // --- UTF-8, decoded as in Go: every invalid byte becomes one U+FFFD.
 
+/// Whether a byte continues a character: no text is cut before it.
+constexpr bool continues_character(char byte) noexcept {
+    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+}
+
 /// The length in bytes of the character at the start of `text`. 0 if it is invalid: a stray or missing continuation, an
 /// overlong form, a surrogate, beyond U+10FFFF, or an empty text.
 /// Source: RFC 3629 section 4.
 constexpr std::size_t utf8_size(bytes_view text) noexcept {
-    const auto within = [&](std::size_t at, unsigned low, unsigned high) {
-        return at < text.size() && static_cast<unsigned char>(text[at]) >= low &&
-               static_cast<unsigned char>(text[at]) <= high;
-    };
-    const auto follows = [&](std::size_t at) { return within(at, 0x80, 0xbf); };
-    if (within(0, 0x00, 0x7f)) return 1;
-    if (within(0, 0xc2, 0xdf)) return follows(1) ? 2 : 0;
-    if (within(0, 0xe0, 0xef)) {
-        const unsigned low = text[0] == '\xe0' ? 0xa0 : 0x80;
-        const unsigned high = text[0] == '\xed' ? 0x9f : 0xbf;
-        return within(1, low, high) && follows(2) ? 3 : 0;
-    }
-    if (within(0, 0xf0, 0xf4)) {
-        const unsigned low = text[0] == '\xf0' ? 0x90 : 0x80;
-        const unsigned high = text[0] == '\xf4' ? 0x8f : 0xbf;
-        return within(1, low, high) && follows(2) && follows(3) ? 4 : 0;
-    }
-    return 0;
+    if (text.empty()) return 0;
+    const auto size = static_cast<std::size_t>(std::countl_one(static_cast<unsigned char>(text[0])));
+    if (size == 0) return 1;
+    if (size == 1 || size > 4 || size > text.size()) return 0;
+    const bytes_view character = text.substr(0, size);
+    constexpr std::array<char32_t, 5> first_codes{0, 0, 0x80, 0x800, 0x10000};
+    const char32_t code = code_of(character);
+    const bool is_valid = code >= first_codes[size] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    return is_valid && std::ranges::all_of(character.substr(1), continues_character) ? size : 0;
 }
 
 inline bool is_utf8(bytes_view text) noexcept {
@@ -175,11 +172,6 @@ inline bool is_utf8(bytes_view text) noexcept {
     return true;
 }
 
-/// Whether a byte continues a character: no text is cut before it.
-constexpr bool continues_character(char byte) noexcept {
-    return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-}
-
 /// Replaces every byte outside a character by U+FFFD.
 inline std::string repaired_utf8(bytes_view text) {
     std::string out;
@@ -191,26 +183,17 @@ inline std::string repaired_utf8(bytes_view text) {
     return out;
 }
 
+/// Replaces each control character by a question mark.
+std::string one_line(std::string_view text);
+
 /// Precondition: `character` is a code point and no surrogate.
 inline void append_utf8(std::string& out, char32_t character) {
     assert(character <= 0x10ffff && (character < 0xd800 || character > 0xdfff));
-    const auto put = [&](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-    const auto put_rest = [&](int shift) { put(0x80 | ((character >> shift) & 0x3f)); };
-    if (character < 0x80) {
-        put(character);
-    } else if (character < 0x800) {
-        put(0xc0 | (character >> 6));
-        put_rest(0);
-    } else if (character < 0x10000) {
-        put(0xe0 | (character >> 12));
-        put_rest(6);
-        put_rest(0);
-    } else {
-        put(0xf0 | (character >> 18));
-        put_rest(12);
-        put_rest(6);
-        put_rest(0);
-    }
+    constexpr std::array<char32_t, 4> marks{0, 0xc0, 0xe0, 0xf0};  // of the first byte
+    std::size_t left = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
+    const auto put = [&out](char32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
+    put(marks[left] | character >> 6 * left);
+    while (left-- > 0) put(0x80 | (character >> 6 * left & 0x3f));
 }
 
 /// Lengths in bytes of what stays of both ends of a text.

@@ -8,6 +8,7 @@
 
 #include "base/log.hpp"
 #include "core/text.hpp"
+#include "net/http_fields.hpp"
 
 namespace seriesgate {
 namespace {
@@ -17,16 +18,14 @@ constexpr std::size_t basic_bytes_max = (user_bytes_max + 1 + password_bytes_max
 
 /// Strict: requires padding, allows nothing else, and no bits behind the last byte. Source: RFC 4648, section 4.
 std::optional<std::string> from_base64(std::string_view text) {
-    const auto unsigned_of = [](auto& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); };
-    std::string from{text};
     std::string bytes(text.size(), '\0');
-    std::string again(text.size(), '\0');
-    const int size = EVP_DecodeBlock(unsigned_of(bytes), unsigned_of(from), static_cast<int>(from.size()));
+    const int size =
+        EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
     if (size < 0) return std::nullopt;
     const int padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
     bytes.resize(static_cast<std::size_t>(std::max(0, size - padding)));
-    EVP_EncodeBlock(unsigned_of(again), unsigned_of(bytes), static_cast<int>(bytes.size()));
-    return again == text ? std::optional{bytes} : std::nullopt;
+    return to_base64(bytes) == text ? std::optional{bytes} : std::nullopt;
 }
 
 credentials basic(std::string_view encoded) {

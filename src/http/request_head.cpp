@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 #include "core/text.hpp"
@@ -38,10 +36,8 @@ constexpr std::string_view unreserved_characters = "abcdefghijklmnopqrstuvwxyzAB
 /// Decodes a sequence such as "%61", if its character needs no encoding. Source: RFC 3986, section 2.3.
 std::optional<char> unreserved_in(std::string_view encoded) {
     if (encoded.size() < 3 || encoded.front() != '%') return std::nullopt;
-    unsigned value = 0;
-    const auto [end, error] = std::from_chars(encoded.data() + 1, encoded.data() + 3, value, 16);
-    if (error != std::errc{} || end != encoded.data() + 3) return std::nullopt;
-    const char c = static_cast<char>(value);
+    const auto value = whole_number<unsigned>(encoded.substr(1, 2), 16);
+    const char c = static_cast<char>(value.value_or(0));
     return unreserved_characters.find(c) == std::string_view::npos ? std::nullopt : std::optional{c};
 }
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -127,9 +126,9 @@ std::optional<written_counts> read_written(const http::fields& headers) {
         const auto found = headers.find(name);
         if (found == headers.end()) continue;
         any = true;
-        const std::string_view text = found->value();
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), counts.*count);
-        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+        const auto number = whole_number<std::uint64_t>(found->value());
+        if (!number) return std::nullopt;
+        counts.*count = *number;
     }
     if (!any) return std::nullopt;
     return counts;

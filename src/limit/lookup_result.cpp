@@ -12,7 +12,7 @@ namespace seriesgate {
 void lookup_result::shrink() {
     rules = nullptr;
     selections.shrink();
-    give_all_back(pending, non_admitting, ended, refused_by, newly_admitted, newly_refused, returned, families, budgets,
+    give_back_all(pending, non_admitting, ended, refused_by, newly_admitted, newly_refused, returned, families, budgets,
                   counted_in, observing);
 }
 

@@ -37,7 +37,7 @@ void rule_selections::clear() noexcept {
 
 void rule_selections::shrink() {
     clear();
-    give_all_back(series_, selected_, keys_, present_);
+    give_back_all(series_, selected_, keys_, present_);
 }
 
 bool rule_selections::spend(std::uint64_t work) noexcept {

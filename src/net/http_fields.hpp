@@ -1,6 +1,8 @@
 /// Beast's header fields, and checks of fields, codings and header sizes. Reads and writes no stream.
 #pragma once
 
+#include <openssl/evp.h>
+
 #include <algorithm>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/http/error.hpp>
@@ -33,6 +35,14 @@ std::string_view field_value(const http::fields& headers, const Name& name) {
 
 constexpr bool is_success(unsigned status) noexcept {
     return status >= 200 && status <= 299;
+}
+
+/// With padding, in one line. Source: RFC 4648, section 4.
+inline std::string to_base64(std::string_view text) {
+    std::string coded((text.size() + 2) / 3 * 4, '\0');
+    EVP_EncodeBlock(reinterpret_cast<unsigned char*>(coded.data()), reinterpret_cast<const unsigned char*>(text.data()),
+                    static_cast<int>(text.size()));
+    return coded;
 }
 
 /// `Basic` with the user's password, or `Bearer` with a token. Sources: RFC 7617, section 2; RFC 6750, section 2.1.

@@ -156,7 +156,7 @@ class distinct_counter {
     /// Clears, and frees the memory of a giant.
     void shrink() {
         start();
-        give_all_back(all_, table_);
+        give_back_all(all_, table_);
     }
 
   private:

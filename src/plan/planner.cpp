@@ -215,7 +215,7 @@ void planner::shrink() {
     reader_v2_.shrink();
     hasher_.shrink();
     value_scratch_.shrink();
-    give_all_back(offered_, entries_, ignored_, values_, value_verdicts_, left_out_, verdicts_, removed_, labels_);
+    give_back_all(offered_, entries_, ignored_, values_, value_verdicts_, left_out_, verdicts_, removed_, labels_);
     refused_series_.shrink();
     constexpr std::size_t buckets_max = 1 << 14;  // clear() takes longer in a larger map
     if (value_places_.bucket_count() > buckets_max) decltype(value_places_){}.swap(value_places_);

@@ -56,14 +56,6 @@ constexpr std::uint64_t family_domain = 0xa0761d6478bd642f;
 
 }  // namespace
 
-std::uint64_t label_hasher::operator()(std::span<const label_view> labels) {
-    return sum_of(labels, false);
-}
-
-std::uint64_t label_hasher::ignored(std::span<const label_view> labels) {
-    return sum_of(labels, true);
-}
-
 /// @param ignored whether to sum the ignored labels or the others.
 std::uint64_t label_hasher::sum_of(std::span<const label_view> labels, bool ignored) {
     labels_.clear();
@@ -115,7 +107,7 @@ tenant_key tenant_key_of(std::string_view tenant, const hash_key& key) noexcept 
 }
 
 void label_hasher::shrink() {
-    give_all_back(labels_, common_);
+    give_back_all(labels_, common_);
 }
 
 std::uint64_t ignored_labels_identity(std::vector<std::string> ignored) {

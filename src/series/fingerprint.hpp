@@ -165,10 +165,10 @@ class label_hasher {
 
     /// Duplicate label names are invalid, and stores differ in whether they take the first or the last. So such sets
     /// are different series if their order differs.
-    std::uint64_t operator()(std::span<const label_view> labels);
+    std::uint64_t operator()(std::span<const label_view> labels) { return sum_of(labels, false); }
 
     /// The same for the ignored labels: 0 if none has a value.
-    std::uint64_t ignored(std::span<const label_view> labels);
+    std::uint64_t ignored(std::span<const label_view> labels) { return sum_of(labels, true); }
 
     [[nodiscard]] bool ignores_any() const noexcept { return ignores_any_; }
     [[nodiscard]] bool ignores(bytes_view name) const noexcept;

@@ -1,7 +1,6 @@
 #include "series/label.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/text.hpp"
 
@@ -28,10 +27,6 @@ constexpr std::size_t label_name_bytes_max = 64;
 /// Values are not cut further, except in series with very many labels.
 constexpr std::size_t value_bytes_min = 24;
 
-bool is_name(const label_view& label) {
-    return label.name == "__name__";
-}
-
 /// Cuts in the middle, as `abc...xyz`, because texts with equal beginnings mostly differ at the end. Cuts between
 /// characters.
 void append_cut(std::string& out, bytes_view text, std::size_t bytes_max) {
@@ -47,7 +42,7 @@ std::size_t room_for_each(std::span<const label_view> labels, std::size_t bytes_
     const auto all_with = [&](std::size_t value_bytes_max) {
         std::size_t bytes = 0;
         for (const label_view& label : labels)
-            if (!is_name(label) && !label.value.empty())
+            if (label.name != name_label && !label.value.empty())
                 bytes += std::min(label.name.size(), label_name_bytes_max) + around +
                          std::min(label.value.size(), value_bytes_max);
         return bytes;
@@ -83,32 +78,17 @@ std::string readable(bytes_view text) {
 }
 
 std::string unreadable(bytes_view text) {
-    const auto code_of = [&text](std::size_t digits) {
-        unsigned code = 0;
-        const bytes_view number = text.substr(2, digits);
-        std::from_chars(number.data(), number.data() + number.size(), code, 16);
-        return code;
-    };
     std::string out;
     while (!text.empty()) {
-        const bytes_view sign = text.substr(0, 2);
-        std::size_t size = 1;
-        if (sign == "\\\\") {
-            out += '\\';
-            size = 2;
-        } else if (sign == "\\x") {
-            out += static_cast<char>(static_cast<unsigned char>(code_of(2)));
-            size = 4;
-        } else if (sign == "\\u") {
-            append_utf8(out, code_of(4));
-            size = 6;
-        } else if (sign == "\\U") {
-            append_utf8(out, code_of(8));
-            size = 10;
-        } else {
-            out += text.front();
-        }
-        text.remove_prefix(std::min(size, text.size()));
+        const char kind = text.size() > 1 && text[0] == '\\' ? text[1] : '\0';
+        const std::size_t digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
+        const bytes_view number = text.substr(digits == 0 ? 0 : 2, digits);
+        const auto code = whole_number<std::uint32_t>(number, 16).value_or(0);
+        if (digits > 2)
+            append_utf8(out, code);
+        else
+            out += digits == 2 ? static_cast<char>(static_cast<unsigned char>(code)) : text[0];
+        text.remove_prefix(digits != 0 ? 2 + number.size() : kind == '\\' ? 2 : 1);
     }
     return out;
 }
@@ -116,11 +96,11 @@ std::string unreadable(bytes_view text) {
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max) {
     std::string out;
     for (const label_view& label : labels)
-        if (is_name(label)) append_cut(out, label.value, bytes_max / 2);
+        if (label.name == name_label) append_cut(out, label.value, bytes_max / 2);
     const std::size_t value_bytes_max = room_for_each(labels, bytes_max - std::min(bytes_max, out.size()));
     std::string inner;
     for (const label_view& label : labels) {
-        if (is_name(label) || label.value.empty()) continue;
+        if (label.name == name_label || label.value.empty()) continue;
         if (!inner.empty()) inner += ',';
         if (out.size() + inner.size() > bytes_max) {
             inner += "...";

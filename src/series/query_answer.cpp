@@ -31,7 +31,10 @@ class handler {
     bool is_success = false;
     bool is_too_long = false;
 
-    bool on_document_begin(json::error_code&) { return true; }
+    bool on_document_begin(json::error_code&) {
+        texts_.reserve(query_answer::text_bytes_max);
+        return true;
+    }
     bool on_document_end(json::error_code&) { return true; }
 
     bool on_object_begin(json::error_code&) {
@@ -84,13 +87,6 @@ class handler {
     bool on_comment(json::string_view, json::error_code&) { return true; }
 
   private:
-    /// A part of texts_.
-    struct stretch {
-        std::size_t at = 0, size = 0;
-    };
-    struct label {
-        stretch name, value;
-    };
     /// {data: {result: [{metric: {` : the objects and arrays around a label.
     static constexpr std::size_t metric_depth = 4;
     static constexpr std::size_t keys_max = 4;
@@ -114,19 +110,17 @@ class handler {
         failed = json::make_error_code(json::error::string_too_large);
         return false;
     }
-    stretch keep(std::string_view one) {
-        const stretch made{.at = texts_.size(), .size = one.size()};
-        if (texts_.size() + one.size() > query_answer::text_bytes_max) is_too_long = true;
+    /// A copy in texts_.
+    std::string_view keep(std::string_view one) {
+        const std::size_t at = texts_.size();
+        is_too_long = is_too_long || at + one.size() > query_answer::text_bytes_max;
         if (!is_too_long) texts_.append(one);
-        return made;
-    }
-    [[nodiscard]] std::string_view at(const stretch& of) const {
-        return std::string_view{texts_}.substr(of.at, of.size);
+        return std::string_view{texts_}.substr(at);
     }
 
     void take_string() {
         if (is_label()) {
-            labels_.push_back({.name = label_name_, .value = keep(collected_)});
+            labels_.push_back({label_name_, keep(collected_)});
             is_too_long = is_too_long || labels_.size() > labels_max;
         } else if (depth_ == 1) {
             if (keys_[0] == "status") is_success = collected_ == "success";
@@ -141,22 +135,19 @@ class handler {
 
     /// An empty value is no label. Two labels of one name do not occur in a store; such a series is left out.
     void give_series() {
-        views_.clear();
-        for (const label& each : labels_)
-            if (each.value.size != 0) views_.push_back({at(each.name), at(each.value)});
-        std::ranges::sort(views_, {}, &label_view::name);
-        const auto twice = std::ranges::adjacent_find(views_, {}, &label_view::name);
-        if (!views_.empty() && twice == views_.end() && series) series(views_);
+        std::erase_if(labels_, [](const label_view& each) { return each.value.empty(); });
+        std::ranges::sort(labels_, {}, &label_view::name);
+        const auto twice = std::ranges::adjacent_find(labels_, {}, &label_view::name);
+        if (!labels_.empty() && twice == labels_.end() && series) series(labels_);
     }
 
     std::size_t depth_ = 0;  // of open objects and arrays
     bool is_in_metric_ = false;
     std::string keys_[keys_max];
     std::string collected_;  // the key or string so far
-    std::string texts_;      // of the labels of one series
-    stretch label_name_;
-    std::vector<label> labels_;
-    std::vector<label_view> views_;
+    std::string texts_;      // of the labels of one series; never moves, so that views into it stay valid
+    std::string_view label_name_;
+    std::vector<label_view> labels_;
 };
 
 json::parse_options lenient() {
