@@ -24,6 +24,12 @@ std::string sample_of(std::uint64_t value_bits, std::int64_t timestamp) {
 
 }  // namespace
 
+fault check_message(bytes_view message, const message_form& form) noexcept {
+    field_cursor fields{message};
+    while (fields.next()) fields.skip(form);
+    return fault_of(fields);
+}
+
 fault check_histogram(bytes_view histogram, const message_form& form, std::uint64_t& sum) noexcept {
     field_cursor fields{histogram};
     while (fields.next()) switch (fields.tag()) {

@@ -107,8 +107,7 @@ void write_request_reader::reset(bytes_view body) noexcept {
     ahead_at_ = ahead_count_ = 0;
 }
 
-bool write_request_reader::next() {
-    if (ahead_at_ != ahead_count_ || look_ahead()) return take_ahead();
+bool write_request_reader::read_next() {
     while (fields_.next()) switch (fields_.tag()) {
             case tag_of(1, len): {
                 const char* const start = fields_.field_start();

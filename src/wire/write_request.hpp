@@ -58,7 +58,7 @@ class write_request_reader : public series_reader {
     void reset(bytes_view body) noexcept;
 
     /// Goes to the next series entry. @return false at the end or at the first error.
-    bool next();
+    bool next() { return ahead_at_ != ahead_count_ || look_ahead() ? take_ahead() : read_next(); }
     /// The entry's fault and counts, which series() lacks then. Null: no fault.
     [[nodiscard]] const left_out_series* left_out() const noexcept {
         return left_out_ && !series_.holds_data() ? &*left_out_ : nullptr;
@@ -72,6 +72,7 @@ class write_request_reader : public series_reader {
 
   private:
     bool look_ahead() noexcept;
+    bool read_next();
     bool take_ahead();
     bool learn(std::uint64_t key) noexcept;
     bool begin_series(const char* start, bytes_view payload) noexcept;
