@@ -161,7 +161,7 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
     return std::move(*made);
 }
 
-/// Decodes a body at once, then parses it in steps of about a millisecond, so that the worker serves others in between.
+/// Decodes a body at once, then parses it in steps (planner::read_on), so that the worker serves others in between.
 /// Large bodies take turns.
 /// @return the decoded body, or the answer that rejects the request.
 net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& request, const media& kind,

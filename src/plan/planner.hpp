@@ -117,7 +117,8 @@ class planner : public label_source {
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
     /// read() in steps, so that the thread can serve others: begin(), read_on() until false, read_error().
     void begin(bytes_view body, std::string_view tenant, protocol version);
-    /// Reads for about a millisecond. @return whether there is more to read.
+    /// Reads for about a millisecond: to the end of an entry. One giant entry, or metadata alone, takes some tenths of a
+    /// second. @return whether there is more to read.
     bool read_on();
     [[nodiscard]] wire_error read_error() const noexcept {
         return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
