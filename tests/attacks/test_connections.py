@@ -45,7 +45,9 @@ def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstr
             assert gate.get("/health").status == 200
             assert given_up(gate, "descriptors") > 20
             eventually(lambda: gate.metric("seriesgate_connections") <= 16, "those that were given up are closed")
-    assert gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8")
+    eventually(lambda: gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8"),
+               "it is told")
+    eventually(lambda: gate.said("cannot accept a connection"), "it is told")
     assert len(gate.said("cannot accept a connection")) == 1, gate.log
 
 

@@ -80,7 +80,7 @@ def test_no_room_for_the_state_is_a_failed_save(limited, directory):  # noqa: F8
         assert gate.send(BODY).status == 204
         assert (directory / "state").read_bytes() == state
         assert gate.metric(SAVES) == 1
-        assert "File too large" in gate.said("state not saved")[0]["err"]
+        assert "File too large" in eventually(lambda: gate.said("state not saved"), "it is told")[0]["err"]
     eventually(lambda: gate.metric(SAVES) >= 2, "it is saved when there is room")
     gate.stop()
     again = limited(kept(directory, "maxHourlySeries: 1000\n"))

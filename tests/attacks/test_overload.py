@@ -87,7 +87,8 @@ def test_at_three_times_its_capacity_it_serves_its_capacity(start_gate):
         assert open_loop.quantile(took[status], 0.5) < late, f"half of {status} in {late:.2f} s"
         assert open_loop.quantile(took[status], 0.99) < max(late, longest / 2), f"nearly all of {status}"
     assert grown < (512 if SLOW else 64) * bounds.MIB
-    assert gate.said("requests rejected", reason="queue_delay")[0]["status"] == "503"
+    said = eventually(lambda: gate.said("requests rejected", reason="queue_delay"), "it is told")
+    assert said[0]["status"] == "503"
 
 
 def test_when_the_load_is_gone_it_is_as_before(start_gate):

@@ -71,7 +71,8 @@ def test_a_second_gate_in_its_place_keeps_what_is_its_own(saving, limited, upstr
         directory.rename(directory.parent / "elsewhere")
         second = limited(kept(directory, LIMITS, "1h"))
     eventually(lambda: first.metric(FAILURES) >= 2, "the first one cannot save")
-    assert first.said("state not saved", err=f"state.dir: {directory} is in use by another process")
+    why = f"state.dir: {directory} is in use by another process"
+    eventually(lambda: first.said("state not saved", err=why), "it is told")
     assert len(offer(second, upstream, numbered(5, start=100))) == 5
     second.stop()
     state = (directory / "state").read_bytes()

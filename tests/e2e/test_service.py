@@ -71,7 +71,8 @@ def test_a_manager_that_is_not_there_costs_one_line(start_gate, upstream, tmp_pa
     assert gate.send(body(numbered(1))).status == 204
     for _ in range(3):
         assert gate.post("/-/reload").status == 200
-    assert [event["err"] for event in gate.said("the service manager cannot be told")] == ["No such file or directory"]
+    said = eventually(lambda: gate.said("the service manager cannot be told"), "it is told")
+    assert [event["err"] for event in said] == ["No such file or directory"]
 
 
 def fill(address):
