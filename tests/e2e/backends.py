@@ -6,7 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 import wire
+from servers import free_port
 from upstream import Upstream
+from world import SIMULATED
 
 NUMBER = itertools.count()
 
@@ -24,8 +26,9 @@ def backends(*stores, **keys):
 
 @pytest.fixture
 def stores():
+    """Three, at ports that are theirs while they are away."""
     with ExitStack() as stack:
-        made = [Upstream() for _ in range(3)]
+        made = [Upstream(port=0 if SIMULATED else free_port()) for _ in range(3)]
         for each in made:
             stack.callback(each.stop)
         yield made

@@ -1,9 +1,12 @@
 """Real servers from the Debian packages that scripts/fetch-servers.sh unpacks: not installed, on free ports."""
 
 import base64
+import contextlib
+import itertools
 import json
 import math
 import os
+import random
 import socket
 import subprocess
 import time
@@ -168,7 +171,15 @@ def _labels(text):
     return tuple(sorted(pairs))
 
 
+_NUMBERS = itertools.count(random.randrange(1000))
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody else takes while nobody listens there: each worker of pytest-xdist has a thousand of its own,
+    below those that the system gives to whoever wants any."""
+    first = 10_000 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 10 * 1000
+    while True:
+        port = first + next(_NUMBERS) % 1000
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

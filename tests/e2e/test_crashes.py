@@ -10,6 +10,7 @@ import pytest
 
 import traffic
 from client import Client
+from servers import free_port
 from upstream import Answer, Upstream
 from waiting import eventually, wait_out_the_hour
 from world import threading, time
@@ -167,7 +168,8 @@ def until_the_end():
 def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
     wait_out_the_hour(240)
     directory, chance = tmp_path / "state", random.Random(2)
-    gate = start_gate(f"--upstream.url={store.url}", config=CONFIGURATION.format(directory))
+    listen = f"--listen=127.0.0.1:{free_port()}"
+    gate = start_gate(f"--upstream.url={store.url}", listen, config=CONFIGURATION.format(directory))
     watch, sender = SaveWatch(directory), Sender(gate.address, store)
     for thread in (watch, sender):
         until_the_end.append(thread)
@@ -195,8 +197,7 @@ def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
         store.forget()
         watch.begin()
         started = time.monotonic()
-        gate = start_gate(f"--upstream.url={store.url}", f"--listen=127.0.0.1:{gate.address[1]}",
-                          config=CONFIGURATION.format(directory))
+        gate = start_gate(f"--upstream.url={store.url}", listen, config=CONFIGURATION.format(directory))
         eventually(lambda: gate.get("/-/ready").status == 200, "ready again", 5)
         assert time.monotonic() - started < 5, "ready again"
         assert not gate.errors

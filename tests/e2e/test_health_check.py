@@ -4,7 +4,6 @@ import pytest
 
 from gate import run
 from secure import Secured
-from servers import free_port
 from tables import check_rows
 from upstream import Answer, Listener, Upstream
 from web_files import ALICE_CHANGED, users
@@ -89,12 +88,11 @@ def test_one_that_is_not_ready_is_healthy(start_gate):
 
 def test_ipv6_and_unix_sockets_are_asked_too(start_gate, tmp_path):
     path = tmp_path / "gate.sock"
-    port = free_port()
     start_gate("--upstream.url=discard:", listen=f"unix:{path}")
     assert checked(f"unix:{path}") == ""
     assert checked(f"unix:{path}.not") == told(f"unix:{path}.not", f"connecting to unix:{path}.not: No such file or directory")
-    start_gate("--upstream.url=discard:", f"--admin.listen=[::1]:{port}")
-    assert checked(f"http://[::1]:{port}") == ""
+    gate = start_gate("--upstream.url=discard:", "--admin.listen=[::1]:0")
+    assert checked(f"http://[::1]:{gate.admin_address[1]}") == ""
 
 
 def test_a_certificate_is_not_looked_at_but_tls_has_to_be_spoken(start_gate, tmp_path):

@@ -10,6 +10,7 @@ from client import RawConnection, head, post
 from exposition import samples_of
 from faked_names import FakedNames
 from gate import sanitized
+from servers import free_port
 from upstream import Answer, Upstream, unused_port
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading
@@ -214,7 +215,7 @@ def test_what_gets_no_answer_says_what_the_system_says(start_gate, stack, reason
 
 
 def test_an_outage_that_all_workers_see_has_one_line_and_one_end(start_gate):
-    first = Upstream()
+    first = Upstream(port=free_port())
     gate = start_gate(config=f"upstream: {{url: '{first.url}'}}\nserver: {{threads: 4}}\n")
     first.stop()
     with ThreadPoolExecutor(8) as senders:
@@ -224,8 +225,8 @@ def test_an_outage_that_all_workers_see_has_one_line_and_one_end(start_gate):
             assert {reply.status for reply in senders.map(gate.send, [BODY] * 40)} == {204}
         finally:
             second.stop()
-    assert len(gate.said("the upstream has not answered")) == 1
     assert line(gate, "the upstream answers again")["requests"] == "40"
+    assert len(gate.said("the upstream has not answered")) == 1
 
 
 @pytest.mark.skipif(sanitized("asan", "tsan", "ubsan"), reason="a sanitizer's runtime wants to be loaded first")

@@ -10,6 +10,7 @@ import pytest
 import wire
 from client import refuses, send
 from gate import BINARY, REPOSITORY, run
+from servers import free_port
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, threading
@@ -54,7 +55,7 @@ def test_further_signals_change_nothing_about_a_good_end(start_gate):
 
 
 def test_the_port_is_free_again_after_the_end(start_gate, upstream):
-    first = start_gate(f"--upstream.url={upstream.url}")
+    first = start_gate(f"--upstream.url={upstream.url}", listen=f"127.0.0.1:{free_port()}")
     assert first.send(GOOD).status == 204
     first.stop()
     second = start_gate(f"--upstream.url={upstream.url}", f"--listen=127.0.0.1:{first.address[1]}")

@@ -7,7 +7,7 @@ from answering import Answering
 from gate import run
 from page_pictures import make_pictures
 from browser import explode, open_page  # noqa: F401
-from servers import Prometheus
+from servers import Prometheus, free_port
 from waiting import eventually
 from web_files import ALICE, users
 from world import time
@@ -99,18 +99,18 @@ def test_a_series_that_was_refused_is_explained_and_so_is_one_that_is_typed(limi
 
 
 def test_a_gate_that_cannot_be_reached_is_told_and_found_again(limited, open_page, start_gate, upstream):
-    gate = limited("maxHourlySeries: 500\n")
+    listen = f"--listen=127.0.0.1:{free_port()}"
+    gate = limited("maxHourlySeries: 500\n", listen)
     explode(gate)
     shown = open_page(gate)
     shown.may_complain = lambda message: "ERR_CONNECTION_REFUSED" in message
     assert not shown.find("#lost").is_displayed()
-    port = gate.address[1]
     gate.stop()
     shown.run("document.dispatchEvent(new Event('visibilitychange'))")
     shown.until(lambda: shown.find("#lost").is_displayed(), "it is told")
     assert shown.text("#lost").startswith("The gate cannot be reached: it does not answer.")
     assert shown.text("#verdict") == "Data is withheld: 2,500 new series refused this hour"
-    start_gate(f"--upstream.url={upstream.url}", f"--listen=127.0.0.1:{port}")
+    start_gate(f"--upstream.url={upstream.url}", listen)
     shown.run("document.dispatchEvent(new Event('visibilitychange'))")
     shown.until(lambda: not shown.find("#lost").is_displayed(), "it is there again")
     assert shown.text("#verdict") == "Nothing is refused this hour"

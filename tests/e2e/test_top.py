@@ -10,6 +10,7 @@ from answering import Answering
 from certificates import Authority
 from gate import run
 from secure import Secured
+from servers import free_port
 from tables import check_rows, named
 from terminal import Terminal
 from traffic import TENANT, body, numbered
@@ -319,14 +320,14 @@ def test_ctrl_z_gives_the_terminal_back_until_it_goes_on(gate, terminal):
 
 
 def test_a_gate_that_goes_away_is_said_and_asked_again(start_gate, terminal):
-    gate = start_gate("--upstream.url=discard:")
+    listen = f"127.0.0.1:{free_port()}"
+    gate = start_gate("--upstream.url=discard:", listen=listen)
     shown = terminal(gate)
     shown.shows("nothing has exploded")
-    host, port = gate.address
     gate.stop()
     assert "this is from " in shown.line("Connection refused")
     assert "nothing has exploded" in "".join(shown.screen.lines)
-    start_gate("--upstream.url=discard:", listen=f"{host}:{port}")
+    start_gate("--upstream.url=discard:", listen=listen)
     eventually(lambda: "Connection refused" not in "".join(shown.read(0.05)), "that it is heard of again")
     shown.press("q")
     assert shown.wait() == 0 and shown.is_as_before
