@@ -24,7 +24,7 @@ def saving(limited, upstream, directory):  # noqa: F811
     text = kept(directory, LIMITS, "100ms")
     gate = limited(text)
     assert len(offer(gate, upstream, numbered(3))) == 3
-    settled(directory)
+    settled(gate, directory)
     return gate, text
 
 

@@ -1,10 +1,13 @@
 """Gates that keep their counts in a directory, state.dir: what is in it by now, and what a restart remembers."""
 
+from pathlib import Path
+
 import pytest
 
 import traffic
 from traffic import figures, limits, numbered, offer, tenants
 from waiting import eventually
+from world import SIMULATED
 
 SAVES, FAILURES = "seriesgate_state_saves_total", "seriesgate_state_save_failures_total"
 
@@ -19,9 +22,16 @@ def kept(directory, text, interval="1h"):
     return f"state: {{dir: {directory}, interval: {interval}}}\n{text}"
 
 
-def settled(directory, quiet=60):
-    """Waits until everything is saved: intervals of 100 ms pass, and the file is not written anew. So many looks, 10 ms apart:
-    while the machine stands still nothing is saved."""
+def settled(gate, directory, quiet=60):
+    """Waits until everything is saved: intervals of 100 ms pass, the file is not written anew, and who saves has
+    nothing to do. So many looks, 10 ms apart: while the machine stands still nothing is saved."""
+    saving = [] if SIMULATED else [task / "stat" for task in Path(f"/proc/{gate.pid}/task").iterdir()
+                                   if (task / "comm").read_text().strip() == "saving"]
+
+    def is_at_rest():
+        """The thread waits neither for a core nor for a disk."""
+        return all(stat.read_text().rsplit(")", 1)[1].split()[0] == "S" for stat in saving)
+
     def identity():
         status = (directory / "state").stat() if (directory / "state").exists() else None
         return status and (status.st_ino, status.st_mtime_ns)
@@ -31,7 +41,7 @@ def settled(directory, quiet=60):
     def unchanged():
         nonlocal last, same
         now = identity()
-        last, same = now, same + 1 if now is not None and now == last else 0
+        last, same = now, same + 1 if now is not None and now == last and is_at_rest() else 0
         return same > quiet
 
     eventually(unchanged, "everything is saved")
@@ -70,7 +80,7 @@ def forgets_nothing(limited, upstream, directory, end):
     before = gate.stats
     assert sum(map(len, admitted)) == before["windows"]["hourly"]["currentSeries"] + 40 == 100, admitted
     if end == "crash":
-        settled(directory)
+        settled(gate, directory)
     getattr(gate, end)()
 
     gate = limited(text)

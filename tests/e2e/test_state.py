@@ -13,7 +13,7 @@ def test_a_crash_forgets_no_active_series_that_were_saved(limited, upstream, dir
     text = kept(directory, "seriesSet: exact\nmaxActiveSeries: 10\n", "100ms")
     gate = limited(text)
     assert offer(gate, upstream, numbered(12)) == numbered(10)
-    settled(directory)
+    settled(gate, directory)
     gate.crash()
     gate = limited(text)
     assert gate.current("active") == 10

@@ -60,7 +60,7 @@ def test_saves_are_counted_and_measured(limited, upstream, directory):  # noqa: 
     assert (gate.metric(SAVES), gate.metric(FAILURES)) == (0, 0)
     offer(gate, upstream, numbered(3))
     eventually(lambda: gate.metric(SAVES) >= 1, "a save is counted")
-    settled(directory)
+    settled(gate, directory)
     saves = gate.metric(SAVES)
     assert saves >= 1 and gate.metric(FAILURES) == 0
     assert gate.metric("seriesgate_state_bytes") == (directory / "state").stat().st_size
@@ -88,7 +88,7 @@ def saving(limited, upstream, directory):  # noqa: F811
     text = kept(directory, LIMITS, "100ms")
     gate = limited(text)
     assert len(offer(gate, upstream, numbered(3))) == 3
-    settled(directory)
+    settled(gate, directory)
     return gate, text
 
 
@@ -107,7 +107,7 @@ def test_what_is_in_the_way_of_a_save_is_not_waited_for_or_followed(saving, limi
             eventually(lambda: gate.metric(FAILURES) >= 1, "a failed save is counted")
             (directory / "state.new").rmdir()
         eventually(lambda: gate.metric(SAVES) > saves, "it is saved")
-        settled(directory)
+        settled(gate, directory)
     assert victim.read_text() == "untouched"
     assert sorted(os.listdir(directory)) == ["lock", "secret", "state", "takeover"]
     gate.crash()
