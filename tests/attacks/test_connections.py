@@ -60,7 +60,7 @@ LINES = 90  # the request line and Host are lines, too
 
 def test_an_incomplete_header_takes_about_its_bytes(start_gate, upstream):
     def takes(header, bytes_each):
-        gate = start_gate(f"--upstream.url={upstream.url}")
+        gate = start_gate(f"--upstream.url={upstream.url}", config="server: {headerTimeout: 5m, readTimeout: 5m}\n")
         assert gate.send(SMALL).status == 204
         with within(gate, memory_mib=SENDERS * (3 * bytes_each + 32_768) / MIB, cpu=2):
             with connections(gate, SENDERS, header):

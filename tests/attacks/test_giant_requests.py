@@ -135,7 +135,7 @@ def test_nobody_waits_for_giants(limited):
 
 def test_a_bomb_of_zstd_is_given_back_while_the_store_takes_its_time(limited, upstream):
     """3 KB of this are 15 MB, of which half is refused: what goes on is small again, and no room for more is kept."""
-    gate = limited("limits: [{name: a, match: '{a=~\".*[13579]\"}', maxHourlySeries: 1}]\n")
+    gate = limited("upstream: {timeout: 5m}\nlimits: [{name: a, match: '{a=~\".*[13579]\"}', maxHourlySeries: 1}]\n")
     entries = (wire.series({"a": str(i), "b": "x" * 60_000}, giants.POINT) for i in range(scaled(256)))
     body = sized(b"".join(entries))
     assert len(body) < 10_000

@@ -107,7 +107,7 @@ class Scene:
         """Another gate of that fleet, which is ready."""
         secret = self.folder / "fleet.secret"
         secret.write_bytes(bytes(range(32)))
-        gate = self.gate(f"shared: {json.dumps(self.stores[-1].settings_of(0))}\n"
+        gate = self.gate(f"shared: {json.dumps({**self.stores[-1].settings_of(0), 'timeout': '10s'})}\n"
                          f"fingerprint: {{secretFile: {secret}}}\nmaxHourlySeries: 5\n{text}")
         eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
         return gate

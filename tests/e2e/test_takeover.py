@@ -165,7 +165,7 @@ def test_idle_connections_are_closed(kept, upstream):
 def test_a_request_that_is_written_meanwhile_is_answered(kept, upstream):
     """The gate that has begun a request finishes it; a new connection waits for the next gate."""
     hold = threading.Event()
-    gate, take_over = kept("server: {threads: 1}")
+    gate, take_over = kept("server: {threads: 1, headerTimeout: 2m, readTimeout: 2m}")
     with socket.create_connection(gate.address) as half, Client(gate.address) as slow:
         request = post(body(numbered(1, 7)))
         half.sendall(request[:40])
