@@ -167,6 +167,9 @@ def test_a_store_gets_what_its_recipe_says(start_gate, upstream, tmp_path):
 
 # --- moving
 
+RELOADED = "prometheus_config_last_reload_success_timestamp_seconds"
+
+
 @pytest.mark.slow
 def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, started, tmp_path):
     recipe = ("moving", "In front of a running production")
@@ -179,8 +182,10 @@ def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, started
 
     def goes_on(text=None):
         if text:
+            before = prometheus.metric(RELOADED)
             (tmp_path / "prometheus.yml").write_text(scraping(text, ("p", address(prometheus))))
             prometheus.process.send_signal(signal.SIGHUP)
+            eventually(lambda: prometheus.metric(RELOADED) > before, "it goes by the new file", 30)
         moment = time.time()
         eventually(lambda: max(ask(victoria_metrics, "timestamp(up)").values(), default=0) > moment, "what is newer is stored")
 
