@@ -88,7 +88,9 @@ def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_nam
     try:
         eventually(lambda: all(target.scrapes >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
         time.sleep(2)
-        healthy = set(arrived.look())
+        lines = sum(len(target.lines) for target in targets.values())
+        eventually(lambda: len(ours(arrived.look())) >= lines, "all healthy series have come", 30)
+        healthy = set(arrived.times)
         record_property("series before", len(ours(healthy)))
         for target in targets.values():
             target.is_exploding = True
