@@ -18,6 +18,15 @@ CHROMIUM = os.environ.get("SERIESGATE_CHROMIUM", "/usr/bin/chromium")
 DRIVER = os.environ.get("SERIESGATE_CHROMEDRIVER", "/usr/bin/chromedriver")
 
 
+#: Before the page's own script: ten seconds are what it waits for until it refreshes itself. That is counted, and never
+#: ends.
+STILL = """{
+    const later = window.setTimeout;
+    window.rests = 0;
+    window.setTimeout = (what, delay, ...more) => delay === 10_000 ? (++rests, 0) : later(what, delay, ...more);
+}"""
+
+
 class Browser:
     """One window. `scripts`: whether pages may have any."""
 
@@ -77,11 +86,15 @@ class Browser:
     def until(self, condition, what, seconds=20):
         return eventually(condition, what, seconds, every=0.05)
 
+    def stand_still(self):
+        """Pages that are opened from now on do not refresh themselves: only refresh() does."""
+        self.command("Page.addScriptToEvaluateOnNewDocument", source=STILL)
+
     def refresh(self):
         """What the page does by itself every ten seconds, now, as when its tab is shown again. Returns when it is done."""
-        before = self.text("#as-of")
+        before = self.run("return rests")
         self.run("document.dispatchEvent(new Event('visibilitychange'))")
-        self.until(lambda: self.text("#as-of") != before, "the page has refreshed itself")
+        self.until(lambda: self.run("return rests") > before, "the page has refreshed itself")
 
     def keys(self, *keys):
         self.driver.switch_to.active_element.send_keys(*keys)
@@ -107,12 +120,15 @@ LIMITED = "maxHourlySeries: 500\nlimits: [{name: per-job, each: [job], maxHourly
 
 @pytest.fixture
 def open_page(tmp_path):
-    """open_page(gate, **how): a browser that shows the gate's page, and at the end has complained of nothing."""
+    """open_page(gate, **how): a browser that shows the gate's page, and at the end has complained of nothing. The page
+    stands still, unless it `refreshes`."""
     opened = []
 
-    def start(gate, path="/", **how):
+    def start(gate, path="/", refreshes=False, **how):
         shown = Browser(tmp_path / f"browser-{len(opened)}", **how)
         opened.append(shown)
+        if not refreshes:
+            shown.stand_still()
         shown.open(f"http://127.0.0.1:{gate.admin_address[1]}{path}")
         return shown
 

@@ -31,7 +31,7 @@ remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_dead
 """)
     try:
         eventually(lambda: gate.current() >= 10, "the first series are through", 30)
-        shown = open_page(gate)
+        shown = open_page(gate, refreshes=True)
         assert shown.text("#verdict") == "Nothing is refused this hour"
         series = 4000
         shown.until(lambda: shown.run("return document.querySelector('#now').classList.contains('withheld')")
@@ -118,7 +118,7 @@ def test_a_gate_that_cannot_be_reached_is_told_and_found_again(limited, open_pag
 
 def test_it_refreshes_itself_while_it_is_seen(start_gate, open_page):
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500")
-    shown = open_page(gate)
+    shown = open_page(gate, refreshes=True)
     assert shown.text("#verdict") == "Nothing is refused this hour"
     explode(gate)
     shown.until(lambda: shown.text("#verdict").startswith("Data is withheld"), "it has refreshed itself", 25)
