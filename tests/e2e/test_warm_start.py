@@ -14,7 +14,7 @@ from query_store import OLD, QueryStore
 from servers import Prometheus, VictoriaMetrics
 from traffic import numbered
 from waiting import eventually
-from world import time
+from world import threading, time
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -99,6 +99,8 @@ def test_what_is_sent_while_it_reads_passes_and_counts_nothing(start_gate, upstr
         old = [each for name in range(300) for each in numbered(10, name=f"old{name}")]
         store.add(old, OLD)
         store.respond_after = 0.2
+        enough, respond = threading.Event(), store.handler
+        store.handler = lambda request: enough.wait(60) and respond(request)
         gate = start_gate(f"--upstream.url={upstream.url}",
                           config=f"maxHourlySeries: 3000\nwarmStart: {{url: '{store.root}'}}\n")
         early = []  # (whether it reads still, what was answered)
@@ -109,6 +111,8 @@ def test_what_is_sent_while_it_reads_passes_and_counts_nothing(start_gate, upstr
                 early.append((gate.stats["warmStart"]["state"] == "reading", reply.status, reply.refused))
 
         with Busy(gate.address, 4, send):
+            eventually(lambda: sum(reads for reads, *_ in early) > 20, "enough is sent while it reads", 60)
+            enough.set()
             eventually(lambda: gate.stats["warmStart"]["state"] == "complete", "the warm start ends", 60)
     reading = [(status, refused) for reads, status, refused in early if reads]
     assert len(reading) > 20 and set(reading) == {(204, None)}
