@@ -120,7 +120,11 @@ def test_many_different_lists_at_once_are_bounded_and_leave_the_others_alone(cro
 @pytest.mark.parametrize("path", ["/", "/stats", "/metrics"])
 def test_readers_cannot_take_a_core(gate, path):
     answers = []
-    with within(gate, cpu=1.5), Busy(gate.address, 4, lambda client, _: answers.append(client.get(path).status)):
+
+    def read(client, _):
+        answers.append(client.get(path).status)
+
+    with within(gate, cpu=0.3, cores=0.6), Busy(gate.address, 4, read):
         time.sleep(2)
     assert set(answers) == {200}
 

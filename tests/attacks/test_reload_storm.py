@@ -36,7 +36,7 @@ def test_a_storm_of_reloads_is_one_a_second_and_the_last_file_counts(limited, up
 
     gate.config_file.write_text(LARGE)
     began = time.monotonic()
-    with within(gate, memory_mib=64, cpu=4), Busy(gate.address, 10 if by == "request" else 1, storm):
+    with within(gate, memory_mib=64, cpu=1, cores=1), Busy(gate.address, 10 if by == "request" else 1, storm):
         with gate.client() as client:
             while time.monotonic() < began + 3:
                 own_time = OwnTime(gate)
