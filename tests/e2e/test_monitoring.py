@@ -386,13 +386,18 @@ def test_every_expression_has_data_where_there_is_something_to_tell(scene):
 
     # A choice of tenants and limits is one of these and no others, whatever their names are made of.
     offered, chosen = {"job": ["seriesgate"]}, {"tenant": ["team.a+b", "grows"], "limit": ["per-team", "per-job", "tenant"]}
-    seen = {"tenant": set(), "limit": set()}
-    for target in TARGETS:
-        if {"tenant", "limit"} & dashboards.variables_in(target.text):
-            for sample in asked(scene, dashboards.substituted(target.text, chosen, offered)):
-                for name in seen.keys() & sample["metric"].keys() & dashboards.variables_in(target.text):
-                    seen[name].add(sample["metric"][name])
-    assert seen == {"tenant": {"team.a+b", "grows"}, "limit": {"per-team", "per-job", "tenant"}}
+
+    def seen():
+        found = {"tenant": set(), "limit": set()}
+        for target in TARGETS:
+            if {"tenant", "limit"} & dashboards.variables_in(target.text):
+                for sample in asked(scene, dashboards.substituted(target.text, chosen, offered)):
+                    for name in found.keys() & sample["metric"].keys() & dashboards.variables_in(target.text):
+                        found[name].add(sample["metric"][name])
+        return found
+
+    expected = {"tenant": {"team.a+b", "grows"}, "limit": {"per-team", "per-job", "tenant"}}
+    eventually(lambda: seen() == expected, f"{expected}, and no others", 30, every=0.5)
     # Other jobs have processes, too.
     texts = [target.text for target in TARGETS if "process_" in target.text]
     assert len(texts) == 4
