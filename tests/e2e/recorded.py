@@ -47,6 +47,12 @@ def sample_count(compressed_bodies):
 
 
 def leaks_allowed(refused_series, false_positive_rate=0.0001):
-    """False positives that p allows among so many refused series: the mean and four standard deviations."""
+    """False positives that p allows among so many refused series: once in a billion there are more. By Poisson."""
     mean = refused_series * false_positive_rate
-    return math.ceil(mean + 4 * math.sqrt(mean))
+    count, probability = 0, math.exp(-mean)
+    at_most = probability
+    while 1 - at_most > 1e-9:
+        count += 1
+        probability *= mean / count
+        at_most += probability
+    return count
