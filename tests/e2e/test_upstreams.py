@@ -15,18 +15,25 @@ class Senders(Busy):
 
     def __init__(self, gate):
         super().__init__(gate.address, 4, self._send)
-        self.statuses = Counter()
+        self._answered = []  # statuses; a list, for it is all the senders'
         self.sent, self.taken, self.unsure = [], [], Counter()
+
+    @property
+    def statuses(self):
+        return Counter(self._answered)
 
     def _send(self, client, _):
         data = body()
         self.sent.append(data)
-        while (status := client.write(data).status) != 204 and not self.ended.is_set():
-            self.statuses[status] += 1
+        while not self._is_taken(client, data) and not self.ended.is_set():
             self.unsure[data] += 1
+
+    def _is_taken(self, client, data):
+        status = client.write(data).status
+        self._answered.append(status)
         if status == 204:
-            self.statuses[204] += 1
             self.taken.append(data)
+        return status == 204
 
     def check(self, stores):
         """What the stores have got is what was sent; once, and again only where the sender has sent it again."""
