@@ -93,7 +93,7 @@ class _Gate:
         self._log = []
         self._start(flags, environment or {}, **how)
         try:
-            self.address, self.admin_address = eventually(self._addresses, "a log line with listen=127.0.0.1:PORT")
+            self.address, self.admin_address = eventually(self._addresses, "a log line with listen=127.0.0.1:PORT", 60)
         except AssertionError as error:
             self.kill()
             raise AssertionError(f"{error}\n{self.log}") from None
