@@ -13,6 +13,7 @@ from crowding import connections, given_up, is_open
 from gate import sanitized
 from tables import check_rows
 from waiting import eventually
+from world import time
 
 GOOD = recorded.bodies("metadata-v1")[0]
 
@@ -39,6 +40,7 @@ def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstr
     assert gate.send(GOOD).status == 204
     with connections(gate, 40):
         eventually(lambda: gate.metric("seriesgate_connections") >= 40, "all of them are accepted")
+        began = time.monotonic()
         resource.prlimit(gate.pid, resource.RLIMIT_NOFILE, (48, 48))
         with connections(gate, 64), within(gate, memory_mib=8, cpu=0.5, seconds=3):
             assert gate.send(GOOD).status == 204
@@ -47,8 +49,8 @@ def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstr
             eventually(lambda: gate.metric("seriesgate_connections") <= 16, "those that were given up are closed")
     eventually(lambda: gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8"),
                "it is told")
-    eventually(lambda: gate.said("cannot accept a connection"), "it is told")
-    assert len(gate.said("cannot accept a connection")) == 1, gate.log
+    lines = eventually(lambda: gate.said("cannot accept a connection"), "it is told")
+    assert len(lines) <= 1 + (time.monotonic() - began) / 10, gate.log
 
 
 # --- what headers cost while they are incomplete, and what is left of them
