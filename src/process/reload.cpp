@@ -64,10 +64,15 @@ page_text page_of(const config& in_force, std::span<const std::string> at_restar
     return std::make_shared<const std::string>(text + effective_yaml(in_force));
 }
 
-/// Checks the new rules against the ignoreLabels in force: the new ones need a restart.
+/// Checks the new rules against what stays in force until a restart: ignoreLabels, and whether active series count.
 std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, const config& in_force) {
     auto mistakes = ignored_labels(wanted, in_force.ignore_labels);
     for (config_error& each : mistakes) each.message += "; a restart is needed for ignoreLabels first";
+    const bool counts_active = in_force.series_set == set_kind::exact && !in_force.shared.has_store();
+    if (!counts_active && limits_active(wanted))
+        mistakes.push_back({.where = {},
+                            .key = "maxActiveSeries",
+                            .message = "needs seriesSet: exact, without shared; a restart is needed for these first"});
     return mistakes;
 }
 

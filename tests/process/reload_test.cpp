@@ -190,5 +190,17 @@ TEST_CASE("what is asked for at the desk before it is read is read once") {
     CHECK(at.metrics.reads.value() == 1);
 }
 
+TEST_CASE("limits of active series that the set in force cannot count are not taken over") {
+    scene at;
+    load_outcome wanted{.value = at.running, .errors = {}};
+    wanted.value.series_set = set_kind::exact;
+    wanted.value.rules.global = {.hourly = 7, .active = 20};
+    const reload_outcome outcome = at.read(wanted);
+    CHECK_FALSE(outcome.ok);
+    CHECK(outcome.text ==
+          "maxActiveSeries: needs seriesSet: exact, without shared; a restart is needed for these first");
+    CHECK(at.hourly_max() == 3);
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::reload_test
