@@ -221,12 +221,14 @@ void check_warm_start(const config& read, config_report& report) {
     const keys url{"warmStart.url"};
     const bool has_mark = has_tenant_mark(warm.store.backends.front());
     const auto mark = find_tenant_mark(warm.store.backends.front().target.reveal());
-    for (std::size_t i = 0; mark && i < warm.tenants.size(); ++i)
-        if (!fits_path(warm.tenants[i], mark->is_account))
-            report.add_at(keys{key_of_item("warmStart.tenants", i)},
-                          in_quotes(warm.tenants[i]) + " cannot stand in the URL: " +
-                              (mark->is_account ? "expected an account, 7 or 7:1"
-                                                : "expected letters, digits, '-', '.', '_', '~' and ':'"));
+    for (std::size_t i = 0; mark && i < warm.tenants.size(); ++i) {
+        if (fits_path(warm.tenants[i], mark->is_account)) continue;
+        const std::string key = key_of_item("warmStart.tenants", i);
+        report.add_at(keys{key}, (report.has_variables(key) ? "" : in_quotes(warm.tenants[i]) + " ") +
+                                     "cannot stand in the URL: " +
+                                     (mark->is_account ? "expected an account, 7 or 7:1"
+                                                       : "expected letters, digits, '-', '.', '_', '~' and ':'"));
+    }
     if (has_mark && warm.tenants.empty() && !report.has_errors("warmStart.tenants"))
         report.add_at(url, "needs warmStart.tenants: the names to put in the place of the tenant");
 }

@@ -83,7 +83,7 @@ void config_report::add_at(std::span<const std::string> keys, const std::string&
     for (const std::string& key : keys) {
         const auto found = origins_.find(key);
         if (found == origins_.end()) continue;
-        if (found->second.is_flag) return add_flag("--" + key, message, is);
+        if (found->second.is_flag) return add_flag(key == "warmStart.url" ? "--warm-from" : "--" + key, message, is);
         return add(found->second.line, key, message, is);
     }
 }

@@ -115,6 +115,8 @@ TEST_CASE("a value that came from a variable is not repeated in what is wrong wi
     CHECK(error("upstream: {url: '${U}'}\n") ==
           "with ${U} filled in: must not hold credentials; basicAuth has them, or else the sender's Authorization "
           "header is passed on");
+    CHECK(errors_with({{"S", "s3 cret"}}, "warmStart: {url: 'http://a/{tenant}/p', tenants: ['${S}']}\n", discard)[0]
+              .find("s3 cret") == std::string::npos);
     CHECK(error("upstream: {url: '${P}'}\n") == "with ${P} filled in: is not valid here");
     CHECK(error("upstream: {url: '${F}'}\n") == "with ${F} filled in: is not valid here");
     CHECK(error("exempt: ['{job=~\"${R}\"}']\n") == "with ${R} filled in: is not valid here");

@@ -65,6 +65,10 @@ TEST_CASE("errors call the flag of a warm start by its name") {
     const auto loaded = load_config_text("", "c.yaml", flags);
     REQUIRE(loaded.errors.size() == 1);
     CHECK(loaded.errors[0].text() == "--warm-from: is not a URL such as http://127.0.0.1:8428");
+    flags.back().value = "http://127.0.0.1:9201";
+    const auto to_itself = load_config_text("listen: 127.0.0.1:9201\n", "c.yaml", flags);
+    REQUIRE(to_itself.errors.size() == 1);
+    CHECK(to_itself.errors[0].text().starts_with("--warm-from: "));
 }
 
 }  // namespace seriesgate::testing
