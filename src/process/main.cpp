@@ -38,8 +38,14 @@ struct undisturbed_end {
     }
 };
 
+/// A line on stderr. If that cannot be written, on a full disk, the exit status says enough.
+void complain(std::string line) {
+    line += '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 int fail(const std::string& line) {
-    fmt::print(stderr, "seriesgate: {}\n", line);
+    complain("seriesgate: " + line);
     return wrong_configuration;
 }
 
@@ -104,10 +110,10 @@ int start(int argc, const char* const* argv) {
     }
     if (asked.health_check) return check_health(*asked.health_check);
     const load_outcome loaded = read_settings(asked);
-    for (const config_error& error : loaded.errors) fmt::print(stderr, "{}\n", error.text());
+    for (const config_error& error : loaded.errors) complain(error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {
-        for (const config_error& doubt : loaded.warnings) fmt::print(stderr, "{}\n", doubt.text());
+        for (const config_error& doubt : loaded.warnings) complain(doubt.text());
         fmt::print("{}: ok\n{}\n", asked.config_file.value_or("command line"), memory_text(loaded.value));
         return 0;
     }

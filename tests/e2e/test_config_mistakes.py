@@ -226,6 +226,11 @@ def test_a_mistake_in_a_flag_is_explained():
 
 # --- variables
 
+def test_a_mistake_that_cannot_be_written_down_is_an_exit_status():
+    with open("/dev/full", "w") as full:
+        assert subprocess.run([BINARY, "--maxHourlySeries=many"], stderr=full, timeout=60).returncode == 1
+
+
 def test_the_value_of_a_variable_is_not_said(file):
     file.write_text("upstream:\n  url: ${STORE}\nmaxHourlySeries: ${LIMIT}\nmode: ${MODE}\n")
     environment = {**os.environ, "STORE": "http://me:hunter2@store/w", "LIMIT": "hunter2", "MODE": "hunter2"}
