@@ -89,7 +89,8 @@ const refreshBudgets = async () => {
   const { tenants, limits } = await answer.json();
   budgets.all = [...tenants.map((each) => budgetOf(each)), ...limits.map((each) => budgetOf(each, each.name))];
   budgets.all.sort((one, other) => other.demand - one.demand);
-  if (!isInUse(find("budget-rows"))) arrangeBudgets();
+  const rows = find("budget-rows");  // a page without budgets may have come meanwhile
+  if (rows && !isInUse(rows)) arrangeBudgets();
 };
 
 const sortBudgets = (by) => {

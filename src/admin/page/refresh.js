@@ -53,6 +53,8 @@ const isHeld = (part) => {
   return Date.now() - selectedAt.get(part.id) < 60_000;
 };
 
+const columnsOf = (section) => section.querySelectorAll("th[data-by]").length;
+
 const takeOver = (page) => {
   const verdict = find("verdict").textContent;
   for (const fresh of page.querySelectorAll("[data-part]")) {
@@ -64,11 +66,12 @@ const takeOver = (page) => {
   document.title = page.title;
   find("icon").href = page.getElementById("icon").href;
   const budgetsNow = page.getElementById("budgets");
-  if (find("budgets").dataset.total === "0" && budgetsNow.dataset.total !== "0") {
+  const { total } = budgetsNow.dataset;
+  if (columnsOf(find("budgets")) !== columnsOf(budgetsNow)) {
     find("budgets").replaceWith(document.adoptNode(budgetsNow));
     startBudgets();
   }
-  find("budgets").dataset.total = budgetsNow.dataset.total;
+  find("budgets").dataset.total = total;
   const after = find("verdict").textContent;
   if (after !== verdict) say(after);
 };
