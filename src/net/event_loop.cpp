@@ -26,6 +26,31 @@ void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
     }
 }
 
+/// The context whose handlers this thread runs.
+thread_local const net::io_context* runs_here = nullptr;
+
+/// Asio destroys a coroutine whose operation finds no memory to begin, and tells nobody. The destructor then begins it
+/// again, while handlers run. If there is no memory for that either, the process ends.
+struct lasting_end {
+    net::io_context* where;
+    std::function<net::awaitable<void>()> make;
+    const char* failed;
+
+    lasting_end(net::io_context& on, std::function<net::awaitable<void>()> by, const char* text)
+        : where(&on), make(std::move(by)), failed(text) {}
+    lasting_end(lasting_end&& other) noexcept
+        : where(std::exchange(other.where, nullptr)), make(std::move(other.make)), failed(other.failed) {}
+    ~lasting_end() {
+        if (where == nullptr || where != runs_here) return;
+        log::error(failed, {{"err", "no memory to wait"}});
+        spawn_lasting(*where, failed, std::move(make));
+    }
+    void operator()(const std::exception_ptr& end) {
+        where = nullptr;
+        if (end) log_failure(failed, end);
+    }
+};
+
 net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, const char* failed) {
     async_timer pause{co_await net::this_coro::executor};  // a failure may have left no memory for one
     for (;;) {
@@ -51,13 +76,16 @@ void spawn(const net::any_io_executor& where, net::awaitable<void> task, const c
 }
 
 void spawn_lasting(net::io_context& where, const char* failed, std::function<net::awaitable<void>()> make) {
-    spawn(where.get_executor(), keep_going(std::move(make), failed), failed);
+    lasting_end end{where, make, failed};
+    net::co_spawn(where, keep_going(std::move(make), failed), std::move(end));
 }
 
 void run_handlers(net::io_context& io) {
+    runs_here = &io;
     for (;;) {
         try {
             io.run();
+            runs_here = nullptr;
             return;
         } catch (...) {
             log_failure("a handler failed", std::current_exception());

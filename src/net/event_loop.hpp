@@ -1,9 +1,12 @@
 /// Event loops for work beside the requests, and coroutines that no caller waits for.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
+#include <chrono>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -18,7 +21,8 @@ namespace seriesgate {
 /// @param failed log message in that case; a literal.
 void spawn(const net::any_io_executor& where, net::awaitable<void> task, const char* failed);
 
-/// Starts a permanent coroutine: restarts it a second after an exception, until it returns. @param failed as above.
+/// Starts a permanent coroutine: restarts it a second after an exception, until it returns; at once if an operation of
+/// it found no memory to begin. @param failed as above.
 void spawn_lasting(net::io_context& where, const char* failed, std::function<net::awaitable<void>()> make);
 
 /// Runs handlers until the context is stopped, also after one throws. Threads: the calling thread serves the context.
@@ -62,19 +66,19 @@ class event_loop {
     template <class Work>
     net::awaitable<void> perform(Work work, net::io_context& waits) {
         awaited<bool> done{waits};
-        net::post(context_, [work = std::move(work), give = done.to_give()]() mutable {
+        const auto is_over = std::make_shared<std::atomic<bool>>(false);  // says so if there is no memory to give
+        net::post(context_, [work = std::move(work), give = done.to_give(), is_over]() mutable {
             try {
                 work();
             } catch (...) {
+                *is_over = true;
                 give(true);
                 throw;
             }
+            *is_over = true;
             give(true);
         });
-        for (bool is_done = false; !is_done;) {
-            const auto given = co_await done.wait(std::chrono::hours{1});
-            is_done = given.has_value();
-        }
+        while (!*is_over) static_cast<void>(co_await done.wait(std::chrono::seconds{1}));
     }
 };
 

@@ -8,13 +8,13 @@ net::awaitable<fair_queue::turn> fair_queue::take(std::string_view key, clock::t
         co_return turn{here_};
     }
     if (waiting_ == waiting_max_) co_return turn{nullptr};
-    const auto self = std::make_shared<waiter>(waiter{.wakes = async_timer{io_, limit}});
-    const std::string name{key};
-    by_key_[name].push_back(self);
+    const auto self = std::make_shared<waiter>(waiter{.wakes = async_timer{io_, limit}, .key = std::string{key}});
+    by_key_[self->key].push_back(self);
     ++waiting_;
+    place mine{.of = here_, .self = self};
     if (!self->has_turn) co_await self->wakes.async_wait(no_throw);
-    if (!self->has_turn) leave(name, self);
-    if (!self->has_turn) co_return turn{nullptr};
+    if (!self->has_turn) co_return turn{nullptr};  // `mine` leaves
+    mine.self = nullptr;
     co_return turn{here_};
 }
 
@@ -29,18 +29,17 @@ void fair_queue::pass_on() noexcept {
     if (next == by_key_.end()) next = by_key_.begin();
     const auto chosen = std::move(next->second.front());
     next->second.pop_front();
-    if (next->second.empty()) {
-        last_ = std::move(by_key_.extract(next).key());
-    } else {
-        last_ = next->first;
-    }
+    if (next->second.empty()) by_key_.erase(next);
     --waiting_;
+    last_ = std::move(chosen->key);
     chosen->has_turn = true;
     chosen->wakes.cancel();
 }
 
-void fair_queue::leave(std::string_view key, const std::shared_ptr<waiter>& gone) {
-    const auto of = by_key_.find(key);
+/// Whoever has its turn already passes it on.
+void fair_queue::leave(const std::shared_ptr<waiter>& gone) noexcept {
+    if (gone->has_turn) return pass_on();
+    const auto of = by_key_.find(gone->key);
     std::erase(of->second, gone);
     if (of->second.empty()) by_key_.erase(of);
     --waiting_;

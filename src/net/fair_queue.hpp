@@ -19,9 +19,20 @@ namespace seriesgate {
 class fair_queue {
     struct waiter {
         async_timer wakes;
+        std::string key;
         bool has_turn = false;
     };
     using queue = std::deque<std::shared_ptr<waiter>>;
+
+    /// Leaves the queue with its coroutine, also if Asio destroys that because the wait found no memory to begin.
+    struct place {
+        std::shared_ptr<fair_queue*> of;
+        std::shared_ptr<waiter> self;  // null once it needs no leaving
+
+        ~place() {
+            if (self && *of != nullptr) (*of)->leave(self);
+        }
+    };
 
     net::io_context& io_;
     std::size_t free_;
@@ -62,7 +73,7 @@ class fair_queue {
 
   private:
     void pass_on() noexcept;
-    void leave(std::string_view key, const std::shared_ptr<waiter>& gone);
+    void leave(const std::shared_ptr<waiter>& gone) noexcept;
 };
 
 }  // namespace seriesgate

@@ -4,9 +4,15 @@
 #endif
 #include "support/allocations.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <list>
+#include <optional>
 #include <tuple>
 
 #include "net/async.hpp"
+#include "net/event_loop.hpp"
+#include "net/fair_queue.hpp"
 #include "net/openssl.hpp"
 #include "net/timed_stream.hpp"
 #include "net/tls_files.hpp"
@@ -257,6 +263,86 @@ TEST_CASE("a plain stream allocates nothing to read, to write or to get another 
     net::co_spawn(io, count(near, far, counted), net::detached);
     while (counted == rounds && io.run_one_for(10s) != 0) continue;
     CHECK(counted <= 1);  // the coroutine's own frame
+}
+
+TEST_CASE("what has to last is begun again if an operation found no memory to begin") {
+    const captured_log unread;
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        CAPTURE(after);
+        net::io_context io{1};
+        async_timer limit{io, monotonic_clock::now() + 5s};
+        limit.async_wait([&](error_code) { io.stop(); });
+        int begun = 0, made_rounds = 0;
+        std::optional<failing_allocation> memory;
+        const auto last = [&]() -> net::awaitable<void> {
+            if (++begun == 1) memory.emplace(after);  // only the first life lacks memory
+            while (++made_rounds < 5) co_await rest_for(1ms);
+            io.stop();
+        };
+        spawn_lasting(io, "a thing failed", last);
+        run_handlers(io);
+        has_failed = memory->has_failed();
+        memory.reset();
+        CHECK(made_rounds >= 5);
+    }
+}
+
+net::awaitable<void> hold(fair_queue& of, std::string key, std::list<fair_queue::turn>& held) {
+    auto mine = co_await of.take(key, fair_queue::clock::now() + 10s);
+    if (mine) held.push_back(std::move(mine));
+}
+
+TEST_CASE("a turn is not lost with who had no memory to wait for it") {
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        CAPTURE(after);
+        net::io_context io{1};
+        fair_queue turns{io, 1, 10};
+        std::list<fair_queue::turn> held, later;
+        const auto go_on = [&io] {
+            io.restart();
+            io.poll();
+        };
+        net::co_spawn(io, hold(turns, "a", held), net::detached);
+        go_on();
+        REQUIRE(held.size() == 1);
+        {
+            const failing_allocation memory{after};
+            try {
+                net::co_spawn(io, hold(turns, "b", later), net::detached);
+                go_on();
+            } catch (const std::bad_alloc&) {
+            }
+            has_failed = memory.has_failed();
+        }
+        go_on();  // the unwinding
+        held.clear();
+        go_on();
+        later.clear();  // b's turn, if it was there for it
+        net::co_spawn(io, hold(turns, "c", held), net::detached);
+        go_on();
+        CHECK(held.size() == 1);
+        CHECK(turns.waiting() == 0);
+        held.clear();
+    }
+}
+
+TEST_CASE("a turn passes on without memory") {
+    net::io_context io{1};
+    fair_queue turns{io, 1, 10};
+    std::list<fair_queue::turn> held;
+    for (int i = 0; i < 3; ++i) net::co_spawn(io, hold(turns, "2001:db8:1234:5678::1", held), net::detached);
+    io.poll();
+    REQUIRE(turns.waiting() == 2);
+    {
+        const failing_allocation memory{0};
+        held.clear();
+    }
+    io.restart();
+    io.poll();
+    CHECK(held.size() == 1);
+    held.clear();
 }
 
 }  // namespace
