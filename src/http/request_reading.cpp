@@ -236,7 +236,6 @@ void allow_rest(served_connection& peer, const incoming_request& current) {
 /// Reads the body, at most server.maxRequestBytes, within the rest of server.readTimeout.
 net::awaitable<std::optional<reply>> read_body(served_connection& peer, incoming_request& current) {
     const server_config& bounds = peer.self.shared.settings;
-    allow_rest(peer, current);
     const std::string& body = current.parser.get().body();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
@@ -285,6 +284,7 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_r
         }
     }
     if (!rejected) {
+        allow_rest(peer, current);  // the check of a password may have taken the header's time
         const bool going_on = co_await send_continue(peer, current);
         if (!going_on) co_return gone();
         rejected = co_await read_body(peer, current);

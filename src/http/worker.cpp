@@ -1,6 +1,7 @@
 #include "http/worker.hpp"
 
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -20,7 +21,12 @@ constexpr auto rest_between_probes = std::chrono::milliseconds{100};
 net::posix::stream_descriptor always_ready(net::io_context& io) {
     const int descriptor = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor < 0) throw boost::system::system_error{errno, boost::system::system_category(), "eventfd"};
-    return net::posix::stream_descriptor{io, descriptor};
+    try {
+        return net::posix::stream_descriptor{io, descriptor};
+    } catch (...) {  // the event queue has refused it
+        ::close(descriptor);
+        throw;
+    }
 }
 
 using namespace std::chrono_literals;
