@@ -105,6 +105,16 @@ bool connection_registry::make_room_for_handshake(const std::optional<net::ip::a
                                                    give_up_oldest(regulars_, stage, connection_bound::handshakes));
 }
 
+void connection_registry::give_up_slow_handshakes(clock::time_point now) {
+    const std::scoped_lock lock{mutex_};
+    for (scope* const each : {&regulars_, &overflow_}) {
+        const row& handshakes = each->at(connection_stage::tls_handshake);
+        while (!handshakes.empty() && now - handshakes.front()->since >= slow_after &&
+               give_up(handshakes.front(), connection_bound::handshakes)) {
+        }
+    }
+}
+
 bool connection_registry::give_up_oldest(scope& within, connection_stage stage, connection_bound reason) {
     return give_up(within.at(stage).empty() ? nullptr : within.at(stage).front(), reason);
 }

@@ -87,6 +87,9 @@ class connection_registry {
     [[nodiscard]] unfinished count_unfinished() const;
     [[nodiscard]] std::size_t open_count() const;
 
+    /// In a takeover nobody waits for slow handshakes.
+    void give_up_slow_handshakes(clock::time_point now = clock::now());
+
   private:
     friend class connection_lease;
     struct entry;

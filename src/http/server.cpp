@@ -53,7 +53,6 @@ server::server(entrance at, listening_socket where, descriptor_relief& relief)
 net::awaitable<void> server::accept() {
     throttled_log failures;
     async_timer pause{acceptor_.get_executor()};  // a failure may have left no memory for one
-    is_paused_ = false;
     accepts_ = true;
     while (acceptor_.listens() && !is_paused_) {
         std::string failure;

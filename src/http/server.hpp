@@ -46,22 +46,28 @@ class server {
     /// The bound address with its real port: "127.0.0.1:9201", "unix:/run/gate.sock".
     [[nodiscard]] std::string address() const { return endpoint_text(acceptor_.bound_to()); }
     [[nodiscard]] const connection_registry& connections() const noexcept { return at_.connections; }
+    void give_up_slow_handshakes() { at_.connections.give_up_slow_handshakes(); }
 
-    /// Accepts in spite of errors, until close() or pause(). Spawn it once, and again after a pause.
+    /// Accepts in spite of errors, until close() or pause(). Spawn it once, and again after resume().
     net::awaitable<void> accept();
     /// Also removes a unix socket's file, if this process owns it.
     void close();
 
     /// Stops accepting. New connections wait in the kernel's queue and are not refused.
     void pause();
+    void resume() noexcept { is_paused_ = false; }
     /// Whether accept() still runs: for a moment also after pause() or close().
     [[nodiscard]] bool accepts() const noexcept { return accepts_; }
 
     /// For a takeover: the descriptor to pass on, and whether the last owner must remove a socket file.
     [[nodiscard]] int native_handle() noexcept { return acceptor_.native_handle(); }
     [[nodiscard]] bool has_file() const noexcept { return file_.is_ours(); }
-    void leave_file() noexcept { file_.forget(); }
-    /// Owns the socket file that the previous process has left.
+    /// Until take_file(): the next process may serve there.
+    void leave_file() noexcept {
+        takes_file_ = file_.is_ours();
+        file_.forget();
+    }
+    /// Owns the socket file that the previous process, or this one, has left.
     void take_file();
 
   private:

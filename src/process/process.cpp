@@ -159,12 +159,13 @@ page_sources process::page_figures() {
                 },
             .counts =
                 [this] {
+                    const auto delivery = delivery_.lock();  // first: what is noted there is no later than the counts
                     gate_counts counts = metrics_.counts();
                     counts.stores = counts_of(shared_.stores);
                     if (fleet_) counts.shared = counts_of(fleet_->shared);
                     if (settings_.warm_start.is_configured()) counts.warm = counts_of(warmed_);
-                    counts.delivery = delivery_.lock()->facts(std::chrono::floor<std::chrono::seconds>(now_()), counts,
-                                                              !settings_.upstream.discard);
+                    counts.delivery = delivery->facts(std::chrono::floor<std::chrono::seconds>(now_()), counts,
+                                                      !settings_.upstream.discard);
                     return counts;
                 },
             .catch_up = [this] { noted_.noted.catch_up(); },
@@ -248,7 +249,8 @@ net::awaitable<void> process::get_ready() {
         if (before->look()) before = nullptr;
     };
     std::string fault;
-    while (fault.empty() && !is_ready()) {
+    const lifecycle& life = shared_.http.life;
+    while (fault.empty() && !life.draining() && !is_ready()) {
         const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
         if (before == nullptr && !serves && (is_late || place_.before)) {
             serves = true;
@@ -257,6 +259,7 @@ net::awaitable<void> process::get_ready() {
         co_await rest_for(ready_poll_interval);
         if (before != nullptr) fault = fault_of(look);
     }
+    if (life.draining()) co_return;  // told to stop before it serves: in a takeover the running gate goes on
     if (before != nullptr && fault.empty()) fault = fault_of([&] { before->serve(); });
     if (!fault.empty()) {
         not_taken_ = std::move(fault);
@@ -295,9 +298,11 @@ serving_parts process::parts() {
 }
 
 void process::accept() {
-    spawn_lasting(acceptor(), "accepting connections failed", [this] { return senders_.accept(); });
-    if (admin_server_)
-        spawn_lasting(acceptor(), "accepting connections failed", [this] { return admin_server_->accept(); });
+    for (server* const each : {&senders_, admin_server_ ? &*admin_server_ : nullptr}) {
+        if (each == nullptr) continue;
+        each->resume();
+        spawn_lasting(acceptor(), "accepting connections failed", [each] { return each->accept(); });
+    }
 }
 
 void process::offer_place() {
@@ -312,7 +317,11 @@ void process::offer_place() {
                                        if (fleet_) fleet_->leave(false);
                                    },
                                .accept_again = [this] { accept(); },
-                               .is_over = [this] { spawn_end(); }},
+                               .is_over =
+                                   [this] {
+                                       is_taken_over_ = true;
+                                       spawn_end();
+                                   }},
         std::move(*at));
     spawn_lasting(acceptor(), "handing over failed", [this] { return next_->run(); });
 }
@@ -369,7 +378,8 @@ net::awaitable<void> process::end() {
     const bool has_long_work = installed_.directory || fleet_;
     saving_.begin_to_end();
     if (fleet_) {
-        const auto leave = [this] { fleet_->leave(true); };
+        // Another process has this gate's name in the fleet, and has told of itself by now.
+        const auto leave = [this] { is_taken_over_ ? fleet_->stop() : fleet_->leave(true); };
         co_await saving_.perform(leave, acceptor());
     }
     serving_->stop();

@@ -9,9 +9,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -123,9 +125,14 @@ bool message_socket::peer_has_ended(std::chrono::milliseconds patience) const no
     const auto process = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));  // glibc 2.36: in C only
     if (process < 0) return errno == ESRCH;
     pollfd asked{.fd = process, .events = POLLIN, .revents = 0};
-    const bool has_ended = ::poll(&asked, 1, static_cast<int>(patience.count())) > 0;
+    const auto until = monotonic_clock::now() + patience;
+    int found = -1;
+    do {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - monotonic_clock::now());
+        found = ::poll(&asked, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    } while (found < 0 && errno == EINTR);
     ::close(process);
-    return has_ended;
+    return found > 0;
 }
 
 error_code message_socket::send(std::string_view text, std::span<const int> descriptors) noexcept {

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -27,6 +28,10 @@ constexpr auto lock_patience = 2s;
 
 /// After a failed accept, for example without descriptors.
 constexpr auto accept_pause = 100ms;
+
+struct set_false {
+    void operator()(std::atomic<bool>* flag) const noexcept { *flag = false; }
+};
 
 constexpr const char* is_gone = "the new process has ended it";
 
@@ -153,9 +158,13 @@ void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
     for (const auto& each : of_.serving.workers) net::post(each->self.io, [&self = each->self, what] { what(self); });
 }
 
+void takeover_server::on_servers(void (server::*what)()) {
+    (of_.serving.senders.*what)();
+    if (of_.serving.admin_server != nullptr) (of_.serving.admin_server->*what)();
+}
+
 void takeover_server::stop_taking() {
-    of_.serving.senders.pause();
-    if (of_.serving.admin_server != nullptr) of_.serving.admin_server->pause();
+    on_servers(&server::pause);
     const auto grace = sender_grace(of_.serving.acceptor.self.shared.settings.drain_timeout);
     on_all_threads([grace](worker& self) {
         self.senders.wake_idle();
@@ -179,6 +188,7 @@ net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
     };
     const auto end = clock::now() + shared.settings.drain_timeout;
     while (!is_done()) {
+        on_servers(&server::give_up_slow_handshakes);
         if (shared.life.draining()) co_return "this one shuts down";
         if (!with.say_wait()) co_return is_gone;
         if (clock::now() >= end) co_return "requests were not finished within server.drainTimeout";
@@ -194,9 +204,12 @@ net::awaitable<std::string> takeover_server::save(talk& with) {
     is_saving_ = true;
     try {
         net::post(of_.saving, [this, give = saved.to_give()] {
-            of_.leave_fleet();
-            const bool is_given_up = of_.kept.give_up();
-            is_saving_ = false;
+            bool is_given_up = false;
+            {
+                const std::unique_ptr<std::atomic<bool>, set_false> ends{&is_saving_};  // also if memory runs out
+                of_.leave_fleet();
+                is_given_up = of_.kept.give_up();
+            }
             give(is_given_up);
         });
     } catch (...) {
@@ -214,14 +227,13 @@ net::awaitable<std::string> takeover_server::save(talk& with) {
 
 net::awaitable<std::string> takeover_server::give_place(talk& with) {
     if (of_.serving.acceptor.self.shared.life.draining()) co_return "this one shuts down";
+    on_servers(&server::leave_file);  // from here on the new process serves also if this one ends
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
     const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
     if (!is_ready) co_return is_gone;
     // If this arrives, the new process serves, in any case; otherwise this one does.
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
-    of_.serving.senders.leave_file();
-    if (of_.serving.admin_server != nullptr) of_.serving.admin_server->leave_file();
     log::info("another process serves in this one's place");
     co_return "";
 }
@@ -237,6 +249,7 @@ net::awaitable<void> takeover_server::go_on() {
     on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
     while (accepts()) co_await rest_for(poll_interval);  // briefly, if the takeover failed at once
     of_.accept_again();
+    on_servers(&server::take_file);
 }
 
 }  // namespace seriesgate

@@ -57,6 +57,7 @@ class takeover_server {
     net::awaitable<std::string> save(talk& with);
     net::awaitable<std::string> give_place(talk& with);
     net::awaitable<void> go_on();
+    void on_servers(void (server::*what)());
     void note_refusal(std::string_view why);
     void stop_taking();
     /// Whether an accept still runs.

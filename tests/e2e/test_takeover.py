@@ -324,6 +324,33 @@ def test_a_gate_that_dies_when_the_other_has_all_leaves_its_place(kept, upstream
             assert other.wait(30) == 0
 
 
+def test_a_gate_that_is_told_to_end_when_the_other_has_all_leaves_its_unix_socket(kept, tmp_path):
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/gate.sock"
+        gate, _ = kept(listen=f"unix:{path}")
+        eventually(lambda: get(path, "/-/ready").status == 200, "it is ready")
+        other = never_ready(tmp_path, f"--config.file={gate.config_file}", f"--listen=unix:{path}")
+        try:
+            eventually(lambda: "name does not resolve" in (tmp_path / "never-ready.log").read_text(), "the new gate has the state")
+            gate.signal(signal.SIGTERM)
+            assert gate.wait() == 0
+            assert get(path, "/-/ready").status == 503
+        finally:
+            other.terminate()
+            assert other.wait(30) == 0
+        assert not os.path.exists(path)
+
+
+def test_a_connection_that_says_nothing_delays_it_by_a_second(kept, tmp_path):
+    secured = Secured(tmp_path)
+    gate, take_over = kept("server: {handshakeTimeout: 5m, drainTimeout: 5m}\n", secured.web(),
+                           authority=str(secured.authority.certificate))
+    with socket.create_connection(gate.address):
+        eventually(lambda: gate.metric("seriesgate_tls_handshakes_running") == 1, "it is accepted")
+        take_over()
+        assert gate.wait() == 0
+
+
 def test_what_is_begun_and_does_not_end_leaves_the_place(kept, upstream, tmp_path):
     gate, _ = kept("server: {drainTimeout: 500ms, threads: 1}")
     hold = threading.Event()
@@ -473,14 +500,20 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, tmp_path):
                 f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
         gate = start_gate(f"--upstream.url={upstream.url}", config=text)
         eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-        with Series(gate.address) as senders:
+        left = []
+
+        def look(*_):
+            records = [each.decode().split() for each in store.call("HVALS", "sg:{default}:4:gates")]
+            left.extend(record for record in records if record[2] == "-2")
+
+        with Series(gate.address) as senders, Busy(gate.address, 1, look):
             senders.answered(40)
             for _ in range(2):
                 before, gate = gate, start_gate(f"--upstream.url={upstream.url}", "--takeover", config=text)
                 assert before.wait() == 0
                 senders.answered(40)
             eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
-        assert senders.wrong == []
+        assert (senders.wrong, left) == ([], [])  # the other one is there in its place
         came = arrived(upstream.requests)
         assert len(came) == len(set(came)) == 200
         assert gate.current() == 200

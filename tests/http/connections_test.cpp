@@ -294,6 +294,19 @@ net::ip::address peer_number(unsigned number) {
     return net::ip::make_address_v4(0x0a000000 + number);
 }
 
+TEST_CASE("in a takeover slow handshakes are given up, and nobody else") {
+    scene at{{.total = 100, .handshakes = 16}};
+    const taken& slow = shake(at, peer_a);
+    const taken& waiting = at.admit();
+    const taken& later = shake(at, peer_a, start + 1ns);
+    at.registry.give_up_slow_handshakes(start + connection_registry::slow_after - 1ns);
+    CHECK_FALSE(slow.socket.is_shut_down());
+    at.registry.give_up_slow_handshakes(start + connection_registry::slow_after);
+    CHECK(slow.socket.is_shut_down());
+    CHECK_FALSE(waiting.socket.is_shut_down());
+    CHECK_FALSE(later.socket.is_shut_down());
+}
+
 TEST_CASE("at the bound of handshakes the oldest makes room, and no other connection") {
     scene at{{.total = 100, .handshakes = 3}};
     taken& idle = at.admit();
