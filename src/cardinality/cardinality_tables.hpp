@@ -184,6 +184,12 @@ class cardinality_tables {
     /// All metrics of a tenant as one: shows labels that spread over many metrics.
     [[nodiscard]] const watched_metrics& watched_tenants() const noexcept { return watched_tenants_; }
     [[nodiscard]] std::uint64_t distinct_metrics() const { return distinct(metric_names_); }
+    /// Of both together: a metric may have new and refused series.
+    [[nodiscard]] std::uint64_t distinct_metrics_with(const cardinality_tables& other) const {
+        small_sketch both = metric_names_;
+        both.merge(other.metric_names_);
+        return estimate_values(both.estimate(), looked_at_ + other.looked_at_, total() + other.total()).values;
+    }
     [[nodiscard]] std::uint64_t distinct_tenants() const { return distinct(tenant_names_); }
     /// Distinct series counted.
     [[nodiscard]] std::uint64_t total() const noexcept { return tenants_.total(); }

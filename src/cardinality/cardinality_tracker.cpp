@@ -68,6 +68,7 @@ void cardinality_tracker::count(series_event kind, std::span<const std::uint64_t
                                 std::size_t end, label_source& labels, const request_sender& sender, time_point now) {
     auto held = of(kind).lock();
     held->counted.raise_to(level_of(kind).load(std::memory_order_relaxed));
+    held->watched.raise_to(held->counted.level());  // it sees only what is counted, which stands for the rest
     const auto samples = samples_.lock();
     series_sample& sample = kind == series_event::refused ? samples->refused() : samples->known();
     sample.raise_to(level_of(kind).load(std::memory_order_relaxed));
@@ -103,11 +104,11 @@ void cardinality_tracker::thin_out(series_event kind) noexcept {
     if (of.load(std::memory_order_relaxed) < thinning::level_max) of.fetch_add(1, std::memory_order_relaxed);
 }
 
-void cardinality_tracker::maintain(time_point now) {
+void cardinality_tracker::maintain(time_point now, clock_order order) {
     const std::scoped_lock one{ending_};
     for (guarded<counts>& kind : counts_) add_to_day(kind);  // left by a failed call
     const window_span hour = hour_of(now), before = *hour_.lock();
-    if (hour.start <= before.start) return;
+    if (hour.start == before.start || (hour.start < before.start && order == clock_order::forward)) return;
     end_hour(before, hour);
     for (guarded<counts>& kind : counts_) add_to_day(kind);
 }
@@ -142,6 +143,7 @@ void cardinality_tracker::end_hour(const window_span& ending, const window_span&
             held->ended.emplace(std::move(hour));
     }
     past.add(ended);  // replaces the entry added above
+    past.drop_from(next.start);
     std::swap(*past_.lock(), past);
     *hour_.lock() = next;
 }

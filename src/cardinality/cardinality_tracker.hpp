@@ -46,6 +46,10 @@ class past_hours {
 
     /// Adds an hour. Later or equal hours in the list are dropped: the clock was set back.
     void add(const hour_counts& ended);
+    /// Drops this hour and later ones: the clock was set back.
+    void drop_from(std::chrono::sys_seconds start) {
+        std::erase_if(hours_, [start](const hour_counts& each) { return each.start >= start; });
+    }
     /// The oldest first. Hours without a running gate are missing.
     [[nodiscard]] std::span<const hour_counts> all() const noexcept { return hours_; }
 
@@ -59,6 +63,8 @@ enum class series_event : std::uint8_t {
     refused,
     returned,  ///< admitted again in this hour or day: not counted, only sampled
 };
+/// Whether an earlier hour may begin: the clock was wrong.
+enum class clock_order : std::uint8_t { forward, may_go_back };
 enum class cardinality_window : std::uint8_t { hourly, daily };
 
 /// Counts the new and refused series of requests. Known series never come here.
@@ -95,7 +101,7 @@ class cardinality_tracker {
 
     /// Ends the hour and the day if `now` is past them. Later series count in the hour of `now`.
     /// Throws std::bad_alloc; then no count is lost, and the next call completes the rest.
-    void maintain(time_point now);
+    void maintain(time_point now, clock_order order = clock_order::forward);
     [[nodiscard]] time_point hour_start() { return hour_.lock()->start; }
 
     /// @param kind not `returned`: that kind is not counted.

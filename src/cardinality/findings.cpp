@@ -89,8 +89,8 @@ class search {
         std::uint64_t names = 0, series = 0, refused = 0;  // in the tables
         time_point since = time_point::max(), last{};
 
-        void add(const top_entry& each, bool is_refused) {
-            ++names;
+        void add(const top_entry& each, bool is_refused, bool is_first) {
+            names += is_first ? 1 : 0;
             last = std::max(last, each.last_seen);
             series += each.series - each.error;
             if (is_refused) refused += each.series - each.error;
@@ -116,20 +116,22 @@ class search {
     /// Finds patterns in metric names. The tables keep a random part of the metrics with one series, so they represent
     /// all.
     void find_names() {
-        const std::uint64_t distinct = taken_.distinct_metrics() + refused_.distinct_metrics();
+        const std::uint64_t distinct = taken_.distinct_metrics_with(refused_);
         if (distinct < terms_.values_min) return;
         std::map<std::pair<std::string_view, std::string>, alike> all;
         std::map<std::string_view, std::vector<std::string_view>> names;  // by tenant
-        std::uint64_t count = 0;
+        std::set<std::pair<std::string_view, std::string_view>>
+            once;  // one with new and refused series is in both tables
         for_each_name([&](const top_entry& each, bool) {
-            ++count;
-            names[each.tenant].push_back(each.value);
+            if (once.emplace(each.tenant, each.value).second) names[each.tenant].push_back(each.value);
         });
+        const std::size_t count = once.size();
         std::map<std::string_view, std::vector<std::string>> patterns;
         for (const auto& [tenant, of_tenant] : names) patterns[tenant] = patterns_of(of_tenant);
         for_each_name([&](const top_entry& each, bool is_refused) {
             const std::string* const pattern = pattern_of(each.value, patterns[each.tenant]);
-            if (pattern != nullptr) all[{each.tenant, *pattern}].add(each, is_refused);
+            const bool is_first = once.erase({each.tenant, each.value}) != 0;
+            if (pattern != nullptr) all[{each.tenant, *pattern}].add(each, is_refused, is_first);
         });
         const double scale = std::max(1.0, static_cast<double>(distinct) / static_cast<double>(count));
         for (const auto& [name, each] : all) add_names(name.first, name.second, each, scale, distinct);
@@ -226,15 +228,19 @@ class search {
         of.job = 2 * most->second >= sorted.exploding.size() ? most->first : std::string_view{};
     }
 
-    /// Names the sender and job that have at least half of the window's series.
+    /// Names the sender and job that have at least half of its series, even if all others in the window are theirs,
+    /// too.
     void name_main_ones(finding& of) const {
-        const cardinality_tables& more = 2 * of.refused > of.series ? refused_ : taken_;
-        if (const top_entry* const sender = main_of(more.senders().in_all(), more.total())) {
+        const bool is_refused = 2 * of.refused > of.series;
+        const cardinality_tables& more = is_refused ? refused_ : taken_;
+        const std::uint64_t own = std::min(is_refused ? of.refused : of.series - of.refused, more.total());
+        const std::uint64_t least = 2 * (more.total() - own) + own;  // twice what they have to have in the window
+        if (const top_entry* const sender = main_of(more.senders().in_all(), least)) {
             of.sender = sender->value;
             of.agent = sender->detail;
         }
         const cardinality_table* const jobs = more.values_of("job");
-        if (const top_entry* const job = jobs == nullptr ? nullptr : main_of(jobs->in_all(), more.total()))
+        if (const top_entry* const job = jobs == nullptr ? nullptr : main_of(jobs->in_all(), least))
             of.job = job->value;
     }
 

@@ -186,9 +186,9 @@ void series_sampler::catch_up() {
 
 void series_sampler::end_hours() {
     const time_point hour = limiter_.sets()->hour_span.start;
-    if (hour <= tracker_.hour_start()) return;
+    if (hour == tracker_.hour_start()) return;
     catch_up();
-    tracker_.maintain(hour);
+    tracker_.maintain(hour, clock_order::may_go_back);
 }
 
 void series_sampler::count(const batch& of) {

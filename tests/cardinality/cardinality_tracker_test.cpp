@@ -296,5 +296,16 @@ TEST_CASE("hours that are none, or out of order, are damage") {
     }
 }
 
+TEST_CASE("what load leaves out stands for the rest label by label, too") {
+    gate one;
+    for (int i = 0; i < 4; ++i) one.all.thin_out(series_event::refused);
+    one.send(series_event::refused, 0, 10'000, ten);
+    const auto refused = one.all.tables(series_event::refused, cardinality_window::hourly);
+    REQUIRE(refused.watched().metrics().size() == 1);
+    const top_entry& watched = refused.watched().metrics()[0];
+    CHECK(watched.series == refused.metrics().in_all().all()[0].series);
+    CHECK(refused.error_of_watched(watched) != 0);
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::cardinality_tracker_test

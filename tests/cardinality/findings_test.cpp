@@ -343,5 +343,38 @@ TEST_CASE("a name has a pattern if it differs from it where it may") {
     CHECK_FALSE(matches_pattern("shop_total", "shop_*_total"));
 }
 
+TEST_CASE("names of which one pod's series have room and the other's have none are found, each once") {
+    const bool has_digits = GENERATE(false, true);
+    std::mt19937_64 random{7};
+    std::vector<std::string> names;
+    for (std::uint64_t i = 0; i < 1'000; ++i) {
+        std::string word;
+        for (int at = 0; at < 8; ++at) word += static_cast<char>('a' + random() % 26);
+        names.push_back("shop_" + (has_digits ? std::to_string(i) : word) + "_total");
+    }
+    hour now;
+    now.series_max = 1'000;
+    for (const char* const pod : {"a", "b"})
+        for (const std::string& name : names) now.note({{"__name__", name}, {"job", "web"}, {"instance", pod}});
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::metric_names);
+    CHECK(is_near(found.values.values, 1'000, 0.1));
+    CHECK(is_near(found.series, 2'000, 0.1));
+    CHECK(is_near(found.refused, 1'000, 0.1));
+}
+
+TEST_CASE("metrics with ids in their names are not laid to who sends everything else") {
+    hour now;
+    for (std::uint64_t id = 0; id < 20'000; ++id)
+        now.note({{"__name__", "metric_of_" + std::string(1, static_cast<char>('a' + id % 20))},
+                  {"instance", numbered("i", id / 20 % 100)},
+                  {"path", numbered("/p", id / 2'000)}});
+    for (std::uint64_t id = 0; id < 2'000; ++id)
+        now.note({{"__name__", numbered("user_", id) + "_requests_total"}}, {.address = "10.0.0.9", .agent = "script"});
+    const finding found = now.find_one();
+    CHECK(found.what == explosion::metric_names);
+    CHECK((found.sender.empty() || found.sender == "10.0.0.9"));
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::findings_test

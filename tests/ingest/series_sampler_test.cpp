@@ -196,5 +196,19 @@ TEST_CASE("long labels make nothing else less sure") {
     CHECK_FALSE(last[0]->is_cut);
 }
 
+TEST_CASE("when the limiter goes back, so do the counts") {
+    scene at;
+    at.send(numbered(0, 100));
+    const time_point eight = noon - std::chrono::hours{4};
+    at.limiter.maintain(eight);  // in doubt
+    at.limiter.maintain(eight + clock_doubt);
+    REQUIRE(at.limiter.sets()->hour_span.start == eight);
+    at.noted.end_hours();
+    CHECK(at.tracker.hour_start() == eight);
+    CHECK(at.total(series_event::newly_admitted) == 0);
+    CHECK(at.total(series_event::newly_admitted, cardinality_window::daily) == 100);
+    CHECK(at.tracker.hours().size() == 1);
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::series_sampler_test
