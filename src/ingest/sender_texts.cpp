@@ -181,6 +181,8 @@ reply passed_on(upstream_answer answer, std::string_view tenant_header, const st
     reply made{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
     copy_end_to_end(answer.headers, made.headers, tenant_header);
     drop_own_names(made.headers);
+    // Senders would repeat the whole request there, also what limits have refused.
+    if (made.status == 307 || made.status == 308) made.headers.erase(http::field::location);
     if (!is_success(made.status) && from.has_secrets()) clear_of_ours(made, from);
     return made;
 }

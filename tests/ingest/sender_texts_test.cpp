@@ -151,6 +151,14 @@ TEST_CASE("a redirection would show the URL's arguments") {
     CHECK(told(answer, "http://store.test/w").headers["Content-Location"] == "/w");
 }
 
+TEST_CASE("a redirection does not lead around the gate") {
+    for (const unsigned status : {302u, 307u, 308u}) {
+        upstream_answer answer = of(status);
+        answer.headers.insert(http::field::location, "https://store.test/w");
+        CHECK(told(answer, "http://store.test/w").headers.count(http::field::location) == (status == 302 ? 1 : 0));
+    }
+}
+
 TEST_CASE("what cannot be read may hold secrets") {
     upstream_answer answer = of(400, "\x1f\x8b");
     answer.headers.insert(http::field::content_encoding, "gzip");
