@@ -99,9 +99,12 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         }
         readdress(message, slot->backend().at);
         outcome got = co_await send_to(*slot, message, limit, left);
-        if (got)
-            co_return message.uses_gate_credentials ? unless_unauthorized(*std::move(got), slot->backend())
-                                                    : std::move(got);
+        if (got) {
+            if (!message.uses_gate_credentials) co_return got;
+            outcome told = unless_unauthorized(*std::move(got), slot->backend());
+            if (!told) slot->backend().errors[told.error().reason].add();
+            co_return told;
+        }
         upstream_error error = after(before, got.error(), failures);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
         before = std::move(error);

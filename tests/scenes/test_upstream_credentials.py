@@ -78,6 +78,8 @@ def test_a_store_that_does_not_let_the_gate_in_costs_no_sender_its_samples(start
     assert reply.get("WWW-Authenticate") is None
     assert reply.first_line == f"the upstream {upstream.host} does not take the credentials of the gate: it answers {status}"
     assert gate.metric("seriesgate_upstream_errors_total", reason="unauthorized") == 1
+    own = {"store": upstream.host, "door": upstream.host, "reason": "unauthorized"}
+    assert gate.metric("seriesgate_upstream_door_errors_total", **own) == 1
     said = gate.said("the upstream has not answered", reason="unauthorized")
     assert [event["err"] for event in said] == [reply.first_line]
     assert gate.stats["samples"]["received"] == 1
