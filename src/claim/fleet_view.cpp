@@ -83,6 +83,8 @@ fleet_view::budget_counts* fleet_view::find_or_make(std::uint64_t id) {
 
 void fleet_view::hear(const store_call& asked, const store_answer& said) {
     const std::scoped_lock held{lock_};
+    // Only a part of the counts has been told again. By it a gate alone would have too much room.
+    if (state() == store_reach::refilling) return;
     if (said.windows.generation != windows_.generation || said.windows.hour != windows_.hour) return;
     for (std::size_t i = 0; i < said.budgets.size(); ++i) {
         const budget_in_store& is = said.budgets[i];
@@ -96,6 +98,7 @@ void fleet_view::hear(const store_call& asked, const store_answer& said) {
 
 void fleet_view::hear(const fed_call& said) {
     const std::scoped_lock held{lock_};
+    if (state() == store_reach::refilling) return;
     for (const fed_budget& each : said.budgets) {
         budget_counts* const of = find_or_make(each.id);
         if (of == nullptr) continue;
@@ -205,7 +208,12 @@ fleet_view::ticket fleet_view::accept(std::int64_t hour) noexcept {
 bool fleet_view::say_told(std::int64_t hour, const std::function<bool()>& is_clean) {
     // A request that began to accept before this store() is counted; one that begins after it sees the hour.
     const std::int64_t before = told_hour_.exchange(hour);
-    if (accepting_.load() == 0 && is_clean()) return true;
+    try {
+        if (accepting_.load() == 0 && is_clean()) return true;
+    } catch (...) {
+        told_hour_.store(before);
+        throw;
+    }
     told_hour_.store(before);
     return false;
 }

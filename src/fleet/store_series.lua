@@ -103,7 +103,7 @@ local function enter_bucket(i, last)
         local in_hour, in_before = was_in(of_hour, new, j), uses_before and was_in(of_before, new_before, j)
         local is_new = (to_hour and not in_hour) or (to_before and not in_before) or (to_day and not was_in(of_day, new_day, j))
         outcomes[j] = is_new and TAKEN or KNOWN
-        if is_new and not refills then took = took + 1 end
+        if is_new and not (refills and refilling) then took = took + 1 end
         if kept and (to_hour or in_hour) and (to_before or in_before) and not (in_hour and in_before) then
             came_back = came_back + 1
         end

@@ -2,6 +2,7 @@
 #include "claim/fleet_view.hpp"
 
 #include <array>
+#include <new>
 
 #include "claim/gate_session.hpp"
 #include "claim/witnessed_clock.hpp"
@@ -63,6 +64,18 @@ TEST_CASE("a gate alone admits its part of the room that was left when it last h
     one_of_three.view.hear_gates(3);
     one_of_three.view.hear_gates(1);  // the most that were heard of in the hour
     CHECK(one_of_three.admitted_alone(shared_limit(7, 100)) == 20);
+}
+
+TEST_CASE("what a store says while it is refilled gives a gate alone no room") {
+    view_in_hour gate;
+    gate.view.begin("another", open_hour(ten));
+    gate.view.set_state(store_reach::refilling);
+    gate.hear(shared_limit(7, 100), {.hourly = 5});
+    gate.view.hear(fed_call{.hour = ten, .budgets = {{.id = 7, .hourly = 6}}});
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 0);
+    gate.view.set_state(store_reach::joined);
+    gate.hear(shared_limit(7, 100), {.hourly = 90});
+    CHECK(gate.admitted_alone(shared_limit(7, 100)) == 10);
 }
 
 TEST_CASE("a gate alone keeps the places of the hour before, and has no room where nothing was heard") {
@@ -181,6 +194,12 @@ TEST_CASE("a gate has told when nothing is untold and no request accepts any mor
     CHECK(gate.view.say_told(ten, clean));
     CHECK_FALSE(gate.view.accept(ten));
     CHECK(gate.view.accept(ten + 1));
+}
+
+TEST_CASE("a gate that could not look whether it has told goes on to accept") {
+    fleet_view view;
+    CHECK_THROWS(view.say_told(ten, []() -> bool { throw std::bad_alloc{}; }));
+    CHECK(view.accept(ten));
 }
 
 TEST_CASE("answers from before a loss are waited for") {

@@ -225,3 +225,15 @@ TEST_CASE("a store without memory takes nothing, and counts nothing") {
     connection.ask({"CONFIG", "SET", "maxmemory", "0"});
     gates.both().compare();
 }
+
+TEST_CASE("what a gate tells again while the store is whole stands in the feed") {
+    few_gates gates;  // its refill has ended
+    const auto now = few_gates::begin_of(hour) + 10min;
+    gates.send(call_kind::claim, 0, 100, 1000, now);
+    const std::size_t fed = gates.both().model().feed().size();
+    gates.send(call_kind::refill, 50, 100, 1000, now);
+    REQUIRE(gates.both().model().feed().size() == fed + 1);
+    CHECK(gates.both().model().feed().back().runs[0].fingerprints.size() == 50);
+    CHECK(gates.beat("a", now, false).fed == 150);
+    gates.both().compare();
+}

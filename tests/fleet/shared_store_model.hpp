@@ -518,7 +518,7 @@ class shared_store_model {
     // --- the feed
 
     void feed(const deciding& of, const std::vector<std::vector<std::uint64_t>>& taken) {
-        if (of.asked.kind == call_kind::refill) return;
+        if (of.asked.kind == call_kind::refill && is_refilling()) return;
         fed_call entry{.run = of.terms.run, .hour = of.terms.hour};
         std::map<std::uint64_t, std::uint8_t> places;
         for (std::size_t r = 0; r < taken.size(); ++r) {
