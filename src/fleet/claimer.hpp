@@ -29,7 +29,10 @@ class claimer {
     claimer(net::io_context& io, fleet_shared& shared);
 
     /// Call it every second.
-    void maintain() { client_.maintain(); }
+    void maintain() {
+        client_.maintain();
+        client_.follow_server(shared_.server_now());
+    }
 
     /// @param of what the request asks; it may ask nothing.
     /// @return nothing if the hour was over for the store: then look up and ask anew, by fleet_shared::now().

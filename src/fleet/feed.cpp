@@ -31,6 +31,7 @@ feed::feed(net::io_context& io, fleet_shared& shared, series_limiter& limiter)
 net::awaitable<void> feed::run() {
     for (;;) {
         client_.maintain();
+        client_.follow_server(shared_.server_now());
         follower_.learn_late(clock::now());
         const end came_of_it = co_await read_next();
         if (came_of_it == end::more) continue;
@@ -78,7 +79,8 @@ net::awaitable<void> feed::fill_gaps() {
         shared_.catches_up = false;
         if (is_complete) follower_.has_downloaded();
     } else if (!shared_.view.knows_hour_before()) {
-        is_complete = co_await download_.read_counts();
+        // There may be more budgets than are remembered: then it pauses, and reads them again.
+        is_complete = co_await download_.read_counts() && shared_.view.knows_hour_before();
     }
     download_at_ = is_complete ? clock::time_point{} : clock::now() + download_pause_;
     download_pause_ = is_complete ? clock::duration{download_pause_min}

@@ -38,6 +38,7 @@ class fleet_shared {
     const std::uint64_t run;  ///< tells this run of this gate from all others
     fleet_view view;
     guarded<std::vector<gate_heard_of>> members{};  ///< by the last heartbeat
+    guarded<std::string> server{};                  ///< run_id of the one that has answered it
     std::atomic<std::uint64_t> told_rounds{0};      ///< times that nothing was found untold
     /// The series that the fleet has admitted have yet to be read for the first time.
     std::atomic<bool> catches_up{true};
@@ -78,6 +79,8 @@ class fleet_shared {
         const auto at = clocks();
         static_cast<void>(view.clock.hear(open.now, open.hour, at.steady, at.own));  // heartbeats say if it is wrong
     }
+
+    [[nodiscard]] std::string server_now() { return *server.lock(); }
 
     /// Whether most of what senders send now would be asked about, and soon would not.
     [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && view.is_reachable(); }

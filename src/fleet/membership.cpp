@@ -148,6 +148,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
     hear(came);
     *shared_.members.lock() = answer->gates;
+    *shared_.server.lock() = client_.run_id();
     co_return std::nullopt;
 }
 

@@ -201,7 +201,8 @@ constexpr std::int64_t seconds_max = 9'000'000'000;  // nanoseconds in 64 bits e
 /// @param numbers seconds, microseconds, hour, generation, buckets (hour, day, before), whether places are kept.
 std::optional<open_windows> read_windows(std::span<const std::int64_t> numbers) {
     if (numbers[0] < 0 || numbers[0] > seconds_max || numbers[1] < 0 || numbers[1] >= 1'000'000) return std::nullopt;
-    if (numbers[2] < -1 || numbers[3] < 0 || numbers[7] < 0 || numbers[7] > 1) return std::nullopt;
+    if (numbers[2] < -1 || numbers[2] > seconds_max / 3600 || numbers[3] < 0 || numbers[7] < 0 || numbers[7] > 1)
+        return std::nullopt;
     for (const std::int64_t each : numbers.subspan(4, 3))
         if (!is_bucket_count(each)) return std::nullopt;
     return open_windows{.now = time_point{std::chrono::seconds{numbers[0]} + std::chrono::microseconds{numbers[1]}},
@@ -231,11 +232,16 @@ std::optional<series_decision> read_decision(char letter, std::uint8_t detail, s
 bool read_series(std::string_view bytes, const store_call& asked, store_answer& to) {
     if (bytes.size() != 2 * asked.fingerprints.size()) return false;
     to.series.reserve(asked.fingerprints.size());
-    for (std::size_t i = 0; i < bytes.size(); i += 2) {
-        const auto decision = read_decision(bytes[i], static_cast<std::uint8_t>(bytes[i + 1]), asked.budgets.size());
-        if (!decision) return false;
-        to.series.push_back(*decision);
-    }
+    std::size_t at = 0;
+    for (const series_run& run : asked.runs)
+        for (std::uint32_t i = 0; i < run.series; ++i, at += 2) {
+            const auto decision =
+                read_decision(bytes[at], static_cast<std::uint8_t>(bytes[at + 1]), asked.budgets.size());
+            if (!decision) return false;
+            const bool is_of_run = std::ranges::find(run.budgets, decision->budget) != run.budgets.end();
+            if (decision->outcome == store_outcome::refused && !is_of_run) return false;
+            to.series.push_back(*decision);
+        }
     return true;
 }
 
@@ -345,6 +351,7 @@ std::optional<fed_call> read_fed_call(const redisReply* entry) {
     const auto fingerprints = read_fingerprints(text_at(fields, 5));
     if (!upto || !run || !hour || !fingerprints || *upto > number_max || fingerprints->size() > *upto)
         return std::nullopt;
+    if (*hour < 0 || *hour > seconds_max / 3600) return std::nullopt;
     fed_call made{.upto = *upto, .run = static_cast<std::uint64_t>(*run), .hour = *hour};
     if (!read_fed_budgets(text_at(fields, 9), text_at(fields, 11), text_at(fields, 13), made.budgets))
         return std::nullopt;

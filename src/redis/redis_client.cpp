@@ -176,9 +176,16 @@ void redis_client::wake_waiting() {
 
 void redis_client::take(redis_connection made) {
     now_ = std::move(made);
+    made_at_ = clock::now();
     ++epoch_;
     proven_ = false;
     away_.reset();
+}
+
+void redis_client::follow_server(const std::string& run_id, clock::time_point now) {
+    if (run_id.empty() || !now_.line || now_.run_id == run_id || now < made_at_ + 1s) return;
+    retire(std::exchange(now_.line, nullptr));
+    start_connecting();
 }
 
 net::awaitable<redis_answer> redis_client::ask(const host_port& node, std::vector<std::string>& words,

@@ -40,6 +40,7 @@ class redis_client {
     redis_shared& shared_;
     redis_connector connector_;
     redis_connection now_;             // used for calls
+    clock::time_point made_at_{};      // that connection
     bool proven_ = false;              // a call on it has been answered
     std::optional<redis_error> away_;  // why there is no connection; nothing before the first attempt
     bool connecting_ = false;          // an attempt, or the pause before the next
@@ -69,6 +70,8 @@ class redis_client {
 
     /// Connects if needed, and checks the connection. Call it every second.
     void maintain(clock::time_point now = clock::now());
+    /// Leaves another server than this one, at most once a second: a name may lead elsewhere now. Empty: any.
+    void follow_server(const std::string& run_id, clock::time_point now = clock::now());
 
     [[nodiscard]] bool is_connected() const noexcept { return now_.line && !now_.line->end(); }
     /// A new number for each connection; 0 before the first.

@@ -75,7 +75,7 @@ const open_windows read_windows{.now = time_point{1'700'000'000s + 250ms},
 const wrong_parts wrong_windows{{0, {number(4), number(-1), bulk("0"), nil}},
                                 {1, {number(-1), number(9'000'000'001)}},
                                 {2, {number(-1), number(1'000'000)}},
-                                {3, {number(-2), bulk("472222")}},
+                                {3, {number(-2), number(2'500'001), bulk("472222")}},
                                 {4, {number(-1)}},
                                 {5, {number(3)}},
                                 {6, {number(-1)}},
@@ -95,6 +95,18 @@ words decided(std::string_view outcomes, const std::string& budgets = numbers({1
 std::string error_of_call(const std::string& text) {
     const auto answer = read_answer(*reply_of(text), two);
     return answer ? "" : answer.error();
+}
+
+TEST_CASE("a refusal names a budget of its own run") {
+    const store_call asked{.fingerprints = {1, 2},
+                           .runs = {{.series = 1, .budgets = {0}}, {.series = 1, .budgets = {1}}},
+                           .budgets = {{.id = 7, .limit = 1}, {.id = 8, .limit = 1}}};
+    const auto is_read = [&asked](const std::string& outcomes) {
+        const std::string text = array(decided(outcomes, numbers({1, 5, 6, -1, 1, 5, 6, -1})));
+        return read_answer(*reply_of(text), asked).has_value();
+    };
+    CHECK(is_read("h\0h\1"s));
+    CHECK_FALSE(is_read("h\1h\1"s));
 }
 
 TEST_CASE("a call's words are keys, terms and what it asks") {

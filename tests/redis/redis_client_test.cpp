@@ -230,6 +230,21 @@ TEST_CASE("a server that is no master, or has forgotten who we are, is left at o
     CHECK(one.server.accepted() == 2);
 }
 
+TEST_CASE("who is at another server than the one that is named connects anew, once a second at most") {
+    scene one;
+    one.server.script.assign(100, "+good\r\n");
+    CHECK(one.call({"GET"}) == "good");
+    const auto now = monotonic_clock::now();
+    one.with.client.follow_server("", now + 5s);
+    one.with.client.follow_server("aaaa", now + 5s);
+    one.with.client.follow_server("bbbb", now);
+    CHECK(one.call({"GET"}) == "good");
+    CHECK(one.server.accepted() == 1);
+    one.with.client.follow_server("bbbb", now + 2s);
+    CHECK(one.call({"GET"}) == "good");
+    CHECK(one.server.accepted() == 2);
+}
+
 TEST_CASE("a server that is busy keeps its connection") {
     scene one;
     for (const std::string said :
