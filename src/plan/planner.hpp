@@ -109,7 +109,7 @@ class planner : public label_source {
 
     /// read() and decide() in one.
     /// @param body decoded, of the given version; must outlive the plan.
-    /// @return the plan, or the body's error; then nothing was decided or counted.
+    /// @return the plan, or the body's error; then nothing but ignored values was decided or counted.
     result<plan, wire_error> operator()(bytes_view body, series_limiter& limiter, time_point now,
                                         std::string_view tenant = {}, protocol version = protocol::v1);
 
@@ -117,8 +117,8 @@ class planner : public label_source {
     wire_error read(bytes_view body, std::string_view tenant, protocol version);
     /// read() in steps, so that the thread can serve others: begin(), read_on() until false, read_error().
     void begin(bytes_view body, std::string_view tenant, protocol version);
-    /// Reads for about a millisecond: to the end of an entry. One giant entry, or metadata alone, takes some tenths of a
-    /// second. @return whether there is more to read.
+    /// Reads for about a millisecond: to the end of an entry. One giant entry, or metadata alone, takes some tenths of
+    /// a second. @return whether there is more to read.
     bool read_on();
     [[nodiscard]] wire_error read_error() const noexcept {
         return version_ == protocol::v2 ? reader_v2_.error() : reader_.error();
