@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <chrono>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "base/log.hpp"
@@ -35,13 +36,18 @@ struct lasting_end {
     net::io_context* where;
     std::function<net::awaitable<void>()> make;
     const char* failed;
+    std::shared_ptr<bool> has_begun;  // until then spawn_lasting() throws
 
-    lasting_end(net::io_context& on, std::function<net::awaitable<void>()> by, const char* text)
-        : where(&on), make(std::move(by)), failed(text) {}
+    lasting_end(net::io_context& on, std::function<net::awaitable<void>()> by, const char* text,
+                std::shared_ptr<bool> begun)
+        : where(&on), make(std::move(by)), failed(text), has_begun(std::move(begun)) {}
     lasting_end(lasting_end&& other) noexcept
-        : where(std::exchange(other.where, nullptr)), make(std::move(other.make)), failed(other.failed) {}
+        : where(std::exchange(other.where, nullptr)),
+          make(std::move(other.make)),
+          failed(other.failed),
+          has_begun(std::move(other.has_begun)) {}
     ~lasting_end() {
-        if (where == nullptr || where != runs_here) return;
+        if (where == nullptr || where != runs_here || !*has_begun) return;
         log::error(failed, {{"err", "no memory to wait"}});
         spawn_lasting(*where, failed, std::move(make));
     }
@@ -51,7 +57,9 @@ struct lasting_end {
     }
 };
 
-net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, const char* failed) {
+net::awaitable<void> keep_going(std::function<net::awaitable<void>()> make, const char* failed,
+                                std::shared_ptr<bool> has_begun) {
+    *has_begun = true;
     async_timer pause{co_await net::this_coro::executor};  // a failure may have left no memory for one
     for (;;) {
         std::exception_ptr end;
@@ -76,8 +84,9 @@ void spawn(const net::any_io_executor& where, net::awaitable<void> task, const c
 }
 
 void spawn_lasting(net::io_context& where, const char* failed, std::function<net::awaitable<void>()> make) {
-    lasting_end end{where, make, failed};
-    net::co_spawn(where, keep_going(std::move(make), failed), std::move(end));
+    const auto has_begun = std::make_shared<bool>(false);
+    lasting_end end{where, make, failed, has_begun};
+    net::co_spawn(where, keep_going(std::move(make), failed, has_begun), std::move(end));
 }
 
 void run_handlers(net::io_context& io) {

@@ -79,6 +79,7 @@ struct takeover_server::talk {
 
 net::awaitable<void> takeover_server::run() {
     net::io_context& io = of_.serving.acceptor.self.io;
+    if (of_.serving.acceptor.self.shared.life.in_takeover()) co_await go_on();  // begun again: memory ran out amid one
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
     for (;;) {
         auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
@@ -227,6 +228,7 @@ net::awaitable<std::string> takeover_server::save(talk& with) {
 
 net::awaitable<std::string> takeover_server::give_place(talk& with) {
     if (of_.serving.acceptor.self.shared.life.draining()) co_return "this one shuts down";
+    has_given_ = true;
     on_servers(&server::leave_file);  // from here on the new process serves also if this one ends
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
     const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
@@ -239,6 +241,7 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
 }
 
 net::awaitable<void> takeover_server::go_on() {
+    has_given_ = false;
     bool is_ours = of_.kept.take_back();
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
         co_await rest_for(poll_interval);

@@ -38,6 +38,7 @@ class takeover_server {
     const parts of_;
     message_listener at_;
     throttled_log refusals_;
+    bool has_given_ = false;
     std::atomic<bool> is_saving_ = false;  // also after the takeover has stopped waiting
 
   public:
@@ -46,6 +47,9 @@ class takeover_server {
 
     /// Runs until a takeover succeeds. Spawn it once.
     net::awaitable<void> run();
+
+    /// Whether another process has all, and serves even if this one ends.
+    [[nodiscard]] bool has_given() const noexcept { return has_given_; }
 
   private:
     struct talk;

@@ -48,6 +48,12 @@ clock::duration patience(const redis_config& config) {
     return 2 * config.timeout;
 }
 
+/// Ends an attempt, also if Asio destroys its coroutine because an operation finds no memory to begin.
+struct attempt_end {
+    std::shared_ptr<bool> attempting;
+    ~attempt_end() { *attempting = false; }
+};
+
 /// Whether the error is a reply of the server.
 bool is_reply(const redis_error& error) noexcept {
     return error.why != kind::unreachable && error.why != kind::timeout && error.why != kind::protocol;
@@ -150,20 +156,17 @@ net::awaitable<void> redis_client::connect_until_there() {
 
 /// Waiters resume after the outcome was stored. @param to null: the next server
 net::awaitable<redis_connector::connected> redis_client::attempt(const host_port* to, clock::time_point limit) {
-    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);
-    if (attempting_) co_return redis_error{.why = kind::unreachable, .text = "another connection is being made"};
-    attempting_ = true;
+    while (*attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);
+    if (*attempting_) co_return redis_error{.why = kind::unreachable, .text = "another connection is being made"};
     redis_connector::connected made = redis_error{};
-    try {
+    {
+        *attempting_ = true;
+        const attempt_end ends{attempting_};
         if (to)
             made = co_await connector_.connect_to(*to, limit);
         else
             made = co_await connector_.connect(limit);
-    } catch (...) {
-        attempting_ = false;
-        throw;
     }
-    attempting_ = false;
     (made ? shared_.metrics.connections : shared_.metrics.connect_failures).add();
     if (!made) shared_.note(made.error());
     wake_waiting();
@@ -183,6 +186,7 @@ void redis_client::take(redis_connection made) {
 }
 
 void redis_client::follow_server(const std::string& run_id, clock::time_point now) {
+    if (config_.cluster) return;  // MOVED leads to the node that has the keys
     if (run_id.empty() || !now_.line || now_.run_id == run_id || now < made_at_ + 1s) return;
     retire(std::exchange(now_.line, nullptr));
     start_connecting();
@@ -200,7 +204,7 @@ net::awaitable<redis_answer> redis_client::ask(const host_port& node, std::vecto
 
 net::awaitable<std::optional<redis_error>> redis_client::connect_for_asking(const host_port& node,
                                                                             clock::time_point limit) {
-    while (attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);  // it may lead to `node`
+    while (*attempting_ && clock::now() < limit) co_await wait_for_attempt(limit);  // it may lead to `node`
     const auto now = clock::now();
     if (asked_.line && !asked_.line->end() && !asked_.line->is_overdue(now, patience(config_)) && asked_.at == node)
         co_return std::nullopt;

@@ -44,7 +44,7 @@ class redis_client {
     bool proven_ = false;              // a call on it has been answered
     std::optional<redis_error> away_;  // why there is no connection; nothing before the first attempt
     bool connecting_ = false;          // an attempt, or the pause before the next
-    bool attempting_ = false;
+    std::shared_ptr<bool> attempting_ = std::make_shared<bool>(false);
     clock::duration pause_{};
     std::uint64_t epoch_ = 0;
     std::vector<std::shared_ptr<async_timer>> attempt_awaited_;
