@@ -246,10 +246,13 @@ net::awaitable<void> process::get_ready() {
         return !catches_up && std::ranges::all_of(workers_, [](const auto& each) { return each->ingest->ready(); });
     };
     const auto look = [&] {
-        if (before->look()) before = nullptr;
+        if (!before->look()) return;
+        before = nullptr;
+        is_in_other_place_ = false;
     };
     std::string fault;
     const lifecycle& life = shared_.http.life;
+    if (before != nullptr) co_await rest_for(ready_poll_interval);  // hears a signal that came while this one started
     while (fault.empty() && !life.draining() && !is_ready()) {
         const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
         if (before == nullptr && !serves && (is_late || place_.before)) {
@@ -266,6 +269,7 @@ net::awaitable<void> process::get_ready() {
         acceptor().stop();
         co_return;
     }
+    is_in_other_place_ = false;
     shared_.http.life.become_ready();
     if (!serves) open_to_senders();
     manager_.started();
@@ -317,11 +321,7 @@ void process::offer_place() {
                                        if (fleet_) fleet_->leave(false);
                                    },
                                .accept_again = [this] { accept(); },
-                               .is_over =
-                                   [this] {
-                                       is_taken_over_ = true;
-                                       spawn_end();
-                                   }},
+                               .is_over = [this] { spawn_end(); }},
         std::move(*at));
     spawn_lasting(acceptor(), "handing over failed", [this] { return next_->run(); });
 }
@@ -378,8 +378,9 @@ net::awaitable<void> process::end() {
     const bool has_long_work = installed_.directory || fleet_;
     saving_.begin_to_end();
     if (fleet_) {
-        // Another process has this gate's name in the fleet, and has told of itself by now.
-        const auto leave = [this] { is_taken_over_ ? fleet_->stop() : fleet_->leave(true); };
+        // In a takeover both processes have one name in the fleet.
+        const bool other_stays = is_in_other_place_ || (next_ && next_->has_given());
+        const auto leave = [this, other_stays] { other_stays ? fleet_->stop() : fleet_->leave(true); };
         co_await saving_.perform(leave, acceptor());
     }
     serving_->stop();

@@ -84,7 +84,7 @@ class process {
     std::optional<takeover_server> next_;  // set once this gate can be taken over
     std::string not_taken_;                // why this gate's takeover failed
     bool is_over_ = false;
-    bool is_taken_over_ = false;  // by another process
+    bool is_in_other_place_ = place_.before.has_value();  // the running gate's, whose name in the fleet it has
 
   public:
     /// Opens listeners and files, and loads the state. Throws std::runtime_error with one readable line.
