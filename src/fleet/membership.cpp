@@ -122,8 +122,11 @@ net::awaitable<void> membership::keep() {
 net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves) {
     if (!shared_.view.is_reachable() || clock::now() >= examined_at_ + examine_interval) {
         auto unfit = co_await examine();
-        if (unfit) session_->hear_nothing();
-        if (unfit) co_return unfit;
+        if (unfit) {
+            session_->hear_nothing();
+            if (client_.is_connected()) *shared_.server.lock() = client_.run_id();
+            co_return unfit;
+        }
         examined_at_ = clock::now();
     }
     const heartbeat said = session_->next({.at = fleet_shared::clocks(),
@@ -135,6 +138,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     const auto reply = co_await client_.call_script(shared_.gates, std::move(words), answer_patience);
     // A full server cannot note the heartbeat. It is there, and claims say why it takes none.
     const bool is_full = !reply && reply.error().why == redis_error::kind::out_of_memory;
+    if (reply || is_full) *shared_.server.lock() = client_.run_id();
     if (is_full && shared_.view.state() == store_reach::joined) co_return std::nullopt;
     const auto answer =
         reply ? read_heartbeat_answer(**reply) : result<heartbeat_answer, std::string>{reply.error().text};
@@ -148,7 +152,6 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
     hear(came);
     *shared_.members.lock() = answer->gates;
-    *shared_.server.lock() = client_.run_id();
     co_return std::nullopt;
 }
 
