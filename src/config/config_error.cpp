@@ -42,6 +42,10 @@ std::size_t distance(std::string_view from, std::string_view to, std::size_t eno
     return row.back();
 }
 
+std::string flag_of(std::string_view key) {
+    return key == "warmStart.url" ? "--warm-from" : "--" + std::string{key};
+}
+
 }  // namespace
 
 std::string config_error::text() const {
@@ -83,7 +87,7 @@ void config_report::add_at(std::span<const std::string> keys, const std::string&
     for (const std::string& key : keys) {
         const auto found = origins_.find(key);
         if (found == origins_.end()) continue;
-        if (found->second.is_flag) return add_flag(key == "warmStart.url" ? "--warm-from" : "--" + key, message, is);
+        if (found->second.is_flag) return add_flag(flag_of(key), message, is);
         return add(found->second.line, key, message, is);
     }
 }
@@ -110,7 +114,7 @@ bool config_report::has_errors(std::string_view key) const {
     return std::ranges::any_of(errors_.kept, [&](const entry& each) {
         const std::string& other = each.error.key;
         return is_at_or_below(other, key) || (!other.empty() && is_at_or_below(key, other)) ||
-               each.error.where == "--" + std::string{key};
+               each.error.where == flag_of(key);
     });
 }
 

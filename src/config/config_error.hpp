@@ -65,7 +65,7 @@ class config_report {
     }
 
     void set_by_line(const std::string& key, std::size_t line, bool has_variables = false);
-    /// The flag is called as the key.
+    /// By the flag of the key's name; of warmStart.url it is --warm-from.
     void set_by_flag(const std::string& key);
     [[nodiscard]] bool is_set(std::string_view key) const { return origins_.contains(std::string{key}); }
     /// Whether the key's value holds an environment variable, so that messages do not repeat it.
