@@ -146,8 +146,10 @@ budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_v
     limit_budgets& of = limits_[number_of(role)];
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
-    if (!role.overflow && of.by_key.empty())
-        of.by_key.reserve(std::min<std::size_t>(bounded_max(role), groups_reserved_max));
+    if (!role.overflow) {
+        const auto expected = std::min<std::size_t>(bounded_max(role), groups_reserved_max);
+        if (of.by_key.bucket_count() < expected) of.by_key.reserve(expected);
+    }
     if (of.all.capacity() == of.all.size()) of.all.reserve(2 * of.all.size() + 1);
     auto made = std::make_unique<budget_pair>();
     budget_pair& pair = *made;
