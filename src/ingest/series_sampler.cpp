@@ -185,8 +185,9 @@ void series_sampler::catch_up() {
 }
 
 void series_sampler::end_hours() {
+    const time_point counted = tracker_.hour_start();  // first: a thread that counts may end this hour meanwhile
     const time_point hour = limiter_.sets()->hour_span.start;
-    if (hour == tracker_.hour_start()) return;
+    if (hour == counted) return;
     catch_up();
     tracker_.maintain(hour, clock_order::may_go_back);
 }
