@@ -29,7 +29,7 @@ inline constexpr std::size_t call_budgets_max = 240;
 enum class call_kind : std::uint8_t {
     claim,   ///< admitted if there is room
     pass,    ///< passed already: counted in any case
-    refill,  ///< as pass, after a loss: each window by itself, and nothing is fed
+    refill,  ///< as pass, after a loss: each window by itself; nothing is fed while new series wait
 };
 
 /// A budget as the store counts it. Its name and key stay in the gates.
