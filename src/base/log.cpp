@@ -62,11 +62,15 @@ void append_text(std::string& out, format as, std::string_view text) {
 }
 
 void append_value(std::string& out, format as, const field::value_type& value) {
-    const auto* const number = std::get_if<double>(&value);
-    const bool is_text = std::holds_alternative<std::string_view>(value) ||
-                         (number != nullptr && !std::isfinite(*number));  // JSON has no such number
-    const std::string shown = std::visit([](const auto& plain) { return fmt::to_string(plain); }, value);
-    is_text ? append_text(out, as, shown) : void(out += shown);
+    if (const auto* text = std::get_if<std::string_view>(&value)) return append_text(out, as, *text);
+    if (const auto* number = std::get_if<double>(&value); number != nullptr && !std::isfinite(*number))
+        return append_text(out, as, fmt::to_string(*number));  // JSON has no such number
+    std::visit(
+        [&out](const auto& plain) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(plain)>, std::string_view>)
+                out += fmt::to_string(plain);
+        },
+        value);
 }
 
 void append_field(std::string& out, format as, const field& each) {
