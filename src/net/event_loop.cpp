@@ -6,6 +6,8 @@
 #include <chrono>
 #include <exception>
 #include <memory>
+#include <new>
+#include <thread>
 #include <utility>
 
 #include "base/log.hpp"
@@ -16,6 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto pause_after_failure = 1s;
+constexpr auto pause_without_memory = 10ms;
+constexpr int attempts_to_begin = 100;
 
 void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
     try {
@@ -30,8 +34,9 @@ void log_failure(const char* failed, const std::exception_ptr& end) noexcept {
 /// The context whose handlers this thread runs.
 thread_local const net::io_context* runs_here = nullptr;
 
-/// Asio destroys a coroutine whose operation finds no memory to begin, and tells nobody. The destructor then begins it
-/// again, while handlers run. If there is no memory for that either, the process ends.
+/// Asio destroys a coroutine whose operation finds no memory to begin, and says so to nobody. The destructor then
+/// begins it again, while handlers run. Other threads have a second to free memory for that; without it the process
+/// ends.
 struct lasting_end {
     net::io_context* where;
     std::function<net::awaitable<void>()> make;
@@ -48,12 +53,22 @@ struct lasting_end {
           has_begun(std::move(other.has_begun)) {}
     ~lasting_end() {
         if (where == nullptr || where != runs_here || !*has_begun) return;
+        for (int left = attempts_to_begin;; --left) {
+            std::this_thread::sleep_for(pause_without_memory);
+            try {
+                spawn_lasting(*where, failed, make);
+                break;
+            } catch (const std::bad_alloc&) {
+                if (left == 1) std::terminate();
+            }
+        }
         log::error(failed, {{"err", "no memory to wait"}});
-        spawn_lasting(*where, failed, std::move(make));
     }
     void operator()(const std::exception_ptr& end) {
-        where = nullptr;
-        if (end) log_failure(failed, end);
+        if (end)
+            log_failure(failed, end);  // memory ran out between two lives
+        else
+            where = nullptr;
     }
 };
 

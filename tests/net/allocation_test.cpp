@@ -288,6 +288,26 @@ TEST_CASE("what has to last is begun again if an operation found no memory to be
     }
 }
 
+TEST_CASE("what has to last is begun again once there is memory") {
+    const captured_log unread;
+    for (std::uint64_t lacking = 1; lacking < 20; ++lacking) {
+        CAPTURE(lacking);
+        net::io_context io{1};
+        async_timer limit{io, monotonic_clock::now() + 10s};
+        limit.async_wait([&](error_code) { io.stop(); });
+        int begun = 0, made_rounds = 0;
+        const auto last = [&]() -> net::awaitable<void> {
+            if (++begun == 1) failing_allocations = lacking;
+            while (++made_rounds < 5) co_await rest_for(1ms);
+            io.stop();
+        };
+        spawn_lasting(io, "a thing failed", last);
+        run_handlers(io);
+        failing_allocations = 0;
+        CHECK(made_rounds >= 5);
+    }
+}
+
 net::awaitable<void> hold(fair_queue& of, std::string key, std::list<fair_queue::turn>& held) {
     auto mine = co_await of.take(key, fair_queue::clock::now() + 10s);
     if (mine) held.push_back(std::move(mine));
