@@ -45,6 +45,7 @@ void fleet_view::begin(const std::string& epoch, const open_windows& open) {
         epoch_ = epoch;
         counts_.clear();
         knows_before_ = followed_before_ = follows_feed_ = false;
+        are_counts_partial_ = true;
     }
     move_to(open);
 }
@@ -83,8 +84,7 @@ fleet_view::budget_counts* fleet_view::find_or_make(std::uint64_t id) {
 
 void fleet_view::hear(const store_call& asked, const store_answer& said) {
     const std::scoped_lock held{lock_};
-    // Only a part of the counts has been told again. By it a gate alone would have too much room.
-    if (state() == store_reach::refilling) return;
+    if (are_counts_partial_) return;
     if (said.windows.generation != windows_.generation || said.windows.hour != windows_.hour) return;
     for (std::size_t i = 0; i < said.budgets.size(); ++i) {
         const budget_in_store& is = said.budgets[i];
@@ -98,7 +98,7 @@ void fleet_view::hear(const store_call& asked, const store_answer& said) {
 
 void fleet_view::hear(const fed_call& said) {
     const std::scoped_lock held{lock_};
-    if (state() == store_reach::refilling) return;
+    if (are_counts_partial_) return;
     for (const fed_budget& each : said.budgets) {
         budget_counts* const of = find_or_make(each.id);
         if (of == nullptr) continue;

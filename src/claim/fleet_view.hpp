@@ -56,7 +56,10 @@ class fleet_view {
     witnessed_clock clock;
 
     [[nodiscard]] store_reach state() const noexcept { return state_.load(std::memory_order_relaxed); }
-    void set_state(store_reach now) noexcept { state_.store(now, std::memory_order_relaxed); }
+    void set_state(store_reach now) noexcept {
+        if (now == store_reach::joined) are_counts_partial_ = false;
+        state_.store(now, std::memory_order_relaxed);
+    }
     /// Whether it answers, and is believed.
     [[nodiscard]] bool is_reachable() const noexcept {
         return state() == store_reach::joined || state() == store_reach::refilling;
@@ -147,6 +150,8 @@ class fleet_view {
     [[nodiscard]] std::optional<in_hour_and_day> room_alone(const shared_budget& of) const;
 
     std::atomic<store_reach> state_{store_reach::unheard};
+    /// From a new epoch until it is joined: gates have refilled a part. By it a gate alone would have too much room.
+    std::atomic<bool> are_counts_partial_{true};
     std::atomic<std::int64_t> told_hour_{-1};
     std::atomic<witnessed_clock::steady_point::rep> fresh_until_{0};
     std::atomic<std::uint64_t> accepting_{0};

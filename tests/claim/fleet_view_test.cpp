@@ -72,6 +72,8 @@ TEST_CASE("what a store says while it is refilled gives a gate alone no room") {
     gate.view.set_state(store_reach::refilling);
     gate.hear(shared_limit(7, 100), {.hourly = 5});
     gate.view.hear(fed_call{.hour = ten, .budgets = {{.id = 7, .hourly = 6}}});
+    gate.view.set_state(store_reach::away);  // before it was whole again
+    gate.hear(shared_limit(7, 100), {.hourly = 5});
     CHECK(gate.admitted_alone(shared_limit(7, 100)) == 0);
     gate.view.set_state(store_reach::joined);
     gate.hear(shared_limit(7, 100), {.hourly = 90});
@@ -147,6 +149,7 @@ TEST_CASE("in a day's first hour a budget is over-full by its day as well, and i
         CAPTURE(hour);
         fleet_view view;
         view.begin("epoch", open_hour(hour - 1));
+        view.set_state(store_reach::joined);
         view.hear(store_call{.budgets = {shared_limit(7, 100, 40)}},
                   store_answer{.windows = open_hour(hour - 1), .budgets = {{.hourly = 50}}});
         view.follows_feed(true);
