@@ -120,8 +120,8 @@ class search {
         if (distinct < terms_.values_min) return;
         std::map<std::pair<std::string_view, std::string>, alike> all;
         std::map<std::string_view, std::vector<std::string_view>> names;  // by tenant
-        std::set<std::pair<std::string_view, std::string_view>>
-            once;  // one with new and refused series is in both tables
+        // A metric with new and refused series is in both tables.
+        std::set<std::pair<std::string_view, std::string_view>> once;
         for_each_name([&](const top_entry& each, bool) {
             if (once.emplace(each.tenant, each.value).second) names[each.tenant].push_back(each.value);
         });

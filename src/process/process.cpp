@@ -262,7 +262,7 @@ net::awaitable<void> process::get_ready() {
         co_await rest_for(ready_poll_interval);
         if (before != nullptr) fault = fault_of(look);
     }
-    if (life.draining()) co_return;  // told to stop before it serves: in a takeover the running gate goes on
+    if (life.draining()) co_return;  // asked to stop before it serves: in a takeover the running gate goes on
     if (before != nullptr && fault.empty()) fault = fault_of([&] { before->serve(); });
     if (!fault.empty()) {
         not_taken_ = std::move(fault);

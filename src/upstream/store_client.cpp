@@ -101,9 +101,9 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         outcome got = co_await send_to(*slot, message, limit, left);
         if (got) {
             if (!message.uses_gate_credentials) co_return got;
-            outcome told = unless_unauthorized(*std::move(got), slot->backend());
-            if (!told) slot->backend().errors[told.error().reason].add();
-            co_return told;
+            outcome answered = unless_unauthorized(*std::move(got), slot->backend());
+            if (!answered) slot->backend().errors[answered.error().reason].add();
+            co_return answered;
         }
         upstream_error error = after(before, got.error(), failures);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;

@@ -48,8 +48,8 @@ def test_when_descriptors_are_taken_away_idle_connections_are_closed(gate, upstr
             assert given_up(gate, "descriptors") > 20
             eventually(lambda: gate.metric("seriesgate_connections") <= 16, "those that were given up are closed")
     eventually(lambda: gate.said("server.maxConnections is lowered, there are fewer descriptors", max_connections="8"),
-               "it is told")
-    lines = eventually(lambda: gate.said("cannot accept a connection"), "it is told")
+               "the log says so")
+    lines = eventually(lambda: gate.said("cannot accept a connection"), "the log says so")
     assert len(lines) <= 1 + (time.monotonic() - began) / 10, gate.log
 
 

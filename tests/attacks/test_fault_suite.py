@@ -87,4 +87,4 @@ def test_a_host_that_there_is_no_way_to(start_gate):
     sent = senders.end()
     assert {one.status for one in sent} == {502}
     assert set(by(check_account(gate, tally(sent)), "seriesgate_upstream_errors_total", "reason")) == {"no_route"}
-    eventually(lambda: gate.said("the upstream has not answered", reason="no_route"), "it is told")
+    eventually(lambda: gate.said("the upstream has not answered", reason="no_route"), "the log says so")

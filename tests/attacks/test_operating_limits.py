@@ -81,7 +81,7 @@ def test_no_room_for_the_state_is_a_failed_save(limited, directory):  # noqa: F8
         assert gate.send(BODY).status == 204
         assert (directory / "state").read_bytes() == state
         assert gate.metric(SAVES) == saves
-        assert "File too large" in eventually(lambda: gate.said("state not saved"), "it is told")[0]["err"]
+        assert "File too large" in eventually(lambda: gate.said("state not saved"), "the log says so")[0]["err"]
     eventually(lambda: gate.metric(SAVES) > saves, "it is saved when there is room")
     gate.stop()
     again = limited(kept(directory, "maxHourlySeries: 1000\n"))
@@ -105,7 +105,7 @@ def test_without_descriptors_senders_and_state_wait_and_nothing_is_lost(limited,
             assert reply.status == 502 and "Too many open files" in reply.first_line, reply
             with gate.raw() as turned_away:
                 turned_away.send(post(BODY))
-                eventually(lambda: gate.said("cannot accept a connection"), "it is told")
+                eventually(lambda: gate.said("cannot accept a connection"), "the log says so")
             with gate.raw() as late:
                 late.send(post(BODY))
         eventually(lambda: gate.send(wire.pack(wire.sampled("up", job="third"))).status == 204, "there are some again")

@@ -87,7 +87,7 @@ def test_at_three_times_its_capacity_it_serves_its_capacity(start_gate):
         assert open_loop.quantile(took[status], 0.5) < late, f"half of {status} in {late:.2f} s"
         assert open_loop.quantile(took[status], 0.99) < max(late, longest / 2), f"nearly all of {status}"
     assert grown < (512 if SLOW else 64) * bounds.MIB
-    said = eventually(lambda: gate.said("requests rejected", reason="queue_delay"), "it is told")
+    said = eventually(lambda: gate.said("requests rejected", reason="queue_delay"), "the log says so")
     assert said[0]["status"] == "503"
 
 

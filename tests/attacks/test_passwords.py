@@ -104,6 +104,6 @@ def test_a_flood_holds_little_memory(gate):
         reply = client.request("GET", "/metrics", headers=[basic(ALICE)])
         metrics = reply.body.decode()
     assert 'seriesgate_requests_rejected_total{reason="passwords_held"} 0\n' not in metrics
-    said = eventually(lambda: gate.said("requests rejected", reason="passwords_held"), "it is told")
+    said = eventually(lambda: gate.said("requests rejected", reason="passwords_held"), "the log says so")
     assert said[0]["status"] == "503"
     assert not any("x1" in event["err"] for event in gate.said("requests rejected"))

@@ -72,7 +72,7 @@ def test_a_second_gate_in_its_place_keeps_what_is_its_own(saving, limited, upstr
         second = limited(kept(directory, LIMITS, "1h"))
     eventually(lambda: first.metric(FAILURES) >= 2, "the first one cannot save")
     why = f"state.dir: {directory} is in use by another process"
-    eventually(lambda: first.said("state not saved", err=why), "it is told")
+    eventually(lambda: first.said("state not saved", err=why), "the log says so")
     assert len(offer(second, upstream, numbered(5, start=100))) == 5
     second.stop()
     state = (directory / "state").read_bytes()

@@ -186,7 +186,7 @@ remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_dead
     assert len(healthy()) == 500 and min(map(len, healthy())) >= 3
     samples = gate.stats["samples"]
     assert sum(map(len, storable(stored).values())) <= samples["stored"] == samples["accepted"]
-    (line, *_) = eventually(lambda: gate.said("series left out"), "it is told")
+    (line, *_) = eventually(lambda: gate.said("series left out"), "the log says so")
     assert (line["metric"], line["label"]) == ("kube_pod_annotations", "annotation")
 
 

@@ -71,7 +71,7 @@ def test_a_manager_that_is_not_there_costs_one_line(start_gate, upstream, tmp_pa
     assert gate.send(body(numbered(1))).status == 204
     for _ in range(3):
         assert gate.post("/-/reload").status == 200
-    said = eventually(lambda: gate.said("the service manager cannot be told"), "it is told")
+    said = eventually(lambda: gate.said("the service manager cannot be told"), "the log says so")
     assert [event["err"] for event in said] == ["No such file or directory"]
 
 

@@ -485,7 +485,7 @@ def test_whose_file_is_in_the_way_is_told(start_gate, upstream, tmp_path):
     path.write_text("")
     os.chown(path, 65534, 65534)
     gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{takeoverSocket: {path}}}\n")
-    line, = eventually(lambda: gate.said("no other gate can take this one's place"), "it is told")
+    line, = eventually(lambda: gate.said("no other gate can take this one's place"), "the log says so")
     assert line["err"] == "Address already in use; what is there belongs to the user 65534"
 
 
