@@ -233,7 +233,8 @@ store_words said_by_store(const reply& answer, const store_access& store) {
     words.retry_after = store.without_secrets(retry_after).substr(0, retry_after_bytes_max);
     if (answer.headers.find(http::field::content_encoding) != answer.headers.end()) return words;
     const std::string_view text = answer.body;
-    words.text = store.without_secrets(text.substr(0, text.find_first_of("\r\n"))).substr(0, error_bytes_max);
+    const std::string line = store.without_secrets(text.substr(0, text.find_first_of("\r\n")));
+    words.text = without_middle(line, {.head = error_bytes_max, .tail = 0}, "");
     return words;
 }
 

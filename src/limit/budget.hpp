@@ -89,7 +89,7 @@ class budget {
     /// unless the budget only observes. A completion takes no room from incumbents that have not returned yet.
     /// @param is_stored the store has the series already: it needs no room.
     /// @return whether the series was admitted over the limit.
-    bool take(standing of, limit_mode mode, bool is_stored = false) noexcept {
+    bool take(standing of, limit_mode mode, [[maybe_unused]] bool is_stored = false) noexcept {
         const bool is_within = fits(of);
         const bool is_over = !is_within && mode == limit_mode::enforce;
         assert(!is_over || is_stored || has_room(of) || has_margin());  // the product's guarantee

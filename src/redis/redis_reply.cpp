@@ -50,7 +50,8 @@ std::string_view name_of(kind from) noexcept {
 
 redis_error error_of_reply(std::string_view line) {
     const std::string_view code = error_code_in(line);
-    const std::string shown = one_line(repaired_utf8(line.substr(0, redis_error_bytes_max)));
+    const std::string repaired = repaired_utf8(line.substr(0, redis_error_bytes_max));  // U+FFFD has three bytes
+    const std::string shown = one_line(without_middle(repaired, {.head = redis_error_bytes_max, .tail = 0}, ""));
     if (line.starts_with("ERR max number of clients")) return {.why = kind::busy, .text = shown};
     const auto* const found = std::ranges::find(kinds, code, &std::pair<std::string_view, kind>::first);
     return {.why = found == kinds.end() ? kind::other : found->second, .text = shown};

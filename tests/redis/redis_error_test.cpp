@@ -39,6 +39,8 @@ TEST_CASE("a script of Redis 6 that has failed is known by the command's error")
 TEST_CASE("an error's text is one line of bounded size") {
     CHECK(error_of_reply("ERR a\tb\x7f\r\nc").text == "ERR a?b???c");
     CHECK(error_of_reply("ERR " + std::string(10000, 'x')).text == "ERR " + std::string(252, 'x'));
+    CHECK(error_of_reply("ERR " + std::string(10000, '\xff')).text.size() == 256);
+    CHECK(error_of_reply("ERR 1 " + std::string(10000, '\xff')).text.size() == 255);
     CHECK(says(error_of_reply("NOSCRIPT No matching script."), "NOSCRIPT"));
     CHECK_FALSE(says(error_of_reply("NOSCRIPTS"), "NOSCRIPT"));
 }
