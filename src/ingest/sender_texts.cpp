@@ -163,6 +163,9 @@ std::string unanswered_line(const upstream_error& error, const upstream_config& 
         case upstream_error_reason::unauthorized:
             return fmt::format("the upstream {} does not take the credentials of the gate: {}", error.backend,
                                error.text);
+        case upstream_error_reason::redirected:
+            return fmt::format("the upstream {} redirects, which the gate does not follow: {}", error.backend,
+                               error.text);
         case upstream_error_reason::connection_lost:
             return fmt::format("the upstream {} broke off: {}", error.backend, error.text);
         case upstream_error_reason::invalid_answer:
@@ -181,8 +184,6 @@ reply passed_on(upstream_answer answer, std::string_view tenant_header, const st
     reply made{.status = answer.status, .headers = {}, .body = std::move(answer.body)};
     copy_end_to_end(answer.headers, made.headers, tenant_header);
     drop_own_names(made.headers);
-    // Senders would repeat the whole request there, also what limits have refused.
-    if (made.status == 307 || made.status == 308) made.headers.erase(http::field::location);
     if (!is_success(made.status) && from.has_secrets()) clear_of_ours(made, from);
     return made;
 }

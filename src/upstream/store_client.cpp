@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "core/text.hpp"
 #include "net/event_loop.hpp"
 
 namespace seriesgate {
@@ -22,14 +23,24 @@ upstream_error busy(const shared_store& store, std::size_t waiting) {
             .backend = store.name};
 }
 
-/// Turns 401 and 403 into an error of the gate: a sender would drop its data for our fault.
-result<upstream_answer, upstream_error> unless_unauthorized(upstream_answer answer, const shared_backend& backend) {
-    constexpr unsigned unauthorized = 401;
-    constexpr unsigned forbidden = 403;
-    if (answer.status != unauthorized && answer.status != forbidden) return answer;
-    return upstream_error{.reason = upstream_error_reason::unauthorized,
-                          .text = "it answers " + std::to_string(answer.status),
-                          .backend = backend.name};
+/// Turns what is our fault into an error of the gate, because a sender would drop its data for it: 401 and 403 to the
+/// gate's credentials, and redirections. Senders follow some of them with GET, and take what answers for success.
+result<upstream_answer, upstream_error> unless_our_fault(upstream_answer answer, const shared_backend& backend,
+                                                         const store_access& access, bool uses_gate_credentials) {
+    constexpr std::size_t location_bytes_max = 200;
+    const unsigned status = answer.status;
+    const bool is_redirection = (status >= 301 && status <= 303) || status == 307 || status == 308;
+    if (!is_redirection && !(uses_gate_credentials && (status == 401 || status == 403))) return answer;
+    upstream_error error{
+        .reason = is_redirection ? upstream_error_reason::redirected : upstream_error_reason::unauthorized,
+        .text = "it answers " + std::to_string(status),
+        .backend = backend.name};
+    std::string_view location = answer.headers[http::field::location];
+    location = location.substr(0, location.find('?'));
+    if (is_redirection && !location.empty() && !access.has_query())
+        error.text +=
+            " with Location " + one_line(repaired_utf8(access.without_secrets(location).substr(0, location_bytes_max)));
+    return error;
 }
 
 /// Adds the failed earlier attempts to the error.
@@ -100,8 +111,8 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         readdress(message, slot->backend().at);
         outcome got = co_await send_to(*slot, message, limit, left);
         if (got) {
-            if (!message.uses_gate_credentials) co_return got;
-            outcome answered = unless_unauthorized(*std::move(got), slot->backend());
+            outcome answered =
+                unless_our_fault(*std::move(got), slot->backend(), shared_.access, message.uses_gate_credentials);
             if (!answered) slot->backend().errors[answered.error().reason].add();
             co_return answered;
         }

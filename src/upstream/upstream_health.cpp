@@ -12,10 +12,10 @@ namespace {
 
 /// Usual status codes, exported from zero on. All that mean lost data are here, since an alert sees no increase in a
 /// counter that begins with its first burst.
-constexpr std::array usual_codes{200u, 202u, 204u, 300u, 301u, 302u, 303u, 304u, 305u, 307u, 308u, 400u,
-                                 401u, 402u, 403u, 404u, 405u, 406u, 407u, 408u, 409u, 410u, 411u, 412u,
-                                 413u, 414u, 415u, 416u, 417u, 418u, 421u, 422u, 423u, 424u, 425u, 426u,
-                                 428u, 429u, 431u, 451u, 499u, 500u, 501u, 502u, 503u, 504u, 507u, 508u};
+constexpr std::array usual_codes{200u, 202u, 204u, 300u, 304u, 305u, 400u, 401u, 402u, 403u, 404u,
+                                 405u, 406u, 407u, 408u, 409u, 410u, 411u, 412u, 413u, 414u, 415u,
+                                 416u, 417u, 418u, 421u, 422u, 423u, 424u, 425u, 426u, 428u, 429u,
+                                 431u, 451u, 499u, 500u, 501u, 502u, 503u, 504u, 507u, 508u};
 
 std::chrono::milliseconds since(upstream_health::clock::time_point begin, upstream_health::clock::time_point now) {
     return std::chrono::duration_cast<std::chrono::milliseconds>(now - begin);
@@ -35,7 +35,7 @@ circuit_breaker::clock::time_point at(circuit_breaker::clock::rep ticks) {
 
 std::string_view name_of(upstream_error_reason reason) noexcept {
     return name_among({"dns", "connection_refused", "connect_timeout", "no_route", "connect_failed", "connection_lost",
-                       "tls", "invalid_answer", "timeout", "busy", "unauthorized"},
+                       "tls", "invalid_answer", "timeout", "busy", "unauthorized", "redirected"},
                       reason);
 }
 

@@ -31,6 +31,7 @@ enum class upstream_error_reason : std::uint8_t {
     timeout,             ///< 504: no complete answer within upstream.timeout
     busy,                ///< 503: no free connection within upstream.timeout: upstream.maxConnections are in use
     unauthorized,        ///< 503: the store answers 401 or 403 to our credentials
+    redirected,          ///< 502: the store answers 301, 302, 303, 307 or 308, which the gate does not follow
     count_
 };
 std::string_view name_of(upstream_error_reason reason) noexcept;

@@ -178,7 +178,7 @@ def of_group(mode="enforce", name="a"):
 
 
 # The codes of the store with which senders drop data.
-DROPPED_WITH = ("301", "302", "303", "307", "308", "400", "401", "403", "404", "405", "409", "410", "413", "415", "422", "451")
+DROPPED_WITH = ("300", "400", "401", "403", "404", "405", "409", "410", "413", "415", "422", "451")
 
 # More of the same: (alert, series, whether it fires).
 MORE_CASES = [

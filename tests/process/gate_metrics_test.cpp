@@ -119,7 +119,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
                     "received_bytes_total 14 decoded_bytes_total 15 markers_written_total 33 markers_failed_total 34") +
               family("upstream_errors_total", "reason",
                      "dns 0 connection_refused 0 connect_timeout 0 no_route 0 connect_failed 0 connection_lost 0 tls 0 "
-                     "invalid_answer 0 timeout 7 busy 0 unauthorized 0") +
+                     "invalid_answer 0 timeout 7 busy 0 unauthorized 0 redirected 0") +
               plain("upstream_sent_bytes_total 16 config_reload_requests_total 29 config_reloads_total 28 "
                     "config_last_reload_successful 1 config_last_reload_success_timestamp_seconds 1700000000 "
                     "web_config_last_reload_successful 1 state_saves_total 22 state_save_failures_total 23 state_bytes "

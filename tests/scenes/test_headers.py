@@ -88,7 +88,7 @@ ANSWERS = [
     (429, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")], b"slow down\n"),
     (500, [], b"it broke"),
     (503, [("Retry-After", "120")], b"storage is read-only\n"),
-    (302, [("Location", "http://127.0.0.1:1/elsewhere")], b""),
+    (300, [("Location", "http://127.0.0.1:1/elsewhere")], b""),
 ]
 
 
@@ -128,7 +128,7 @@ def test_what_the_gate_says_of_itself_no_store_says(limited, upstream):
     gate = limited("maxHourlySeries: 1\n")
     assert gate.send(BODY).status == 204
     both = wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b"))
-    for answer in (Answer(204, forged), Answer(400, forged, b"no"), Answer(503, forged, b"later"), Answer(307, forged)):
+    for answer in (Answer(204, forged), Answer(400, forged, b"no"), Answer(503, forged, b"later"), Answer(300, forged)):
         upstream.default = answer
         for body, refused in ((BODY, []), (both, ["1"])):
             reply = gate.send(body)

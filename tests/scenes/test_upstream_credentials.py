@@ -88,6 +88,26 @@ def test_a_store_that_does_not_let_the_gate_in_costs_no_sender_its_samples(start
     assert "hunter2" not in gate.log
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirection_leads_nobody_around_the_gate_and_costs_no_samples(start_gate, upstream, password, status):
+    gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
+    for location, said in ((f"{upstream.url}?again", f" with Location {upstream.url}"), ("/hunter2", " with Location /<secret>"),
+                           (None, "")):
+        upstream.default = Answer(status, [("Location", location)] if location else [])
+        reply = gate.send(BODY, SENDERS)
+        assert (reply.status, reply.get("Location")) == (502, None)
+        assert reply.first_line == (f"the upstream {upstream.host} redirects, which the gate does not follow: "
+                                    f"it answers {status}{said}")
+    assert gate.metric("seriesgate_upstream_errors_total", reason="redirected") == 3
+    assert len(gate.said("the upstream has not answered", reason="redirected")) == 1
+
+
+def test_where_a_store_redirects_to_is_not_said_if_its_url_has_arguments(start_gate, upstream):
+    gate = start_gate(config=f"upstream: {{url: '{upstream.url}?token=hunter2'}}\n")
+    upstream.default = Answer(308, [("Location", f"{upstream.url}/hunter2?token=hunter2")])
+    assert gate.send(BODY).first_line.endswith("it answers 308")
+
+
 @pytest.mark.parametrize("keys", ["", "  headers: {X-Store: a}\n"])
 def test_a_store_that_does_not_let_the_sender_in_says_so_itself(start_gate, upstream, keys):
     gate = start_gate(config=of(upstream, keys))

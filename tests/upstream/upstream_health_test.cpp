@@ -146,9 +146,9 @@ TEST_CASE("what is counted about the upstream is written family by family") {
     CHECK(samples_of(out.take(), {"_bucket"}) ==
           family("upstream_errors_total", "reason",
                  "dns 0 connection_refused 0 connect_timeout 0 no_route 0 connect_failed 0 connection_lost 0 "
-                 "tls 0 invalid_answer 0 timeout 7 busy 0 unauthorized 0") +
+                 "tls 0 invalid_answer 0 timeout 7 busy 0 unauthorized 0 redirected 0") +
               family("upstream_responses_total", "code",
-                     "200 0 202 0 204 0 300 0 301 0 302 0 303 0 304 0 305 0 307 0 308 0 400 3 401 0 402 0 403 0 "
+                     "200 0 202 0 204 0 300 0 304 0 305 0 400 3 401 0 402 0 403 0 "
                      "404 0 405 0 406 0 407 0 408 0 409 0 410 0 411 0 412 0 413 0 414 0 415 0 416 0 417 0 418 0 "
                      "421 0 422 0 423 0 424 0 425 0 426 0 428 0 429 0 431 0 444 4 451 0 499 0 500 0 501 0 502 0 "
                      "503 0 504 0 507 0 508 0") +
