@@ -127,7 +127,7 @@ inherited_listeners find_listeners(const config& settings, bool takes_over) {
         if (is_activated) throw std::runtime_error("--takeover: the service manager has given sockets already");
         auto running = takeover_client::of_gate_at(takeover_path(settings));
         if (running) return take_listeners(settings, std::move(*running));
-        log::info("no gate runs, so none is taken over");
+        log::info("no gate listens at the takeover socket, so none is taken over", {{"path", takeover_path(settings)}});
     }
     return {.at = assign_sockets(std::move(given), settings.listen, settings.admin_listen),
             .is_activated = is_activated,

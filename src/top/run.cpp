@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <cerrno>
@@ -16,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -135,9 +135,12 @@ class live_view {
 
     /// Returns when the user quits, or the terminal has gone.
     void run() {
-        net::co_spawn(io_, heed_signals(), net::detached);
-        net::co_spawn(io_, read_keys(), net::detached);
-        net::co_spawn(io_, keep_asking(), net::detached);
+        const auto ends = [](const std::exception_ptr& why) {
+            if (why) std::rethrow_exception(why);  // out of io_.run()
+        };
+        net::co_spawn(io_, heed_signals(), ends);
+        net::co_spawn(io_, read_keys(), ends);
+        net::co_spawn(io_, keep_asking(), ends);
         draw();
         io_.run();
     }

@@ -463,7 +463,7 @@ def taken_over(scene):
 lines({
     "handing over to another process": lambda scene: (taken_over(scene), {}),
     "another process serves in this one's place": lambda scene: (taken_over(scene), {}),
-    "no gate runs, so none is taken over": lambda scene: (scene.gate(keeps(scene), "--takeover"), {}),
+    "no gate listens at the takeover socket, so none is taken over": lambda scene: (scene.gate(keeps(scene), "--takeover"), {}),
     "the service manager cannot be told": lambda scene: (
         scene.gate(environment={"NOTIFY_SOCKET": "/nowhere/at/all"}), {"err": "No such file or directory"}),
 }, real=True)
