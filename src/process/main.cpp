@@ -58,8 +58,7 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::command_line
     mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) makes a write fail, like a full disk
     {
-        seriesgate::process gate{settings, asked,
-                                 [&asked] { return seriesgate::load_config(asked.config_file, asked.flags); }};
+        seriesgate::process gate{settings, asked, [&asked] { return seriesgate::read_settings(asked, true); }};
         const undisturbed_end end;
         gate.run();
     }
@@ -109,7 +108,7 @@ int start(int argc, const char* const* argv) {
         return 0;
     }
     if (asked.health_check) return check_health(*asked.health_check);
-    const load_outcome loaded = read_settings(asked);
+    const load_outcome loaded = read_settings(asked, false);
     for (const config_error& error : loaded.errors) complain(error.text());
     if (!loaded.ok()) return wrong_configuration;
     if (asked.check_config) {

@@ -93,14 +93,15 @@ void note_certificate(http_metrics& metrics, const tls_files& in_use) {
     metrics.certificate_not_after.set(end ? std::chrono::system_clock::to_time_t(*end) : 0);
 }
 
-load_outcome read_settings(const command_line& asked) {
+load_outcome read_settings(const command_line& asked, bool is_running) {
     load_outcome loaded = load_config(asked.config_file, asked.flags);
     if (!loaded.ok()) return loaded;
     if (loaded.value.web.tls)
         if (const auto tls = load_sender_tls(*loaded.value.web.tls); !tls)
             loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", tls.error()});
     for (std::string& fault : faults_of_files(loaded.value))
-        loaded.errors.push_back({asked.config_file.value_or(""), "", std::move(fault)});
+        (is_running ? loaded.warnings : loaded.errors)
+            .push_back({asked.config_file.value_or(""), "", std::move(fault)});
     return loaded;
 }
 
