@@ -20,7 +20,7 @@ void write(exposition& out, const reload_metrics& metrics) {
     write_gauge(out, "seriesgate_config_last_reload_success_timestamp_seconds",
                 "When the configuration was last taken over, since 1970.", metrics.success_seconds);
     write_gauge(out, "seriesgate_web_config_last_reload_successful",
-                "Whether the web configuration file is in force as it is, with all of its tokens.",
+                "Whether the web configuration file is in force as it is, with all of its tokens and TLS files.",
                 metrics.web_successful);
 }
 

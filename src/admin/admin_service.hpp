@@ -39,7 +39,7 @@ struct reload_metrics {
     counter reads;          ///< times that the configuration was read for them
     gauge successful;       ///< 1 unless the last reload failed
     gauge success_seconds;  ///< time of the last successful one, since 1970
-    gauge web_successful;   ///< 1 unless the web configuration file, or a token file, is not in force as it is
+    gauge web_successful;   ///< 1 if the web configuration file, and what it names, is in force as it is
 };
 
 void write(exposition& out, const reload_metrics& metrics);

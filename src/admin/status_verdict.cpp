@@ -119,7 +119,8 @@ std::vector<std::string> warnings_of(const status_facts& of) {
     if (!of.upkeep.reload_successful)
         made.emplace_back("The last reload found a mistake: what was in force before still is. The log has more.");
     if (!of.upkeep.web_config_successful)
-        made.emplace_back("The web configuration file, or a token of it, is not in force as it is. The log has more.");
+        made.emplace_back(
+            "The web configuration file, or a file that it names, is not in force as it is. The log has more.");
     constexpr std::size_t shown_max = 20;
     if (made.size() > shown_max) made.resize(shown_max);
     return made;

@@ -50,6 +50,10 @@ class tls_files {
     /// @param date for the certificate's expiry
     void refresh(const file_look& look = {}, std::chrono::system_clock::time_point date = wall_clock::now());
 
+    /// Whether the context is of the files as they are. What is being replaced counts as taken, for a moment. Threads:
+    /// that of refresh().
+    [[nodiscard]] bool are_taken() const { return !fault_told_; }
+
   private:
     /// @return the error; empty if all files were read.
     [[nodiscard]] std::string read(const file_look& look);

@@ -185,6 +185,7 @@ std::vector<file_check> process::file_checks() {
         checks.emplace_back([this](const file_look& look) {
             certificates_->refresh(look);
             note_certificate(metrics_.http, *certificates_);
+            web_.note_tls_files(certificates_->are_taken());
         });
     if (fleet_) checks.emplace_back([this](const file_look& look) { fleet_->shared.store.refresh_files(look); });
     return checks;

@@ -137,7 +137,17 @@ void web_access::take_over(const web_config& next) {
     if (in_force_.tls != next.tls) return;
     mistakes_.clear();
     refused_.clear();
-    successful_.set(1);
+    show();
+}
+
+void web_access::note_tls_files(bool are_taken) {
+    const std::scoped_lock lock{guard_};
+    are_tls_files_taken_ = are_taken;
+    show();
+}
+
+void web_access::show() {
+    successful_.set(mistakes_.empty() && refused_.empty() && are_tls_files_taken_ ? 1 : 0);
 }
 
 void web_access::refresh(clock::time_point now) {
@@ -172,10 +182,10 @@ std::vector<config_error> web_access::hindrances(const web_config& next) const {
 }
 
 void web_access::note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now) {
-    successful_.set(mistakes.empty() && refused.empty() ? 1 : 0);
     if (mistakes != mistakes_ || refused != refused_) told_ = {};
     mistakes_ = std::move(mistakes);
     refused_ = std::move(refused);
+    show();
     tell(now);
 }
 

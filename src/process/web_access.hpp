@@ -78,6 +78,7 @@ class web_access {
     debounced_files files_;
     std::vector<std::string> mistakes_;  ///< why the file is not in force
     std::vector<std::string> refused_;   ///< errors of token files
+    bool are_tls_files_taken_ = true;
     debounced_files::clock::time_point told_{};
 
   public:
@@ -88,7 +89,7 @@ class web_access {
 
     /// @param file empty: nothing to reread.
     /// @param running the configuration read at the start.
-    /// @param successful 1 if the file is in force as it is.
+    /// @param successful 1 if the file is in force as it is, and the files that it names.
     web_access(std::string file, const web_config& running, access_control& control, gauge& successful);
 
     /// Why a reload must not apply this.
@@ -104,12 +105,16 @@ class web_access {
     /// tokens of bad files.
     void refresh(clock::time_point now = clock::now());
 
+    /// @param are_taken whether the files of tls_server_config are in force as they are.
+    void note_tls_files(bool are_taken);
+
   private:
     void judge(const web_outcome& read, clock::time_point now);
     [[nodiscard]] std::vector<config_error> hindrances(const web_config& next) const;
     std::vector<std::string> replace(const web_config& next);
     void note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now);
     void tell(clock::time_point now);
+    void show();
 };
 
 }  // namespace seriesgate

@@ -1,5 +1,7 @@
 """TLS that depends on the system: unix sockets, authorities and names; bad files at the start. More: tests/scenes."""
 
+import http.client
+
 import pytest
 
 import client
@@ -8,6 +10,7 @@ from certificates import Authority, served_with
 from gate import run
 from secure import Secured, connection, write
 from stores_behind_tls import BODY, config, failure, start_store  # noqa: F401 (a fixture)
+from waiting import eventually
 from world import secure
 
 GOOD = recorded.bodies("metadata-v1")[0]
@@ -36,6 +39,30 @@ def test_a_bad_file_at_the_start_is_a_mistake_of_the_configuration(secured):
         ended = run("--upstream.url=discard:", "--listen=127.0.0.1:0", flag, *more)
         assert ended.returncode == 1
         assert str(secured.key) in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+def test_a_reload_names_files_that_are_no_good(start_gate, secured, upstream, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("first\n")
+    gate = start_gate(secured.web(), config=f"upstream: {{url: '{upstream.url}', bearerTokenFile: {token}}}\n")
+
+    def ask(method, path):
+        asking = http.client.HTTPSConnection(*gate.address, context=secured.trusting(), timeout=20)
+        asking.request(method, path)
+        answer = asking.getresponse()
+        return answer.status, answer.read().decode()
+
+    # The gate goes on with the token that it has.
+    token.unlink()
+    assert ask("POST", "/-/reload") == (
+        200, "configuration reloaded: nothing has changed\n"
+             f"{gate.config_file}: upstream.bearerTokenFile: cannot read {token}: No such file or directory\n")
+    secured.key.write_text("no key")
+    status, said = ask("POST", "/-/reload")
+    assert status == 400 and f"tls_server_config: {secured.key}" in said, said
+    for of in ("", "web_"):
+        line = f"\nseriesgate_{of}config_last_reload_successful 0\n"
+        eventually(lambda line=line: line in ask("GET", "/metrics")[1], line)
 
 
 # --- stores

@@ -94,6 +94,7 @@ CASES = {
     "SeriesgateRequestsTooLarge": lasting("too_large"),
     "SeriesgateMediaUnsupported": lasting("unsupported_media"),
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
+    "SeriesgateLeftOut": one('seriesgate_series_left_out_total{reason="label_too_long"}', "0+1x20", "0x4 1x20"),
     "SeriesgateUntranslated": lasting("untranslated"),
     "SeriesgateOverloaded": lasting("overloaded"),
     "SeriesgateTooBusy": lasting("queue_delay"),

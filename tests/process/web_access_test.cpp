@@ -165,6 +165,18 @@ TEST_CASE("a user goes with its tenant, and a list may get shorter") {
     CHECK(at.successful.value() == 1);
 }
 
+TEST_CASE("TLS files that are not in force show, whatever else is taken") {
+    scene at;
+    at.web.note_tls_files(false);
+    CHECK(at.successful.value() == 0);
+    at.web.take_over(at.read(alice));
+    at.commit();
+    CHECK(at.asks());
+    CHECK(at.successful.value() == 0);
+    at.web.note_tls_files(true);
+    CHECK(at.successful.value() == 1);
+}
+
 TEST_CASE("who is told to takes what asks less, but not a file that says nothing") {
     scene at{both(alice, "admin_users: [a]\n")};
     const web_config less = load_web_config_text("auth_excluded_paths: [/-/ready]\n", at.file).value;
