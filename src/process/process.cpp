@@ -39,6 +39,9 @@ std::optional<fleet_runtime> join_fleet(const config& settings, const hash_key& 
 constexpr auto ready_poll_interval = 5ms;
 /// A gate that joins a fleet reads the fleet's series; senders wait at most this long.
 constexpr auto catch_up_max = 3s;
+/// After this the service manager hears that the gate has started: it serves, and no other start would make a name
+/// resolve.
+constexpr auto start_max = 30s;
 /// A usual lookup of the upstream's name takes less. Senders wait in the service manager's socket.
 constexpr auto activated_wait_max = 1s;
 
@@ -104,7 +107,11 @@ process::process(const config& settings, const command_line& asked, std::functio
       senders_({acceptor_.offered, connections_, services_of(workers_), arrivals_ ? &*arrivals_ : nullptr,
                 settings.server.proxy_protocol},
                take_or_open(place_.at.gate, settings.listen), relief_),
-      manager_({.limiter = limiter_, .stores = shared_.stores, .workers = workers_, .life = shared_.http.life}),
+      manager_({.limiter = limiter_,
+                .stores = shared_.stores,
+                .workers = workers_,
+                .life = shared_.http.life,
+                .waits_for = shared_.admin.waits_for}),
       // Before any thread starts and before readiness: a signal must find its handler.
       signals_(acceptor(), SIGTERM, SIGINT),
       reload_signals_(acceptor(), SIGHUP) {
@@ -260,6 +267,7 @@ net::awaitable<void> process::get_ready() {
             serves = true;
             open_to_senders();
         }
+        if (serves && monotonic_clock::now() >= began + start_max) manager_.started();
         co_await rest_for(ready_poll_interval);
         if (before != nullptr) fault = fault_of(look);
     }

@@ -99,9 +99,10 @@ load_outcome read_settings(const command_line& asked, bool is_running) {
     if (loaded.value.web.tls)
         if (const auto tls = load_sender_tls(*loaded.value.web.tls); !tls)
             loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", tls.error()});
+    const auto is = is_running ? severity::warning : severity::error;
     for (std::string& fault : faults_of_files(loaded.value))
         (is_running ? loaded.warnings : loaded.errors)
-            .push_back({asked.config_file.value_or(""), "", std::move(fault)});
+            .push_back({asked.config_file.value_or(""), "", std::move(fault), is});
     return loaded;
 }
 

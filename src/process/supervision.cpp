@@ -87,6 +87,7 @@ supervision::supervision(const sources& from)
                                variable_of_process("WATCHDOG_PID").value_or(""), std::to_string(::getpid()))) {}
 
 void supervision::started() {
+    if (has_started_.exchange(true)) return;
     manager_.send("READY=1");
     if (manager_) tell_status();
 }
@@ -95,17 +96,22 @@ void supervision::stopping() {
     manager_.send("STOPPING=1\nSTATUS=draining");
 }
 
-/// Type=notify-reload (systemd 253) compares MONOTONIC_USEC with the time of its request. Silent before readiness: the
-/// manager would take the end of a reload for the end of the start.
+/// Not before the start is said: the manager would take the end of a reload for it.
+bool supervision::says_reloads() const {
+    const lifecycle_state stage = of_.life.stage();
+    return has_started_ && (stage == lifecycle_state::starting || stage == lifecycle_state::ready);
+}
+
+/// Type=notify-reload (systemd 253) compares MONOTONIC_USEC with the time of its request.
 void supervision::reload_begins() {
-    if (of_.life.stage() != lifecycle_state::ready) return;
+    if (!says_reloads()) return;
     const auto now = monotonic_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
     manager_.send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}",
                               std::chrono::duration_cast<std::chrono::microseconds>(now).count()));
 }
 
 void supervision::reload_ends() {
-    if (of_.life.stage() == lifecycle_state::ready) manager_.send("READY=1");
+    if (says_reloads()) manager_.send("READY=1");
 }
 
 net::awaitable<void> supervision::run() {
@@ -125,11 +131,15 @@ net::awaitable<void> supervision::run() {
 }
 
 void supervision::tell_status() {
-    if (of_.life.stage() != lifecycle_state::ready) return;
+    const lifecycle_state stage = of_.life.stage();
+    if (stage != lifecycle_state::starting && stage != lifecycle_state::ready) return;
     const auto& backends = of_.stores.first.backends;
     const auto up = std::ranges::count_if(backends, [](const shared_backend& each) { return each.health.is_up(); });
+    const std::string why = stage == lifecycle_state::starting ? of_.waits_for() : std::string{};
+    if (stage == lifecycle_state::starting && why.empty()) return;
     std::string status =
-        status_in_words(figures_of_windows(of_.limiter), static_cast<std::size_t>(up), backends.size());
+        why.empty() ? status_in_words(figures_of_windows(of_.limiter), static_cast<std::size_t>(up), backends.size())
+                    : "starting: " + one_line(why);
     if (status == told_) return;
     told_ = std::move(status);
     manager_.send("STATUS=" + told_);

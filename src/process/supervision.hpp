@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,19 +70,21 @@ class supervision {
         const shared_stores& stores;
         const worker_threads& workers;
         const lifecycle& life;
+        const std::function<std::string()>& waits_for;  ///< why it is not ready; empty: nothing is known yet
     };
 
   private:
     const sources of_;
     notify_socket manager_;
     const std::optional<std::chrono::microseconds> watchdog_;  // the limit
+    std::atomic<bool> has_started_{false};                     // said
     std::string told_;                                         // the last status sent
 
   public:
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
     explicit supervision(const sources& from);
 
-    /// Threads: the acceptor thread.
+    /// Says once that the gate has started. Threads, of these four: the acceptor thread.
     void started();
     void stopping();
     void reload_begins();
@@ -91,6 +94,7 @@ class supervision {
     net::awaitable<void> run();
 
   private:
+    [[nodiscard]] bool says_reloads() const;
     void tell_status();
 };
 

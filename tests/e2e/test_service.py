@@ -39,8 +39,11 @@ def test_a_gate_that_is_not_ready_does_not_say_so(manager, start_gate):
     gate = start_gate("--upstream.url=http://nowhere.invalid/api/v1/write", environment=manager.environment())
     eventually(lambda: gate.get("/-/ready").body.startswith(b"starting: "), "it has tried to resolve the name")
     gate.signal(1)  # SIGHUP: the end of a reload would be taken for the end of the start
+    status = eventually(lambda: manager.texts, "the status says what it waits for", 8)
+    assert len(status) == 1
+    assert status[0].startswith("STATUS=starting: the upstream's name does not resolve: nowhere.invalid"), status
     gate.stop()
-    assert manager.texts == ["STOPPING=1\nSTATUS=draining"]
+    assert manager.texts[1:] == ["STOPPING=1\nSTATUS=draining"]
 
 
 def test_the_status_has_the_figures(manager, start_gate, upstream):

@@ -54,9 +54,9 @@ def test_a_reload_names_files_that_are_no_good(start_gate, secured, upstream, tm
 
     # The gate goes on with the token that it has.
     token.unlink()
-    assert ask("POST", "/-/reload") == (
-        200, "configuration reloaded: nothing has changed\n"
-             f"{gate.config_file}: upstream.bearerTokenFile: cannot read {token}: No such file or directory\n")
+    status, said = ask("POST", "/-/reload")
+    assert (status, said.splitlines()[-1]) == (
+        200, f"{gate.config_file}: warning: upstream.bearerTokenFile: cannot read {token}: No such file or directory")
     secured.key.write_text("no key")
     status, said = ask("POST", "/-/reload")
     assert status == 400 and f"tls_server_config: {secured.key}" in said, said

@@ -169,7 +169,7 @@ TEST_CASE("TLS files that are not in force show, whatever else is taken") {
     scene at;
     at.web.note_tls_files(false);
     CHECK(at.successful.value() == 0);
-    at.web.take_over(at.read(alice));
+    at.web.take_over(at.read(std::string{alice}));
     at.commit();
     CHECK(at.asks());
     CHECK(at.successful.value() == 0);

@@ -145,14 +145,13 @@ class world {
         const auto asked = std::make_shared<const command_line>(
             parse_command_line(static_cast<int>(pointers.size()), pointers.data()));
         auto loaded = std::make_unique<load_outcome>();
-        if (asked->error.empty()) *loaded = read_settings(*asked);
+        if (asked->error.empty()) *loaded = read_settings(*asked, false);
         for (const config_error& each : loaded->errors) answer += each.text() + "\n";
         gate_ = "ended";
         if (!asked->error.empty()) answer = "seriesgate: " + asked->error + "\n";
         if (!answer.empty()) return "1";
         try {
-            within_.start_gate(std::move(loaded), *asked,
-                               [asked] { return load_config(asked->config_file, asked->flags); });
+            within_.start_gate(std::move(loaded), *asked, [asked] { return read_settings(*asked, true); });
         } catch (const std::exception& error) {
             log::error("cannot serve", {{"err", error.what()}});
             within_.kill_gate();

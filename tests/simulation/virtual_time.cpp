@@ -76,6 +76,8 @@ virtual_time::virtual_time(std::chrono::system_clock::time_point begins) : begin
 
 virtual_time::~virtual_time() {
     install(nullptr);
+    timer_descriptors().clear();  // other descriptors get their numbers
+    timer_events().clear();
 }
 
 virtual_time::duration virtual_time::wait_for(duration until) const noexcept {
