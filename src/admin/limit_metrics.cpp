@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "limit/explain.hpp"
 
@@ -24,8 +25,14 @@ constexpr std::size_t tenants_shown_max = 100;
 constexpr std::size_t groups_shown_max = 100;     // of one limit
 constexpr std::size_t budget_metrics_max = 1000;  // of all limits
 
+/// Those that refuse come first, since alerts are about them; then those that would; then those with most demand.
+std::pair<int, std::uint64_t> interest(const budget_figures& of) noexcept {
+    const bool has_refused = whole_demand(of) > of.hourly.series_current;
+    return {!has_refused ? 0 : of.mode == limit_mode::observe ? 1 : 2, hourly_demand(of)};
+}
+
 budget_list shown_tenants(const std::vector<budget_figures>& all) {
-    budget_list shown = by_demand(all, hourly_demand);
+    budget_list shown = by_demand(all, interest);
     if (shown.size() > tenants_shown_max) shown.resize(tenants_shown_max);
     return shown;
 }
@@ -50,7 +57,7 @@ budget_list shown_groups(const std::vector<budget_figures>& all) {
     const std::size_t room = room_for_each(counts);
     counts_by_limit taken;
     budget_list shown;
-    for (const budget_figures* each : by_demand(all, hourly_demand))
+    for (const budget_figures* each : by_demand(all, interest))
         if (taken[each->name.limit]++ < room) shown.push_back(each);
     return shown;
 }
@@ -134,12 +141,12 @@ void write(exposition& out, const limiter_figures& figures) {
     if (figures.active) out.sample({{"window", "active"}}, figures.exempt_active);
     write_budgets(out,
                   {.prefix = "seriesgate_tenant_series",
-                   .shown = "The 100 tenants with the most demand.",
+                   .shown = "At most 100: those that refuse, then those with the most demand.",
                    .write_one = write_tenant},
                   shown_tenants(figures.tenants));
     write_budgets(out,
                   {.prefix = "seriesgate_limit_series",
-                   .shown = "Of each limit the 100 groups with the most demand, of all limits 1000.",
+                   .shown = "At most 100 of a limit and 1000 of all: those that refuse, then those with most demand.",
                    .write_one = write_group},
                   shown_groups(figures.limits));
     out.family("seriesgate_commits_total", "Requests that held new series and went through the commit lock.",

@@ -16,7 +16,9 @@ budget_figures budget_of(std::string limit, int group, std::uint64_t current, st
             .daily = {}};
 }
 
-/// The hourly demand of each group that is shown, by limit.
+constexpr std::uint64_t refuses = 1'000'000;  // above any demand
+
+/// The hourly demand of each group that is shown, and `refuses` if it does, by limit.
 using demands = std::map<std::string, std::vector<std::uint64_t>>;
 
 demands shown(const limiter_figures& figures) {
@@ -32,7 +34,9 @@ demands shown(const limiter_figures& figures) {
         const auto begin = line.find("limit=\"") + 7;
         const std::string limit = line.substr(begin, line.find('"', begin) - begin);
         const std::string labels = line.substr(line.find('{'), line.rfind('}') - line.find('{'));
-        sums[limit][labels] += std::stoull(line.substr(line.rfind(' ') + 1));
+        const std::uint64_t series = std::stoull(line.substr(line.rfind(' ') + 1));
+        sums[limit][labels] += series;
+        if (line.find("_refused{") != std::string::npos && series != 0) sums[limit][labels] += refuses;
     }
     demands made;
     for (const auto& [limit, groups] : sums) {
@@ -67,10 +71,10 @@ TEST_CASE("a limit with many groups hides none of another's") {
     figures.limits.push_back(budget_of("few", 2, 0, 4));
     const demands got = shown(figures);
     CHECK(got.at("many").size() == 100);
-    CHECK(got.at("few") == std::vector<std::uint64_t>{4, 3});
+    CHECK(got.at("few") == std::vector<std::uint64_t>{refuses + 4, 3});
 }
 
-TEST_CASE("each limit shows its groups with the most demand, as many as there is room for") {
+TEST_CASE("each limit shows its groups that refuse and those with the most demand, as many as there is room for") {
     std::mt19937 random{7};
     for (int round = 0; round < 50; ++round) {
         limiter_figures figures;
@@ -83,7 +87,7 @@ TEST_CASE("each limit shows its groups with the most demand, as many as there is
                 const std::uint64_t demand = random() % 50;
                 const std::uint64_t refused = random() % (demand + 1);
                 figures.limits.push_back(budget_of(name, group, demand - refused, refused));
-                all[name].push_back(demand);
+                all[name].push_back(demand + (refused == 0 ? 0 : refuses));
             }
             std::ranges::sort(all[name], std::greater{});
         }
@@ -129,4 +133,27 @@ TEST_CASE("tenants are shown with their mode, the hundred with the most demand")
     CHECK(text.find("seriesgate_tenant_series_current{tenant=\"50\",mode=\"enforce\",window=\"hourly\"} 50\n") !=
           std::string::npos);
     CHECK(text.find("{tenant=\"49\",") == std::string::npos);
+}
+
+TEST_CASE("a small tenant that refuses is shown, before those that only would") {
+    limiter_figures figures;
+    const auto add = [&](std::string name, limit_mode mode, std::uint64_t current, std::uint64_t refused_in_day) {
+        figures.tenants.push_back({.name = {.limit = {}, .tenant = std::move(name), .has_tenant = true, .group = {}},
+                                   .mode = mode,
+                                   .hourly = {.series_max = 0, .series_current = current, .series_refused = 0},
+                                   .daily = {.series_max = 5, .series_current = 5, .series_refused = refused_in_day}});
+    };
+    for (int tenant = 0; tenant < 99; ++tenant) add(std::to_string(tenant), limit_mode::enforce, 40, 0);
+    add("free", limit_mode::enforce, 5, 1);
+    add("tries", limit_mode::observe, 30, 1);
+    add("more", limit_mode::observe, 20, 1);
+    exposition out;
+    write(out, figures);
+    const std::string text = out.take();
+    CHECK(text.find("seriesgate_tenant_series_refused{tenant=\"free\",mode=\"enforce\",window=\"daily\"} 1\n") !=
+          std::string::npos);
+    CHECK(text.find("{tenant=\"tries\",") != std::string::npos);
+    CHECK(text.find("{tenant=\"more\",") != std::string::npos);
+    CHECK(text.find("{tenant=\"96\",") != std::string::npos);
+    CHECK(text.find("{tenant=\"97\",") == std::string::npos);
 }
