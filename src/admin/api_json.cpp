@@ -36,12 +36,8 @@ std::string spent_text(const explanation& of, const series_limiter& limiter) {
     const refusing_window window = window_of(of.refused->how);
     const applying_budget* const by = budget_of(of, of.refused->by);
     if (by == nullptr) return fmt::format("limit {}, {}", limiter.limit_name(of.refused->by), to_text(window));
-    std::string text = to_text(spent_budget{.figures = by->figures, .window = window});
-    const auto& counts = in_window(by->figures, window);
-    if (!is_in(window, by->spent) || counts.series_current >= counts.series_max) return text;
-    return text + (window == refusing_window::active
-                       ? ", and it has had twice as many new series lately, or counts others since a reload"
-                       : ", and the rest is kept for series of the hour before");
+    const spent_budget spent{.figures = by->figures, .window = window};
+    return to_text(spent).append(is_in(window, by->spent) ? rest_text(spent) : "");
 }
 
 std::string why_refused(const explanation& of, const series_limiter& limiter) {

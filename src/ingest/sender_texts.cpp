@@ -133,7 +133,7 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
         const auto labels = planning.labels(refused.entry);
         std::string example;  // made once an entry, since it takes a while
         for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
-            const std::string budget = to_text(spent);
+            const std::string budget = to_text(spent).append(rest_text(spent));
             if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
             if (example.empty()) example = to_text(distinguishing_first(planning, refused.entry), example_bytes_max);
             text.append(text.empty() ? "" : "\n").append(budget).append(", for example ").append(example);

@@ -91,7 +91,9 @@ budget_table::active_room budget_table::active_room_in(const tenant_of_request& 
         auto [role, key] = budget_in_place(place, selection, tenant.name);
         of = &limit_budgets_of(role);
         role.overflow = shares_overflow(*of, role, key);
-        set_active_max(fresh, ruling_of(*rules_, role, key.value_or("")));
+        const ruling rule = ruling_of(*rules_, role, key.value_or(""));
+        if (rule.mode == limit_mode::observe) return {};  // refuses nothing, see spent_for_new_series
+        set_active_max(fresh, rule);
     }
     if (!budget->limits()) return {};
     if (now < of->admits_from) return {.is_spent = true, .has_margin = false};
@@ -334,7 +336,8 @@ void budget_table::catch_up(std::size_t count) {
             if (count-- == 0) return;
             budget_pair& pair = *of.all[updated_.place];
             const bool hour_ended = pair.hour != hour_;
-            const bool is_used = counted(pair.hourly) || (pair.day == day_ && counted(pair.daily)) ||
+            const bool is_used = counted(pair.hourly) ||
+                                 (pair.day == day_ && (counted(pair.daily) || pair.daily.refused_series() != 0)) ||
                                  active_.count_in(pair.active.number) != 0 ||
                                  pair.active.newly_active(hour_minute_) != 0;
             if (updated_.limit_budgets >= of_rules)

@@ -12,18 +12,25 @@
 namespace seriesgate {
 namespace {
 
+/// @param exists whether the pair is in the table, or that which the next series would make.
+budget_figures figures_in_place(const commit_state& held, const budget_pair& pair, bool exists,
+                                const budget_identity& wanted) {
+    budget_figures made = figures_of(pair, held.budgets.active());
+    made.name = name_of(*held.budgets.rules(), pair.role, wanted.key.value_or(""));
+    if (!exists && held.table) made.active = {.series_max = pair.active.max()};
+    return made;
+}
+
 std::optional<budget_figures> budget_now(commit_state& held, limit_number limit, std::string_view tenant,
                                          const rule_selections::one& selection) {
     std::vector<budget_pair*> budgets;
     tenant_of_request sender{.name = tenant};
     held.budgets.find(sender, selection, budgets);
     for (std::size_t place = 0; place < budgets.size(); ++place) {
-        const budget_pair* pair = budgets[place];
-        if (pair == nullptr || held.limit_at(place, selection) != limit) continue;
-        budget_figures found = figures_of(*pair, held.budgets.active());
-        found.name =
-            name_of(*held.budgets.rules(), pair->role, budget_in_place(place, selection, tenant).key.value_or(""));
-        return found;
+        if (held.limit_at(place, selection) != limit) continue;
+        const budget_identity wanted = budget_in_place(place, selection, tenant);
+        if (budgets[place] != nullptr) return figures_in_place(held, *budgets[place], true, wanted);
+        return figures_in_place(held, held.budgets.missing(wanted), false, wanted);
     }
     return selection.exempt() ? budget_now(held, limit, tenant, selection.without_exemption()) : std::nullopt;
 }
@@ -44,15 +51,12 @@ std::vector<applying_budget> applying_budgets(const commit_state& held, const st
         const budget_pair& pair = exists ? *budgets[place] : *fresh;
         const in_windows spent = what.spent[place];
         made.push_back({.limit = held.limit_at(place, selection),
-                        .figures = figures_of(pair, held.budgets.active()),
+                        .figures = figures_in_place(held, pair, exists, wanted),
                         .exists = exists,
                         .spent = spent,
                         .hourly_room = room_in(pair.hourly, what.before, spent.hour),
                         .daily_room = room_in(pair.daily, what.before, spent.day),
                         .active_room = held.budgets.active_room_of(pair, held.minute)});
-        budget_figures& figures = made.back().figures;
-        figures.name = name_of(*held.budgets.rules(), pair.role, wanted.key.value_or(""));
-        if (!exists && held.table) figures.active = {.series_max = pair.active.max()};
     }
     return made;
 }
@@ -146,7 +150,7 @@ std::vector<spent_budget> explain(const series_limiter& limiter, const offered_s
     if (!what) return spent;
     for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
         for (const applying_budget& each : what->budgets)
-            if (each.exists && each.figures.mode == limit_mode::enforce && is_in(window, each.spent))
+            if (each.figures.mode == limit_mode::enforce && is_in(window, each.spent))
                 spent.push_back({.figures = each.figures, .window = window});
     return spent;
 }
@@ -190,6 +194,13 @@ std::string to_text(const spent_budget& spent) {
     return text.append(spent.window == refusing_window::active ? " series active)" : " series admitted)");
 }
 
+std::string_view rest_text(const spent_budget& spent) noexcept {
+    const budget_window_figures& window = in_window(spent.figures, spent.window);
+    if (window.series_current >= window.series_max) return {};
+    if (spent.window != refusing_window::active) return ", and the rest is kept for series of the hour before";
+    return ", and it has had twice as many new series lately, or counts others since a reload";
+}
+
 std::string owner_text(const budget_name& name) {
     std::string text;
     if (!name.limit.empty()) text = "limit " + name.limit + cut_group_text(name);
@@ -199,8 +210,10 @@ std::string owner_text(const budget_name& name) {
 }
 
 std::string cut_group_text(const budget_name& name) {
+    std::vector<std::string> texts;
+    for (const auto& [label, value] : name.group) texts.insert(texts.end(), {unreadable(label), unreadable(value)});
     std::vector<label_view> labels;
-    for (const auto& [label, value] : name.group) labels.push_back({label, value});
+    for (std::size_t i = 0; i < texts.size(); i += 2) labels.push_back({texts[i], texts[i + 1]});
     return labels.empty() ? std::string{} : to_text(labels, group_bytes_max);
 }
 

@@ -20,8 +20,8 @@ struct spent_budget {
     refusing_window window = refusing_window::hourly;
 };
 
-/// The budget in which one limit counts a series, full or not. Nothing if the limit no longer exists, or if no series
-/// of the group was ever admitted. Threads: any.
+/// The budget in which one limit counts a series, full or not, or would. Nothing if the limit no longer exists.
+/// Threads: any.
 std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number limit, std::span<const label_view> labels,
                                         std::string_view tenant);
 
@@ -77,6 +77,10 @@ std::optional<explanation> explain_series(const series_limiter& limiter, const o
 /// `maxHourlySeries 10000 is spent (10000 series admitted)`, preceded by the owner unless the budget is global: `tenant
 /// "team-a": ...`, `limit per-namespace{namespace="x"}: ...`.
 std::string to_text(const spent_budget& spent);
+
+/// Why a budget that is not full has no room, to stand behind its text: `, and the rest is kept for series of the hour
+/// before`. Empty for a full one.
+std::string_view rest_text(const spent_budget& spent) noexcept;
 
 /// The owner: `tenant "team-a"`, `limit per-namespace{namespace="x"} of tenant "team-a"`; empty for the global budget.
 std::string owner_text(const budget_name& name);

@@ -150,6 +150,8 @@ limiter_figures figures_of(const series_limiter& limiter, const budget_filter& t
 limiter_figures figures_of_windows(const series_limiter& limiter) {
     limiter_state& state = limiter.state();
     const auto held = state.counts.lock();
+    // The global budget is the first: after an hour's end it would still have the counts of that hour.
+    if (held->budgets.is_behind()) held->budgets.catch_up(budgets_updated_per_piece);
     return figures_of_windows(*held, state);
 }
 

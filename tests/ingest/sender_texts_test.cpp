@@ -16,11 +16,14 @@ limit_rules rejecting(std::uint64_t hourly, std::uint64_t daily) {
 struct scene {
     series_limiter limiter;
     planner planning{hash_key::known_to_all()};
-    std::string body;
+    std::string body{};
     plan decided{};
 
-    scene(const limit_rules& rules, std::string text) : limiter(rules, noon), body(std::move(text)) {
-        const auto made = planning(body, limiter, noon);
+    scene(const limit_rules& rules, std::string text) : limiter(rules, noon) { ask(std::move(text), noon); }
+
+    void ask(std::string text, time_point now) {
+        body = std::move(text);
+        const auto made = planning(body, limiter, now);
         REQUIRE(made.has_value());
         decided = *made;
     }
@@ -54,6 +57,23 @@ TEST_CASE("every limit that is spent is named once") {
     CHECK(at.text() ==
           "refused 2 new series (2 samples): maxHourlySeries 1 is spent (1 series admitted), for example "
           "up{job=\"b\"}\nmaxDailySeries 1 is spent (1 series admitted), for example up{job=\"b\"}");
+}
+
+TEST_CASE("a limit is named that keeps all its room, and has counted nothing yet") {
+    scene at{rejecting(0, 0), body_v1({"a"})};
+    limit_rules rules = rejecting(0, 0);
+    rules.limits.resize(1);
+    rules.limits[0].name = "per-job";
+    rules.limits[0].each = {"job"};
+    rules.limits[0].maxima.hourly = 7;
+    rules.incumbent_grace = std::chrono::minutes{10};
+    const time_point next_hour = noon + std::chrono::hours{1};
+    at.limiter.maintain(next_hour);
+    at.limiter.reconfigure(rules);
+    at.ask(body_v1({"b"}), next_hour);
+    CHECK(at.text() ==
+          "refused 1 new series (1 sample): limit per-job{job=\"b\"}: maxHourlySeries 7 is spent (0 series "
+          "admitted), and the rest is kept for series of the hour before, for example up{job=\"b\"}");
 }
 
 TEST_CASE("a limit that has been raised since is named no more") {

@@ -417,6 +417,37 @@ TEST_CASE("the peak of steady series is their number in every hour, and after a 
     CHECK(gate.active() == 10);
 }
 
+TEST_CASE("a limit of active series that only observes refuses nothing, also before it knows its series") {
+    limit_rules rules;
+    labelled_offering gate{rules, at(10), set_kind::exact};
+    CHECK(gate.accepted({.tenant = "old", .labels = {{"g", "a"}}}, at(10)) == 1);
+    SECTION("added by a reload") {
+        rules.limits = {limit_named("tries", {"g"}, {.active = 100})};
+        rules.limits[0].mode = limit_mode::observe;
+        gate.limiter.reconfigure(rules);
+        CHECK(gate.accepted({.labels = {{"g", "b"}}, .first = 10, .count = 3}, at(10, 1)) == 3);
+        rules.limits[0].mode = limit_mode::enforce;
+        gate.limiter.reconfigure(rules);
+        CHECK(gate.accepted({.labels = {{"g", "c"}}, .first = 20, .count = 3}, at(10, 2)) == 0);
+    }
+    SECTION("of tenants, after another activeWindow") {
+        rules.mode = limit_mode::observe;
+        rules.tenants.fallback.active = 100;
+        rules.active_window = 20min;
+        gate.limiter.reconfigure(rules);
+        CHECK(gate.accepted({.tenant = "new", .labels = {{"g", "b"}}, .first = 10, .count = 3}, at(10, 1)) == 3);
+    }
+    SECTION("after a restart from filters") {
+        labelled_offering filters{{}, at(10)};
+        filters.offer({.labels = {{"g", "a"}}}, at(10));
+        rules.mode = limit_mode::observe;
+        rules.tenants.fallback.active = 100;
+        labelled_offering again{rules, at(10, 1), set_kind::exact};
+        REQUIRE(restored(again.limiter, saved(filters.limiter), at(10, 1)));
+        CHECK(again.accepted({.tenant = "new", .labels = {{"g", "b"}}, .first = 10, .count = 3}, at(10, 2)) == 3);
+    }
+}
+
 TEST_CASE("a request that needs too much frees no slot") {
     limit_rules rules{.global = {.active = 100}};
     for (int i = 0; i < 64; ++i) rules.limits.push_back(limit_named("l" + std::to_string(i), {"a"}, {}));

@@ -154,5 +154,24 @@ TEST_CASE("an hour that ends before all budgets know of the last one keeps its o
     CHECK(ended.front().hour == demand(at(10), 3));
 }
 
+TEST_CASE("the figures of windows are those of the new hour, also before any budget is told of it") {
+    offering gate{{.global = {.hourly = 5, .daily = 0}}, at(10)};
+    gate.offer(series(1, 3), at(10, 59));
+    (void)gate.limiter.sets_at(at(11));
+    CHECK(figures_of_windows(gate.limiter).hourly.series_current == 0);
+}
+
+TEST_CASE("what a budget refuses of a day is counted to its end, though it admitted nothing") {
+    limit_rules rules = rules_of(limit_named("per-namespace", {"namespace"}, {.daily = 2}));
+    rules.incumbent_grace = 10min;
+    labelled_offering gate{rules, at(23)};
+    gate.offer({.labels = {{"namespace", "a"}}, .count = 2}, at(23));
+    CHECK(gate.accepted({.labels = {{"namespace", "a"}}, .first = 10, .count = 3}, at(0, 1, 0, 1)) == 0);  // all is kept
+    gate.limiter.maintain(at(1, 0, 0, 1));
+    const auto budget = gate.find({.limit = "per-namespace", .group = {{"namespace", "a"}}});
+    REQUIRE(budget);
+    CHECK(budget->daily.series_refused == 3);
+}
+
 }  // namespace
 }  // namespace seriesgate::testing::ended_budgets_test

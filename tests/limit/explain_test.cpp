@@ -136,6 +136,13 @@ TEST_CASE("a value too long for a budget of its own is the overflow budget's, al
     CHECK(of.budgets[2].hourly_room == 3u);
 }
 
+TEST_CASE("a group is written alike in the log and in figures") {
+    for (const std::string value : {"C:\\temp", "tab\tx", "quo\"te", "\xff"}) {
+        const budget_name name{.limit = "l", .tenant = {}, .group = {{"namespace", readable(value)}}};
+        CHECK(cut_group_text(name) == group_text(name));
+    }
+}
+
 TEST_CASE("beyond maxGroups a series is the overflow budget's, also where that is not there yet") {
     limit_rules rules = narrow_rules();
     rules.limits[0].groups_max = 2;
