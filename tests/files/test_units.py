@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from gate import BINARY, REPOSITORY
 
@@ -35,6 +36,12 @@ def test_the_service_is_exposed_to_little():
                             capture_output=True, text=True, timeout=60)
     level = float(re.search(r"Overall exposure level for seriesgate.service: ([\d.]+)", result.stdout)[1])
     assert level <= 1.5, result.stdout
+
+
+def test_the_socket_opens_no_more_than_the_configuration_of_the_package():
+    """What systemd listens at is the unit's, whatever `listen` says."""
+    opened = re.findall(r"^ListenStream=(.*)$", (UNITS / "seriesgate.socket").read_text(), re.M)
+    assert opened == [yaml.safe_load((REPOSITORY / "debian/seriesgate.yaml").read_text())["listen"]]
 
 
 def test_the_service_grants_more_time_than_a_drain_takes():
