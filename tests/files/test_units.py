@@ -44,6 +44,12 @@ def test_the_socket_opens_no_more_than_the_configuration_of_the_package():
     assert opened == [yaml.safe_load((REPOSITORY / "debian/seriesgate.yaml").read_text())["listen"]]
 
 
+def test_each_start_of_the_service_brings_the_socket_if_that_is_enabled():
+    """Else the gate opens `listen` itself, and systemd refuses the socket of a service that runs."""
+    wanted_by, = re.findall(r"^WantedBy=(.*)$", (UNITS / "seriesgate.socket").read_text(), re.M)
+    assert wanted_by.split() == ["sockets.target", "seriesgate.service"]
+
+
 def test_the_service_grants_more_time_than_a_drain_takes():
     unit = (UNITS / "seriesgate.service").read_text()
     drain = re.search(r"drainTimeout: (\d+)s", (REPOSITORY / "config/seriesgate.yaml").read_text())[1]
