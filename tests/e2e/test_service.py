@@ -38,6 +38,7 @@ def test_the_manager_is_told_when_the_gate_is_ready_and_when_it_stops(manager, s
 def test_a_gate_that_is_not_ready_does_not_say_so(manager, start_gate):
     gate = start_gate("--upstream.url=http://nowhere.invalid/api/v1/write", environment=manager.environment())
     eventually(lambda: gate.get("/-/ready").body.startswith(b"starting: "), "it has tried to resolve the name")
+    assert gate.get("/-/healthy").status == 200  # what probes of Kubernetes ask for before they let a Prometheus start
     gate.signal(1)  # SIGHUP: the end of a reload would be taken for the end of the start
     status = eventually(lambda: manager.texts, "the status says what it waits for", 8)
     assert len(status) == 1

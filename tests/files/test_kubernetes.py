@@ -223,9 +223,11 @@ def test_its_probes_are_the_gates_and_it_has_time_to_drain(layout):
     container = gate(layout)
     probes = [container[each] for each in ("readinessProbe", "livenessProbe", "startupProbe") if each in container]
     assert len(probes) == (2 if layout == "sidecar" else 3)
-    startup = container["startupProbe"]  # until it is ready, liveness is not asked for
+    startup = container["startupProbe"]  # until it serves, liveness is not asked for
     granted = re.search(r"TimeoutStartSec=(\d)min", (REPOSITORY / "deploy/systemd/seriesgate.service").read_text())[1]
-    assert startup["httpGet"]["path"] == "/-/ready"
+    # Ready is who knows the store's address: without that a gate would be restarted, and a Prometheus beside it never started.
+    assert startup["httpGet"]["path"] == "/-/healthy"
+    assert layout == "sidecar" or container["readinessProbe"]["httpGet"]["path"] == "/-/ready"
     assert startup["periodSeconds"] * startup["failureThreshold"] >= (60 * int(granted) if layout == "single" else 60)
     assert {probe["httpGet"]["path"] for probe in probes} <= HEALTH_PATHS
     drains = drain_seconds(configuration(layout))
@@ -369,7 +371,9 @@ def test_a_gate_stands_beside_the_prometheus_of_kube_prometheus_stack(tmp_path):
     assert {key: theirs["securityContext"][key] for key in ours["securityContext"]} == ours["securityContext"]
     assert text == configuration("sidecar").split("\n", 1)[1]
     name, = ports(ours)
-    assert len(name) <= 15 and {ours[each]["httpGet"]["port"] for each in ("startupProbe", "livenessProbe")} == {name}
+    assert len(name) <= 15
+    for each in ("startupProbe", "livenessProbe"):
+        assert ours[each] == {**theirs[each], "httpGet": {**theirs[each]["httpGet"], "port": name}}
     monitor, = values["prometheus"]["additionalPodMonitors"]
     assert [each["port"] for each in monitor["podMetricsEndpoints"]] == [name]
     assert [each["name"] for each in ours["volumeMounts"]] == [spec["volumes"][0]["name"], claim["metadata"]["name"]]

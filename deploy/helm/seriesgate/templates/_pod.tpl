@@ -44,8 +44,9 @@ spec:
       ports:
         - {name: write, containerPort: 9201}
         - {name: admin, containerPort: 9202}
-      # One gate is ready when its state is loaded, which takes a while with 100 million series. A gate without its Valkey is ready.
-      startupProbe: {httpGet: {path: /-/ready, port: admin}, periodSeconds: 1, failureThreshold: {{ ternary 60 180 (not (empty .Values.shared)) }}}
+      # One gate serves when its state is loaded, which takes a while with 100 million series. It is ready when it knows the store's
+      # address. A gate without its Valkey is ready.
+      startupProbe: {httpGet: {path: /-/healthy, port: admin}, periodSeconds: 1, failureThreshold: {{ ternary 60 180 (not (empty .Values.shared)) }}}
       readinessProbe: {httpGet: {path: /-/ready, port: admin}, periodSeconds: 2, failureThreshold: 2}
       livenessProbe: {httpGet: {path: /-/healthy, port: admin}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
       {{- if .Values.shared }}
