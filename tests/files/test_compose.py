@@ -45,6 +45,12 @@ def test_volumes_are_declared_and_files_are_there():
     assert len(set(names)) == len(names) and all(name.startswith("seriesgate-") for name in names)
 
 
+def test_the_gate_sees_a_configuration_that_an_editor_has_replaced():
+    """A file that is mounted by itself stays the old one, and a reload says that all is well."""
+    sources = {place: FOLDER / source for source, place, *_ in (volume.split(":") for volume in SERVICES["seriesgate"]["volumes"])}
+    assert sources["/etc/seriesgate"].is_dir() and (sources["/etc/seriesgate"] / "seriesgate.yaml").exists()
+
+
 def test_the_state_is_in_a_volume_that_the_image_has_made_for_its_user():
     places = [volume.split(":")[1] for volume in SERVICES["seriesgate"]["volumes"]]
     assert SETTINGS["state"]["dir"] in places
