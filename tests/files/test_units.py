@@ -50,6 +50,13 @@ def test_each_start_of_the_service_brings_the_socket_if_that_is_enabled():
     assert wanted_by.split() == ["sockets.target", "seriesgate.service"]
 
 
+def test_the_service_has_the_folder_of_the_unix_socket_that_the_pages_name():
+    """/run is read-only for it, and nobody else comes into the folder of its state."""
+    named = {folder for page in (REPOSITORY / "docs").glob("*.md") for folder in re.findall(r"unix:/run/(\w+)/", page.read_text())}
+    unit = (UNITS / "seriesgate.service").read_text().splitlines()
+    assert named == {"seriesgate"} and {"RuntimeDirectory=seriesgate", "RuntimeDirectoryMode=0750"} <= set(unit)
+
+
 def test_the_service_grants_more_time_than_a_drain_takes():
     unit = (UNITS / "seriesgate.service").read_text()
     drain = re.search(r"drainTimeout: (\d+)s", (REPOSITORY / "config/seriesgate.yaml").read_text())[1]

@@ -123,6 +123,14 @@ holds "a reload is no restart" equal "$(systemctl show --property MainPID --valu
 holds "it takes requests again" send_all
 holds "it counts on to the new limit" equal "$(hourly currentSeries)" 20000
 
+set_key listen unix:/run/seriesgate/gate.sock
+holds "it starts at a unix socket" systemctl restart seriesgate.service
+holds "the socket's folder is its group's" equal "$(owner_and_mode /run/seriesgate)" "seriesgate:seriesgate 750"
+holds "it is asked there" seriesgate --health-check=unix:/run/seriesgate/gate.sock
+set_key listen 127.0.0.1:9201
+holds "it listens at a port again" systemctl restart seriesgate.service
+holds "it becomes ready there" ready
+
 holds "it upgrades" apt -o Dpkg::Options::=--force-confold install "$second"
 holds "the second package is there" equal "$(dpkg-query -W -f '${Version}' seriesgate)" "$(dpkg-deb -f "$second" Version)"
 holds "the service runs after the upgrade" runs
