@@ -31,6 +31,10 @@ equal() { # ACTUAL EXPECTED
     [ "$1" = "$2" ] || { echo "$1, not $2"; return 1; }
 }
 
+fails() { # COMMAND...
+    ! "$@"
+}
+
 apt() {
     apt-get -o Dpkg::Use-Pty=0 -y --no-install-recommends "$@" >"$installed" 2>&1 </dev/null
 }
@@ -139,6 +143,17 @@ holds "it becomes ready after the upgrade" ready
 holds "counts continue" equal "$(hourly currentSeries)" 20000
 holds "the configuration is kept" grep -qx 'maxHourlySeries: 20000' "$configuration"
 holds "the new one is beside it" grep -qx '# Of a later version.' "$configuration.dpkg-dist"
+
+process=$(systemctl show --property MainPID --value seriesgate.service)
+echo 'mistake: 1' >>"$configuration"
+holds "it does not upgrade to a gate that rejects the configuration" fails apt install --reinstall "$second"
+holds "it says why" grep -q 'mistake: unknown key' "$installed"
+holds "the old gate goes on" equal "$(systemctl show --property MainPID --value seriesgate.service)" "$process"
+holds "the old gate answers" ready
+sed -i '/^mistake:/d' "$configuration"
+holds "without the mistake it upgrades" dpkg --configure seriesgate
+holds "the new gate runs" test "$(systemctl show --property MainPID --value seriesgate.service)" != "$process"
+holds "the new gate becomes ready" ready
 
 # With the socket systemd listens, and the gate serves what it is given.
 if [ -e /lib/systemd/system/seriesgate.socket ]; then
