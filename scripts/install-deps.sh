@@ -97,6 +97,18 @@ is_installed() { # PACKAGE...: whether all of them are
     done
 }
 
+as_root=()
+if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi
+
+# Keeps services from being started while it is there.
+policy=/usr/sbin/policy-rc.d
+policy_text='#!/bin/sh
+# Of scripts/install-deps.sh, while it runs.
+exit 101'
+if [ "$(cat "$policy" 2>/dev/null)" = "$policy_text" ]; then
+    "${as_root[@]}" rm -f "$policy" # of a run that was killed
+fi
+
 missing=()
 for tool in "${tools[@]}"; do
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool#*:}")
@@ -111,19 +123,15 @@ for version in "${boost_versions[@]}"; do
 done
 
 if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
-    as_root=()
-    if [ "$(id -u)" != 0 ]; then
-        as_root=(sudo)
-        if ! command -v sudo >/dev/null; then
-            echo "install-deps: there is no sudo here; run this as root once: scripts/install-deps.sh ${given[*]}" >&2
-            exit 1
-        fi
+    if [ "${as_root[*]}" = sudo ] && ! command -v sudo >/dev/null; then
+        echo "install-deps: there is no sudo here; run this as root once: scripts/install-deps.sh ${given[*]}" >&2
+        exit 1
     fi
     log=$(mktemp)
-    policy='' # the file that keeps services from being started, while it is ours
+    own_policy=no
     clean_up() {
         rm -f "$log"
-        if [ -n "$policy" ]; then "${as_root[@]}" rm -f "$policy"; fi
+        if [ "$own_policy" = yes ]; then "${as_root[@]}" rm -f "$policy"; fi
     }
     trap clean_up EXIT
     if [ -n "$foreign" ]; then "${as_root[@]}" dpkg --add-architecture "$arch"; fi
@@ -150,9 +158,9 @@ if [ ${#missing[@]} -gt 0 ] || [ "$has_boost" = no ]; then
     for service in haproxy nginx redis-server redis-sentinel; do
         if [[ " ${missing[*]} " == *" $service "* ]]; then services+=("$service"); fi
     done
-    if [ ${#services[@]} -gt 0 ] && [ ! -e /usr/sbin/policy-rc.d ]; then
-        policy=/usr/sbin/policy-rc.d
-        printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
+    if [ ${#services[@]} -gt 0 ] && [ ! -e "$policy" ]; then
+        own_policy=yes
+        echo "$policy_text" | "${as_root[@]}" install -m 755 /dev/stdin "$policy"
     fi
     # --no-remove: Debian 12's default Boost headers exclude the newer ones, and throwing out what somebody
     # installed is not ours to decide.

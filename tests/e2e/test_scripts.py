@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import urllib.request
@@ -121,6 +122,41 @@ def test_run_with_a_limit_shows_refusals(script):
     assert re.search(r"32000 samples of 10000 distinct series, 2\d{4} samples refused", output())
     process.send_signal(signal.SIGINT)
     assert process.wait(40) == 0, output()
+
+
+#: What install-deps.sh finds in PATH, besides apt-get and dpkg-query: so it installs the servers, whatever this machine has.
+COMMANDS = ("bash", "cat", "cp", "dirname", "env", "grep", "id", "install", "mktemp", "rm", "tail")
+#: `apt-get install` has "killed" end the script, as timeout does.
+APT_GET = """#!/bin/sh
+case $* in *install*) ;; *) exit ;; esac
+cp /usr/sbin/policy-rc.d policy
+if [ -e killed ]; then rm killed; kill -KILL $PPID; fi
+"""
+
+
+@pytest.mark.skipif(subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0, reason="no mounts")
+@pytest.mark.parametrize("present", [None, "#!/bin/sh\nexit 101\n"], ids=["none", "somebody else's"])
+def test_an_installation_that_was_killed_forbids_no_services_after_the_next(tmp_path, present):
+    """What forbids them meanwhile, /usr/sbin/policy-rc.d, is in an empty /usr/sbin here."""
+    for command in COMMANDS:
+        (tmp_path / command).symlink_to(shutil.which(command))
+    for command, text in {"apt-get": APT_GET, "dpkg-query": "#!/bin/sh\necho installed\n"}.items():
+        (tmp_path / command).write_text(text)
+        (tmp_path / command).chmod(0o755)
+    (tmp_path / "killed").touch()
+    if present:
+        (tmp_path / "present").write_text(present)
+    script = REPOSITORY / "scripts/install-deps.sh"
+    ran = subprocess.run(["unshare", "--mount", "sh", "-c", f"""
+        mount -t tmpfs tmpfs /usr/sbin
+        if [ -e present ]; then cp present /usr/sbin/policy-rc.d; fi
+        for run in 1 2; do PATH={tmp_path} {script} --unit-tests; echo "status $?"; done
+        if [ -e /usr/sbin/policy-rc.d ]; then cp /usr/sbin/policy-rc.d left; fi"""],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert re.findall(r"status (\d+)", ran.stdout) == ["137", "0"], ran
+    assert "exit 101" in (tmp_path / "policy").read_text()
+    left = tmp_path / "left"
+    assert (left.read_text() if left.exists() else None) == present
 
 
 def test_compare_takes_the_vmagent_that_it_is_told(tmp_path):
