@@ -205,6 +205,12 @@ holds "it can be purged" apt purge seriesgate
 holds "purging ends the service" test "$(systemctl is-active seriesgate.service || true)" != active
 holds "purging takes the configuration" test ! -e /etc/seriesgate
 holds "purging takes the state" test ! -e /var/lib/seriesgate
+
+holds "it comes back after that" apt install "$second"
+mount --bind /var/lib/seriesgate /var/lib/seriesgate
+holds "it can be purged with a volume for its state" apt purge seriesgate
+umount /var/lib/seriesgate
+holds "purging empties the volume" rmdir /var/lib/seriesgate
 left=$(find / -xdev \( -path /src -o -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /dev -o -path /var/tmp \
     -o -path /var/log -o -path /var/cache \) -prune -o -name '*seriesgate*' -print | sort | tr '\n' ' ')
 holds "nothing else is left" equal "$left" ""
