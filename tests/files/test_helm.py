@@ -212,7 +212,7 @@ def test_names_and_selectors_meet(renderer):
 
     check_rows({f"{title}, {release}": (values, release, name) for title, values in SETS.items()
                 for release, name in (("seriesgate", "seriesgate"), ("my-seriesgate", "my-seriesgate"), ("true", "true-seriesgate"),
-                                        (f"{'a' * 40}-eu", f"{'a' * 40}-seriesgate"))}, meet)
+                                        (f"{'a' * 40}-eu", f"{'a' * 40}-seriesgate"), (f"{'a' * 42}-seriesgate", f"{'a' * 41}-seriesgate"))}, meet)
 
 
 @rendering

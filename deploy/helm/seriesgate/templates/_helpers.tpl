@@ -1,6 +1,6 @@
 {{/* The name of everything. It has seriesgate in it: the alerts look for jobs of that name. A StatefulSet has at most 52 characters. */}}
 {{- define "seriesgate.name" -}}
-{{- if contains "seriesgate" .Release.Name }}{{ .Release.Name }}{{ else }}{{ .Release.Name | trunc 41 | trimSuffix "-" }}-seriesgate{{ end }}
+{{- if and (contains "seriesgate" .Release.Name) (le (len .Release.Name) 52) }}{{ .Release.Name }}{{ else }}{{ .Release.Name | trunc 41 | trimSuffix "-" }}-seriesgate{{ end }}
 {{- end }}
 
 {{/* What selects the pods. It must never change. */}}
