@@ -53,21 +53,21 @@ def tells(alert, minute, labels, summary):
          "exp_annotations": {**ALERTS[alert]["annotations"], "summary": summary}}]}
 
 
-def scenario(name, series, *questions, told=()):
-    """`series`: {name and labels: values, one a minute, as promtool reads them}. Minute 0 is midnight (UTC). `told`: what
+def scenario(name, series, *questions, told=(), interval="1m"):
+    """`series`: {name and labels: values, one each `interval`, as promtool reads them}. Minute 0 is midnight (UTC). `told`: what
     tells() has made. JSON is YAML."""
-    return {"interval": "1m", "name": name, "promql_expr_test": list(questions), "alert_rule_test": list(told),
+    return {"interval": interval, "name": name, "promql_expr_test": list(questions), "alert_rule_test": list(told),
             "input_series": [{"series": each, "values": values} for each, values in series.items()]}
 
 
-def run(folder, scenarios, order=1, alerts=frozenset(ALERTS)):
-    """@param order 1: what is recorded is there before alerts are looked at; -1: alerts see that of the minute before. A
+def run(folder, scenarios, order=1, alerts=frozenset(ALERTS), every="1m"):
+    """@param every how often rules are evaluated. @param order 1: what is recorded is there before alerts are looked at; -1: alerts see that of the minute before. A
     Prometheus does either. @param alerts to evaluate. @return (exit status, what promtool says)"""
     chosen = folder / ALERTS_FILE.name
     chosen.write_text(json.dumps({"groups": [
         {**group, "rules": [rule for rule in group["rules"] if rule["alert"] in alerts]} for group in groups(ALERTS_FILE)]}))
     file = folder / "rules_test.yml"
-    file.write_text(json.dumps({"rule_files": [str(RECORDS_FILE), str(chosen)], "evaluation_interval": "1m",
+    file.write_text(json.dumps({"rule_files": [str(RECORDS_FILE), str(chosen)], "evaluation_interval": every,
                                 "group_eval_order": GROUPS[::order], "tests": scenarios}))
     return promtool("test", "rules", file)
 

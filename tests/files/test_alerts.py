@@ -67,6 +67,10 @@ def growing(values):
     return {figure % "current": values, figure % "max": "1000x40"}
 
 
+def not_stored(ratio, failed="0+1x20"):
+    return {f"seriesgate_samples_stored_ratio{{{GATE}}}": ratio, f"seriesgate_samples_failed_total{{{GATE}}}": failed}
+
+
 def answered_within(seconds):
     """A histogram all of whose claims took so long, and no less than the bucket below."""
     return {f'seriesgate_shared_claim_duration_seconds_bucket{{{GATE},le="{bound}"}}':
@@ -107,7 +111,7 @@ CASES = {
     "SeriesgateHandshakesFail": one('seriesgate_tls_handshakes_total{outcome="certificate"}', "0x4 10x20", "0x4 2x20"),
     "SeriesgateCertificateExpires": one("seriesgate_tls_certificate_not_after_timestamp_seconds{", "600000x20",
                                         "700000x20"),
-    "SeriesgateNotStored": one("seriesgate_samples_stored_ratio{", "1 0.98x20", "0.99x20"),
+    "SeriesgateNotStored": (not_stored("1 0.98x20"), not_stored("0.99x20")),
     "SeriesgateStoreRejects": ({f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0+1x20"},
                                {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"
                                 for code in ("200", "204", "429", "500")}),
@@ -158,7 +162,7 @@ CASES = {
     "SeriesgateClockInDoubt": one("seriesgate_clock_in_doubt{", "0x4 1x20", "0x20"),
     "SeriesgateLogLost": one("seriesgate_log_lines_lost_total{", "0x4 5x20", "5x20"),
 }
-MINUTES = {"SeriesgateBudgetFullSoon": 31, "SeriesgateRequestsMisdirected": 12}
+MINUTES = {"SeriesgateBudgetFullSoon": 31, "SeriesgateNotStored": 12}
 
 OBSERVED = TENANT.replace("enforce", "observe")
 REFUSED = f'seriesgate_series_refused{{{GATE},window="daily"}}'
@@ -284,8 +288,8 @@ def test_a_critical_alert_waits_whether_it_lasts():
     def waits(alert):
         rule = ALERTS[alert]
         assert "for" in rule and minutes(rule["for"]) >= 2
-        # What one request moves stays moved for the whole of a range.
-        assert all(minutes(rule["for"]) >= minutes(each) for each in re.findall(r"\[(\w+)\]", rule["expr"]))
+        # What moves for two minutes is moved for these and a range.
+        assert all(minutes(rule["for"]) >= minutes(each) + 2 for each in re.findall(r"\[(\w+)\]", rule["expr"]))
 
     check_rows(named(CRITICAL), waits)
 
@@ -302,11 +306,38 @@ def test_one_bad_request_pages_nobody(tmp_path):
     assert status == 0, text
 
 
-def test_what_goes_on_pages(tmp_path):
-    """So that the test above would notice: the same counters, moved each minute."""
+#: Scrapes, and how many of them in a row see something of what lasts for 45 seconds.
+SCRAPES = {"15s": 3, "60s": 2}
+
+
+@pytest.mark.parametrize("interval", SCRAPES)
+def test_what_is_over_after_a_minute_fires_nothing_that_has_to_last(tmp_path, interval):
+    """A store that is restarted, in which samples fail and are sent again; two bad requests half a minute apart."""
+    seen = SCRAPES[interval]
+    moves, rests = f"0x5 20+20x{seen - 1} {20 * seen}x60", "0x60"
+    counters = {series: moves for alert, rule in ALERTS.items() if "increase(" in rule["expr"] and "for" in rule
+                for series in CASES[alert][0] if "_total{" in series}
+    assert len(counters) > 15
+    lower = seen - 1 + 300 // int(interval[:-1])  # the ratio is of five minutes
+    store = {**not_stored(f"1x5 0.5x{lower} 1x60", moves),
+             f'seriesgate_upstream_errors_total{{{GATE},reason="connection_refused"}}': moves,
+             f'seriesgate_upstream_errors_total{{{GATE},reason="busy"}}': rests}
+    waiting = "|".join(alert for alert, rule in ALERTS.items() if "for" in rule)
+    fired = f'count by (alertname) (count_over_time(ALERTS{{alertname=~"{waiting}",alertstate="firing"}}[15m]))'
     status, text = rule_tests.run(tmp_path, [
-        rule_tests.scenario(alert, {**CASES[alert][0], **build_info("a")}, rule_tests.asks(FIRING_CRITICAL, 12, ("{}", 1)))
-        for alert in CRITICAL - {"SeriesgateAbsent"}])
+        rule_tests.scenario(name, {**series, f"seriesgate_build_info{{{GATE}}}": "1x60"}, rule_tests.asks(fired, 15),
+                            interval=interval)
+        for name, series in {"counters": counters, "the store": store}.items()], every=interval)
+    assert status == 0, text
+
+
+@pytest.mark.parametrize("interval", SCRAPES)
+def test_what_goes_on_pages(tmp_path, interval):
+    """So that the tests above would notice: the same counters, moved with each scrape."""
+    status, text = rule_tests.run(tmp_path, [
+        rule_tests.scenario(alert, {**{series: values.replace("x20", "x60") for series, values in CASES[alert][0].items()},
+                                    **build_info("a")}, rule_tests.asks(FIRING_CRITICAL, 12, ("{}", 1)), interval=interval)
+        for alert in CRITICAL - {"SeriesgateAbsent"}], every=interval)
     assert status == 0, text
 
 
