@@ -90,6 +90,18 @@ def test_the_order_in_which_rules_are_evaluated_changes_nothing(tmp_path):
     check(tmp_path, *(scenario(name, series, *said) for name, (series, said) in IN_EITHER_ORDER.items()), order=-1)
 
 
+def another_copy(window):
+    """What a second cluster has recorded, in a store of several."""
+    return {f'seriesgate:window:remaining_seconds{{window="{window}",cluster="b"}}': "3600-60x59 3600-60x59"}
+
+
+def test_several_recordings_of_the_rest_of_a_window_are_one(tmp_path):
+    panel, = (target for target in dashboards.TARGETS if target.panel == "Full before their window ends")
+    text = dashboards.substituted(panel.text, {}, {"job": ["gate"]})
+    check(tmp_path, scenario("two clusters", {**GROWN, **another_copy(HOUR)}, *firing(range(30, 45)),
+                             asks(f"count({text})", 30, ("{}", 1))))
+
+
 def test_when_it_is_full_is_exact(tmp_path):
     """600 of 1000 in minute 25, 20 in a minute: 20 minutes."""
     pace, end = "seriesgate:budget_series:growth_ratio", "seriesgate:budget_series:full_in_seconds"
