@@ -71,6 +71,12 @@ def not_stored(ratio, failed="0+1x20"):
     return {f"seriesgate_samples_stored_ratio{{{GATE}}}": ratio, f"seriesgate_samples_failed_total{{{GATE}}}": failed}
 
 
+def not_let_in(reason, code, writes):
+    """Requests of all kinds, and those that write."""
+    return {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+1x20",
+            f'seriesgate_requests_total{{{GATE},code="{code}"}}': writes}
+
+
 def answered_within(seconds):
     """A histogram all of whose claims took so long, and no less than the bucket below."""
     return {f'seriesgate_shared_claim_duration_seconds_bucket{{{GATE},le="{bound}"}}':
@@ -103,7 +109,7 @@ CASES = {
     "SeriesgateOverloaded": lasting("overloaded"),
     "SeriesgateTooBusy": lasting("queue_delay"),
     "SeriesgateSendersSlow": lasting("timeout"),
-    "SeriesgateSendersNotLetIn": lasting("unauthenticated"),
+    "SeriesgateSendersNotLetIn": (not_let_in("unauthenticated", 401, "0+1x20"), not_let_in("unauthenticated", 401, "3x20")),
     "SeriesgatePasswordsHeld": lasting("passwords_held"),
     "SeriesgateLoop": lasting("loop"),
     "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}',
@@ -207,7 +213,12 @@ MORE_CASES = [
       for code in DROPPED_WITH),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
-    ("SeriesgateSendersNotLetIn", lasting("forbidden")[0], True),
+    ("SeriesgateSendersNotLetIn", not_let_in("forbidden", 403, "0+1x20"), True),
+    # A scrape or a probe without credentials.
+    ("SeriesgateSendersNotLetIn", lasting("unauthenticated")[0], False),
+    # The writes are those of another gate.
+    ("SeriesgateSendersNotLetIn", {**lasting("unauthenticated")[0],
+                                   'seriesgate_requests_total{job="gate",instance="b",code="401"}': "0+1x20"}, False),
     # Stale markers of series that nobody admitted.
     ("SeriesgateSeriesRefused", {f"seriesgate_samples_refused_total{{{GATE}}}": "1000x4 1005x20",
                                  f"seriesgate_samples_refused_by_limits_total{{{GATE}}}": "1000x20",
