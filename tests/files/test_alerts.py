@@ -235,6 +235,10 @@ MORE_CASES = [
     ("SeriesgateBudgetRefused", {**of_group(), refused_by("other"): "1x20"}, False),
     ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns", gate='job="gate",instance="b"'): "1x20"}, False),
     ("SeriesgateBudgetRefused", {**of_group(mode="observe"), refused_by("per-ns"): "1x20"}, False),
+    *[("SeriesgateConnectionsTurnedAway",
+       {f'seriesgate_connections_turned_away_total{{{GATE},reason="{reason}"}}': "0x20",
+        f'seriesgate_connections_given_up_total{{{GATE},reason="{reason}"}}': "0x4 1x20"}, fires)
+      for reason, fires in (("descriptors", True), ("max_connections", False))],
     ("SeriesgateSharedClock", {f"seriesgate_shared_clock_offset_seconds{{{GATE}}}": "6x20"}, True),
     ("SeriesgateSharedFull", {f'seriesgate_shared_claim_failures_total{{{GATE},reason="timeout"}}': "0+1x20"}, False),
     # Nobody shares.
