@@ -77,6 +77,11 @@ def not_let_in(reason, code, writes):
             f'seriesgate_requests_total{{{GATE},code="{code}"}}': writes}
 
 
+def doors(*up, store="s"):
+    """The backends of a store."""
+    return {f'seriesgate_upstream_door_up{{{GATE},store="{store}",door="{door}"}}': values for door, values in enumerate(up)}
+
+
 def answered_within(seconds):
     """A histogram all of whose claims took so long, and no less than the bucket below."""
     return {f'seriesgate_shared_claim_duration_seconds_bucket{{{GATE},le="{bound}"}}':
@@ -125,7 +130,7 @@ CASES = {
                              {f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0+1x20",
                               f'seriesgate_upstream_responses_total{{{GATE},code="503"}}': "0x4 1x20"}),
     "SeriesgateStoreUnreachable": one('seriesgate_upstream_errors_total{reason="dns"}', "0+1x20", "0x4 1x20"),
-    "SeriesgateStoreDoorDown": one('seriesgate_upstream_door_up{store="s",door="d"}', "1 0x20", "1x20"),
+    "SeriesgateStoreDoorDown": (doors("1 0x20", "1x20"), doors("1x20", "1x20")),
     "SeriesgateStoreBusy": one('seriesgate_upstream_errors_total{reason="busy"}', "0x4 1x20", "1x20"),
     "SeriesgateReplicaFails": one('seriesgate_replica_samples_failed_total{replica="r"}', "0+1x20", "0x4 1x20"),
     "SeriesgateWriteUnconfirmed": going_on("seriesgate_unconfirmed_requests_total{"),
@@ -211,6 +216,8 @@ MORE_CASES = [
     ("SeriesgateWarmStartIncomplete", warm_start(complete=0, started=-3600), False),
     *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"}, True)
       for code in DROPPED_WITH),
+    # Each store has one address: no other has its share.
+    ("SeriesgateStoreDoorDown", {**doors("1 0x20"), **doors("1x20", store="t")}, False),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
     ("SeriesgateSendersNotLetIn", not_let_in("forbidden", 403, "0+1x20"), True),
