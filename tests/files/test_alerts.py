@@ -216,6 +216,9 @@ MORE_CASES = [
     ("SeriesgateWarmStartIncomplete", warm_start(complete=0, started=-3600), False),
     *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"}, True)
       for code in DROPPED_WITH),
+    # Of several rules one is broken now, another then.
+    ("SeriesgateLeftOut", {f'seriesgate_series_left_out_total{{{GATE},reason="label_too_long"}}': "0 1x4 2x20",
+                           f'seriesgate_series_left_out_total{{{GATE},reason="too_many_labels"}}': "0x3 1x4 2x20"}, True),
     # Each store has one address: no other has its share.
     ("SeriesgateStoreDoorDown", {**doors("1 0x20"), **doors("1x20", store="t")}, False),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
