@@ -92,11 +92,27 @@ def test_what_is_spent_is_not_called_nearly_spent_but_others_are():
         assert is_inhibited(firing("SeriesgateBudgetFullSoon", limit=limit, tenant="shop", window="hourly"), [tenant]) == hidden
 
 
-def test_critical_alerts_go_to_whoever_is_on_call_and_none_is_hidden():
+def test_gates_of_a_job_that_are_all_down_are_one_notification():
+    down = [firing("SeriesgateDown", job="seriesgate", instance=gate) for gate in ("a", "b")]
+    staging = firing("SeriesgateDown", job="seriesgate-staging", instance="c")
+    sent = notifications([firing("SeriesgateAllDown"), *down, staging])
+    assert [names for (receiver, *_), names in sent.items() if receiver == "on-call"] == [["SeriesgateAllDown"]]
+    assert [names for (receiver, *_), names in sent.items() if receiver == "daytime"] == [["SeriesgateDown"]]
+    # There is no other job.
+    sent = notifications([firing("SeriesgateAbsent"), firing("SeriesgateAllDown"), *down])
+    assert list(sent.values()) == [["SeriesgateAbsent"]]
+
+
+#: Critical alerts that others explain.
+EXPLAINED = {"SeriesgateAllDown"}
+
+
+def test_critical_alerts_go_to_whoever_is_on_call_and_none_is_hidden_but_by_what_explains_it():
     everything = [firing(alert) for alert in ALERTS]
     for labels in everything:
         if labels["severity"] == "critical":
-            assert route_of(labels)[0] == "on-call" and not is_inhibited(labels, everything), labels
+            assert route_of(labels)[0] == "on-call"
+            assert is_inhibited(labels, everything) == (labels["alertname"] in EXPLAINED), labels
         assert route_of(labels)[0] == {"critical": "on-call", "warning": "daytime", "info": "nobody"}[labels["severity"]]
 
 
