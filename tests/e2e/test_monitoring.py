@@ -136,7 +136,8 @@ class WatchedGates:
         (folder / "blocked" / "state" / "in the way").mkdir(parents=True)
         self.observing = start_gate(config=OBSERVING.format(state=folder / "blocked", **urls))
         secured = Secured(folder)
-        self.secured = start_gate(secured.web(), "--upstream.url=discard:", authority=str(secured.authority.certificate))
+        self.secured = start_gate(secured.web(), "--upstream.url=discard:", "--maxHourlySeries=10",
+                                  authority=str(secured.authority.certificate))
         self.shared_store = self._kept(SharedStore("redis", folder))
         self.fleet = self._kept(SharedFleet(start_gate, folder, self.shared_store, FLEET, gates=2, timeout="500ms",
                                             onUnavailable="local", reserve="5%"))
@@ -349,7 +350,7 @@ class Missing:
 
 #: What happens there all the time. All alerts, by what makes them fire: tests/files/test_alerts.py.
 FIRING = {"SeriesgateRequestsMalformed", "SeriesgateStoreRejects", "SeriesgateWriteUnconfirmed",
-          "SeriesgatePartlyWritten", "SeriesgateSeriesRefused", "SeriesgateTenantRefused",
+          "SeriesgatePartlyWritten", "SeriesgateSeriesRefused", "SeriesgateGlobalRefused", "SeriesgateTenantRefused",
           "SeriesgateWouldRefuse", "SeriesgateReloadFailed", "SeriesgateStateNotSaved"}
 
 

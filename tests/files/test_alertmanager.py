@@ -20,7 +20,7 @@ pytestmark = pytest.mark.text
 
 FILE = REPOSITORY / "monitoring/alertmanager.yml"
 SETTINGS = yaml.safe_load(FILE.read_text())
-REFUSED = ["SeriesgateSeriesRefused", "SeriesgateTenantRefused", "SeriesgateBudgetRefused"]
+REFUSED = ["SeriesgateSeriesRefused", "SeriesgateGlobalRefused", "SeriesgateTenantRefused", "SeriesgateBudgetRefused"]
 
 
 def matches(matchers, labels):
@@ -69,7 +69,7 @@ def firing(alert, **further):
 def test_one_explosion_is_one_notification():
     for gates in (["a"], ["a", "b", "c"]):
         sent = notifications([firing(alert, instance=gate) for alert in REFUSED for gate in gates])
-        assert sent == {("daytime", "gate"): ["SeriesgateTenantRefused"] * len(gates) + ["SeriesgateBudgetRefused"] * len(gates)}
+        assert sent == {("daytime", "gate"): [alert for alert in REFUSED[1:] for _ in gates]}
 
 
 def test_a_limit_of_all_series_that_is_spent_alone_is_told():
@@ -77,6 +77,12 @@ def test_a_limit_of_all_series_that_is_spent_alone_is_told():
     # Another gate's budget explains nothing here.
     sent = notifications([firing("SeriesgateSeriesRefused"), firing("SeriesgateBudgetRefused", instance="b")])
     assert sent == {("daytime", "gate"): ["SeriesgateSeriesRefused", "SeriesgateBudgetRefused"]}
+
+
+def test_the_limit_of_all_series_is_told_beside_that_of_a_tenant():
+    """The tenant's may have been spent for hours."""
+    sent = notifications([firing(alert) for alert in ("SeriesgateSeriesRefused", "SeriesgateTenantRefused", "SeriesgateGlobalRefused")])
+    assert sent == {("daytime", "gate"): ["SeriesgateTenantRefused", "SeriesgateGlobalRefused"]}
 
 
 def test_what_is_spent_is_not_called_nearly_spent_but_others_are():

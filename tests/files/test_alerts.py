@@ -136,6 +136,8 @@ CASES = {
     "SeriesgateWriteUnconfirmed": going_on("seriesgate_unconfirmed_requests_total{"),
     "SeriesgatePartlyWritten": going_on("seriesgate_partly_written_requests_total{"),
     "SeriesgateSeriesRefused": one("seriesgate_samples_refused_by_limits_total{", "0x4 100x20", "100x20"),
+    "SeriesgateGlobalRefused": (one('seriesgate_limit_samples_refused_total{limit="global",tenant="shop"}', "0x4 1x20", "")[0],
+                                one('seriesgate_limit_samples_refused_total{limit="tenant",tenant="shop"}', "0x4 1x20", "")[0]),
     "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"',
                                   (100, 91), (0, 91)),
     "SeriesgateTenantNear": beside("seriesgate_tenant_series_max", "seriesgate_tenant_series_current", TENANT,
@@ -243,6 +245,8 @@ MORE_CASES = [
     ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant", gate='job="gate",instance="b"'): "1x20"}, False),
     ("SeriesgateTenantRefused", {**of_tenant("shop", mode="observe"), refused_by("tenant"): "1x20"}, False),
     ("SeriesgateTenantRefused", {**of_tenant("shop", value="0x20"), refused_by("tenant"): "1x20"}, False),
+    # Several tenants, one limit.
+    ("SeriesgateGlobalRefused", {refused_by("global", "a"): "0x4 1x20", refused_by("global", "b"): "0x4 1x20"}, True),
     ("SeriesgateTenantRefused", {**of_tenant(""), refused_by("tenant", ""): "1x20"}, True),
     ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant", "__other__"): "1x20"}, True),
     ("SeriesgateTenantRefused", {**of_tenant("__overflow__"), refused_by("tenant", "other"): "1x20"}, True),
