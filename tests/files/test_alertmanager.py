@@ -11,10 +11,11 @@ import subprocess
 import pytest
 import yaml
 
+import rule_tests
 import servers
 from gate import REPOSITORY
 from rule_tests import ALERTS
-from test_alerts import CASES
+from test_alerts import CASES, GATE
 
 pytestmark = pytest.mark.text
 
@@ -109,8 +110,44 @@ def test_gates_of_a_job_that_are_all_down_are_one_notification():
     assert list(sent.values()) == [["SeriesgateAbsent"]]
 
 
+#: Why samples are not stored.
+CAUSES = ["SeriesgateStoreUnreachable", "SeriesgateStoreRejects", "SeriesgateLoop", "SeriesgateWriteUnconfirmed", "SeriesgatePartlyWritten"]
+
+
+def test_an_outage_of_the_store_is_one_notification():
+    for cause in CAUSES:
+        sent = notifications([firing(alert, instance=gate) for alert in (cause, "SeriesgateNotStored") for gate in ("a", "b", "c")])
+        assert list(sent.values()) == [[cause] * 3] and next(iter(sent))[0] == "on-call"
+
+
+def test_samples_that_are_not_stored_are_told_if_nothing_critical_says_why():
+    lost = firing("SeriesgateNotStored")
+    for other in ([], [firing("SeriesgateStoreFails")], [firing("SeriesgateStoreUnreachable", instance="b")],
+                  [firing("SeriesgateReplicaFails")]):  # this may be a replica of best effort
+        assert not is_inhibited(lost, [lost, *other])
+
+
+def test_another_fault_is_another_notification():
+    """Whoever has put one aside for days hears of the next."""
+    assert len(notifications([firing("SeriesgateRequestsMalformed"), firing("SeriesgateStoreUnreachable")])) == 2
+
+
+def test_samples_are_called_not_stored_no_longer_than_the_store_is_called_away(tmp_path):
+    """Else the second alert would be told when all is well again."""
+    errors, failed = (f"{name}{{{GATE}{label}}}" for name, label in (
+        ("seriesgate_upstream_errors_total", ',reason="dns"'), ("seriesgate_samples_failed_total", "")))
+    series = {errors: "0x5 1+1x80 81x60", failed: "0x5 1+1x80 81x60", f"seriesgate_samples_stored_ratio{{{GATE}}}": "1x5 0x100 1x40"}
+    names = ("SeriesgateNotStored", "SeriesgateStoreUnreachable")
+    lost, away = (f'ALERTS{{alertname="{name}",alertstate="firing"}}' for name in names)
+    status, text = rule_tests.run(tmp_path, [rule_tests.scenario(
+        "20 minutes", series, rule_tests.asks(f"count({lost})", 15, ("{}", 1)),
+        rule_tests.asks(f"count_over_time(({lost} unless on (job, instance) {away})[35m:15s])", 35), interval="15s")],
+        alerts=set(names), every="15s")
+    assert status == 0, text
+
+
 #: Critical alerts that others explain.
-EXPLAINED = {"SeriesgateAllDown"}
+EXPLAINED = {"SeriesgateNotStored", "SeriesgateAllDown"}
 
 
 def test_critical_alerts_go_to_whoever_is_on_call_and_none_is_hidden_but_by_what_explains_it():
