@@ -112,6 +112,22 @@ def test_variables_are_replaced_as_grafana_does():
     assert dashboards.substituted(text, {"job": ["b.c"], "tenant": ["x", "y"]}, offered) == r'm{job=~"b\\.c",tenant=~"(x|y)"}[5s]'
 
 
+# --- what they show
+
+def test_of_no_samples_no_share_is_refused(tmp_path):
+    text, = (dashboards.substituted(target.text, {}, {"job": ["gate"]}) for target in TARGETS
+             if target.panel == "Share of samples refused")
+
+    def gate(received, refused):
+        return {f'seriesgate_samples_{name}_total{{job="gate",instance="a"}}': values
+                for name, values in (("received", received), ("refused_by_limits", refused))}
+
+    status, said = rule_tests.run(tmp_path, [
+        rule_tests.scenario(name, series, rule_tests.asks(text, 1, ("{}", share)), interval="1s")
+        for name, series, share in (("idle", gate("7x90", "2x90"), 0), ("a tenth", gate("0+100x90", "0+10x90"), 0.1))])
+    assert status == 0, said
+
+
 # --- what the README says
 
 def test_the_readme_says_what_each_panel_answers():
