@@ -128,6 +128,18 @@ def test_of_no_samples_no_share_is_refused(tmp_path):
     assert status == 0, said
 
 
+def test_each_reload_is_marked_with_scrapes_of_a_minute(tmp_path):
+    """Wherever scrapes lie between the moments that Grafana asks for."""
+    reloads, = (each for each in DASHBOARD["annotations"]["list"] if each["name"] == "Reloads")
+    text = dashboards.substituted(reloads["expr"], {}, {"job": ["gate"]})
+    scrapes = range(1, 20)
+    series = {f'seriesgate_config_last_reload_success_timestamp_seconds{{job="gate",instance="{at}"}}': f"1x{at - 1} 2x{40 - at}"
+              for at in scrapes}
+    status, said = rule_tests.run(tmp_path, [rule_tests.scenario("reloads", series, rule_tests.asks(
+        f"count(count_over_time(({text})[30m:{reloads['step']}]))", 30, ("{}", len(scrapes))), interval="59s")])
+    assert status == 0, said
+
+
 # --- what the README says
 
 def test_the_readme_says_what_each_panel_answers():
