@@ -200,6 +200,7 @@ class WatchedGates:
         gone = wire_v2.series(symbols, {"__name__": "gone", "n": str(n)}, exemplar)
         gate.send(wire.pack(symbols.encode() + native + gone), [*wire_v2.HEADERS, *grows])
         gate.send(b"\x04bad", grows)
+        gate.send(traffic.body([{"__name__": "broken", "": "label"}]), grows)
         gate.send(traffic.body(self._fresh(1)), [*grows, ("Sec-Fetch-Site", "cross-site")])
 
     def _write_to_observing(self):
