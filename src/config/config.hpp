@@ -165,7 +165,7 @@ struct server_config {
     std::chrono::milliseconds read_timeout = std::chrono::seconds{30};       ///< first byte to last byte of a request
     std::chrono::milliseconds write_timeout = std::chrono::seconds{30};      ///< for the sender to read its answer
     std::chrono::milliseconds idle_timeout = std::chrono::minutes{6};        ///< a connection between requests
-    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};      ///< SIGTERM to exit, at most
+    std::chrono::milliseconds drain_timeout = std::chrono::seconds{30};      ///< SIGTERM to the last request
     std::vector<std::string> hosts;           ///< names by which browsers may ask; empty: any
     bool proxy_protocol = false;              ///< connections from trusted_proxies begin with its header
     std::vector<ip_network> trusted_proxies;  ///< believed about whose connection or request it is
