@@ -42,7 +42,7 @@ std::string metrics_page(const page_sources& from) {
     write(out, figures_of(from.limiter));
     from.write_metrics(out);
     write_gauge(out, "seriesgate_samples_stored_ratio",
-                "Of the accepted samples that stores have answered in the last five minutes, the part that is stored.",
+                "Of the accepted samples that were stored or failed in the last five minutes, the part that is stored.",
                 from.counts().delivery.stored_share());
     write(out, read_process_stats());
     return out.take();
