@@ -34,8 +34,8 @@ def measured(row):
 
 
 def test_the_formulas_are_on_the_page():
-    for text in (f"{FIXED_MIB} MiB, {SERIES_BYTES} bytes for each active series, {CONNECTION_MIB} MiB for each connection",
-                 f"{SAMPLE_US} µs a sample; [measured]", f"twice {DISK_BYTES} bytes for each active series, and {DISK_MIB} MiB",
+    for text in (f"{FIXED_MIB} MiB, {SERIES_BYTES} bytes for each series of an hour, {CONNECTION_MIB} MiB for each connection",
+                 f"{SAMPLE_US} µs a sample; [measured]", f"twice {DISK_BYTES} bytes for each series of an hour, and {DISK_MIB} MiB",
                  f"`server.maxInflightBytes`](operation.md#memory-and-threads), {INFLIGHT_MIB} MiB",
                  f"With a sample of each series every {SECONDS_BETWEEN_SAMPLES} seconds", f"with {CONNECTIONS} connections"):
         assert text in PAGE
@@ -99,12 +99,12 @@ def test_a_filter_takes_what_was_measured():
 
 #: How a page says one of these, and what it has to say.
 STATED = {
-    r"([\d.]+) MiB(?:,| and) ([\d.]+) bytes (?:for each|an?) active series": (FIXED_MIB, SERIES_BYTES),
+    r"([\d.]+) MiB(?:,| and) ([\d.]+) bytes for each series of an hour": (FIXED_MIB, SERIES_BYTES),
     r"([\d.]+) MiB for each connection that sends": (CONNECTION_MIB,),
     r"([\d.]+) bytes (?:a series and window|for each series in (?:the hour|each window))": (FILTER_BYTES,),
     r"([\d.]+) bytes a series\b(?! and| in| entry)": (FILTER_BYTES,),
     r"([\d.]+) (?:µs|us) a sample": (SAMPLE_US,),
-    r"twice ([\d.]+) bytes for each active series, and ([\d.]+) MiB": (DISK_BYTES, DISK_MIB),
+    r"twice ([\d.]+) bytes for each series of an hour, and ([\d.]+) MiB": (DISK_BYTES, DISK_MIB),
 }
 #: What is measured or history is not planned with.
 ELSEWHERE = ("bench/", "CHANGELOG.md", "docs/design.md", "src/", "tests/")
@@ -141,8 +141,10 @@ def test_the_example_of_a_fleet_is_reckoned_with_these():
     assert float(samples.replace(",", "")) == int(series) * 1e6 / SECONDS_BETWEEN_SAMPLES
     cores, = re.findall(r"a sample are ([\d.]+) cores", text)
     assert float(cores) == round(int(series) * 1e6 / SECONDS_BETWEEN_SAMPLES * SAMPLE_US * 1e-6, 2)
-    needed, = re.findall(r"for each active series are (\d+) MiB", text)
-    assert int(needed) == round(FIXED_MIB + SERIES_BYTES * int(series) * 1e6 / MIB)
+    of_day, *table_bytes, least, most = re.findall(
+        r"all (\d+) million series of the day\. 46 MiB and (\d+) to (\d+) bytes for each are (\d+) to (\d+) MiB", text)[0]
+    for each, needed in zip(table_bytes, (least, most)):
+        assert int(needed) == round(FIXED_MIB + int(each) * int(of_day) * 1e6 / MIB, -1)
 
 
 def test_the_store_of_a_fleet_is_as_large_on_both_pages():
