@@ -72,7 +72,7 @@ TEST_CASE("sixteen senders at once fill no filter beyond its rate", "[filter]") 
 }
 
 TEST_CASE("under random arrival patterns no filter's rate is above what was promised", "[filter]") {
-    const std::uint64_t patterns = sanitized ? 40 : 700;
+    const std::uint64_t patterns = sanitized ? 15 : 700;
     for (std::uint64_t pattern = 0; pattern < patterns; ++pattern) {
         CAPTURE(pattern);
         random_numbers random{pattern};

@@ -190,7 +190,7 @@ TEST_CASE("eight threads that meet a new hour at once roll over once, and its bu
 
 TEST_CASE("threads whose requests meet a new hour in the same instant roll over once", "[both]") {
     constexpr std::uint64_t racers = 4;
-    const int hours = sanitized ? 300 : 2'000;
+    const int hours = sanitized ? 100 : 2'000;
     const auto kind = GENERATE(set_kind::bloom, set_kind::exact);
     series_limiter limiter{{.global = {.hourly = racers}}, at(0), hash_key::known_to_all(), limit_scope::gate, kind};
     sender first{limiter, 0};
