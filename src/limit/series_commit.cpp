@@ -180,7 +180,7 @@ struct series_commit {
     }
 
     std::optional<refusal> refusal_like(const pending_decision& by_fleet) const noexcept {
-        if (!by_fleet.like) return std::nullopt;
+        if (!by_fleet.like || !is_decided(*by_fleet.like)) return std::nullopt;
         const std::uint32_t entry = open.pending[*by_fleet.like];
         if (!is_refused(verdicts[entry])) return std::nullopt;
         return refusal{.how = verdicts[entry], .by = open.refused_by[entry]};

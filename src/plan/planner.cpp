@@ -160,7 +160,7 @@ plan planner::pass(series_limiter& limiter, time_point now, std::string_view ten
     // Incumbents of the hour before keep their place in this one.
     std::erase_if(scratch_.pending, [&](std::uint32_t i) { return !limiter.sets()->knows(offered_[i].fingerprint); });
     scratch_.recalled = {};
-    const request_origin origin{.tenant = tenant, .labels = this};
+    const request_origin origin{.tenant = tenant, .labels = this, .are_stored = true};
     if (!scratch_.is_empty()) limiter.commit(offered_, now, verdicts_, scratch_, origin);
     std::ranges::fill(verdicts_, verdict::known);
     scratch_.newly_refused.clear();

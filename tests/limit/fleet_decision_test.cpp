@@ -197,6 +197,18 @@ TEST_CASE("a refusal by a budget that this gate has not seen yet is one, too") {
     CHECK(gate.lookup(0, 1, at(10, 31)) == 0);
 }
 
+TEST_CASE("a series is refused like another of its histogram only if that one is decided") {
+    limit_rules rules = three_limits();
+    rules.whole_histograms = true;
+    fleet_gate gate{rules};
+    gate.offer(7, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.lookup(0, 2, at(10, 31));
+    fleet_decision said = gate.saying(refused_by_budget(1, refusing_window::hourly));
+    said.pending[0] = {.outcome = decision_outcome::refused_with_histogram, .like = 1};
+    gate.verdicts[1] = verdict::refused_daily;  // of an earlier request
+    CHECK(gate.commit(said, at(10, 31)) == verdict_list(2, verdict::refused_hourly));
+}
+
 TEST_CASE("a refusal is forgotten with the hour, and with the rules that it was by") {
     fleet_gate gate{three_limits()};
     gate.offer(0, 1, at(10, 30), refused_by_budget(0));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "limit/explain.hpp"
+#include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "plan/planner.hpp"
 #include "series/selector.hpp"
@@ -139,6 +140,23 @@ TEST_CASE("the budget in which a limit counts a series is found, whether it has 
     rules.limits.clear();
     gate.limiter.reconfigure(rules);
     CHECK_FALSE(budget(a));
+}
+
+TEST_CASE("what passes while a store is read is counted, and nothing of it refused, also across a full hour") {
+    for (const set_kind kind : {set_kind::bloom, set_kind::exact}) {
+        series_limiter limiter{
+            {.global = {.hourly = 2, .daily = 2}}, noon, hash_key::known_to_all(), limit_scope::gate, kind};
+        planner planning{hash_key::known_to_all()};
+        const std::string sent = entry_of("a", "1") + entry_of("a", "2") + entry_of("a", "3");
+        REQUIRE(planning.read(sent, "", protocol::v1).code == wire_errc::none);
+        REQUIRE(planning.decide(limiter, noon, "", true).has_value());
+        const time_point next_hour = noon + std::chrono::hours{1};
+        REQUIRE(planning.read(sent, "", protocol::v1).code == wire_errc::none);
+        CHECK(planning.pass(limiter, next_hour, "").refused_by.empty());
+        CHECK(figures_of(limiter).hourly.series_current == 3);
+        CHECK(figures_of(limiter).hourly.series_refused == 0);
+        CHECK(figures_of(limiter).daily.series_current == 3);
+    }
 }
 
 TEST_CASE("limits beyond a thousand names share one") {
