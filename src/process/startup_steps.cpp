@@ -96,13 +96,14 @@ void note_certificate(http_metrics& metrics, const tls_files& in_use) {
 load_outcome read_settings(const command_line& asked, bool is_running) {
     load_outcome loaded = load_config(asked.config_file, asked.flags);
     if (!loaded.ok()) return loaded;
+    const auto note = [&](const std::string& file, std::string key, std::string fault) {
+        (is_running ? loaded.warnings : loaded.errors)
+            .push_back({file, std::move(key), std::move(fault), is_running ? severity::warning : severity::error});
+    };
     if (loaded.value.web.tls)
         if (const auto tls = load_sender_tls(*loaded.value.web.tls); !tls)
-            loaded.errors.push_back({loaded.value.web_config_file, "tls_server_config", tls.error()});
-    const auto is = is_running ? severity::warning : severity::error;
-    for (std::string& fault : faults_of_files(loaded.value))
-        (is_running ? loaded.warnings : loaded.errors)
-            .push_back({asked.config_file.value_or(""), "", std::move(fault), is});
+            note(loaded.value.web_config_file, "tls_server_config", tls.error());
+    for (std::string& fault : faults_of_files(loaded.value)) note(asked.config_file.value_or(""), "", std::move(fault));
     return loaded;
 }
 

@@ -30,7 +30,8 @@ namespace seriesgate {
 void note_certificate(http_metrics& metrics, const tls_files& in_use);
 
 /// Reads the configuration and its files. Finds all that prevents serving, except refusals by the system. Threads: any.
-/// @param is_running for a reload: faults in files of stores are warnings, since the gate has what they held before.
+/// @param is_running for a reload: faults in files of TLS and of stores are warnings, since the gate has what they held
+/// before.
 [[nodiscard]] load_outcome read_settings(const command_line& asked, bool is_running);
 
 /// Logs the first warnings, one line each: settings that are allowed, but probably a mistake.
