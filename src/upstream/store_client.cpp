@@ -36,7 +36,7 @@ result<upstream_answer, upstream_error> unless_our_fault(upstream_answer answer,
         .text = "it answers " + std::to_string(status),
         .backend = backend.name};
     std::string_view location = answer.headers[http::field::location];
-    location = location.substr(0, location.find('?'));
+    location = location.substr(0, location.find_first_of("?#"));
     if (is_redirection && !location.empty() && !access.has_query())
         error.text +=
             " with Location " + one_line(repaired_utf8(access.without_secrets(location).substr(0, location_bytes_max)));

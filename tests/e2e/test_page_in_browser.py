@@ -114,7 +114,7 @@ def test_a_gate_that_cannot_be_reached_is_told_and_found_again(limited, open_pag
     assert not shown.find("#lost").is_displayed()
     gate.stop()
     shown.run("document.dispatchEvent(new Event('visibilitychange'))")
-    shown.until(lambda: shown.find("#lost").is_displayed(), "the log says so")
+    shown.until(lambda: shown.find("#lost").is_displayed(), "the page says so")
     assert shown.text("#lost").startswith("The gate cannot be reached: it does not answer.")
     assert shown.text("#verdict") == "Data is withheld: 2,500 new series refused this hour"
     start_gate(f"--upstream.url={upstream.url}", listen)
