@@ -200,8 +200,8 @@ std::vector<offered_series> random_request(time_point now, random_numbers& rando
 
 TEST_CASE("under any rules, reloads and restarts, every verdict and figure is that of an exact model", "[both]") {
     const universe all;
-    const std::uint64_t lives = sanitized ? 3 : 24;
-    const std::uint64_t entries = sanitized ? 10'000 : 50'000;
+    const std::uint64_t lives = sanitized ? 6 : 24;
+    const std::uint64_t entries = sanitized ? 15'000 : 50'000;
     std::uint64_t offered = 0;
     std::uint64_t refused = 0;
     std::uint64_t hours = 0;
