@@ -112,6 +112,7 @@ for file in bash-completion/completions/seriesgate zsh/vendor-completions/_serie
 done
 
 set_key '  url' '"discard:"'
+set_key '  dir' "\${STATE_DIRECTORY}" # which systemd says to the gate alone
 set_key maxHourlySeries 10000
 holds "it restarts" systemctl restart seriesgate.service
 holds "it becomes ready with a new configuration" ready
