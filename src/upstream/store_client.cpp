@@ -111,10 +111,10 @@ net::awaitable<store_client::outcome> store_client::send(upstream_message messag
         readdress(message, slot->backend().at);
         outcome got = co_await send_to(*slot, message, limit, left);
         if (got) {
-            outcome answered =
+            outcome judged =
                 unless_our_fault(*std::move(got), slot->backend(), shared_.access, message.uses_gate_credentials);
-            if (!answered) slot->backend().errors[answered.error().reason].add();
-            co_return answered;
+            if (!judged) slot->backend().errors[judged.error().reason].add();
+            co_return judged;
         }
         upstream_error error = after(before, got.error(), failures);
         if (!error.untouched || left == 1 || clock::now() >= limit) co_return error;
