@@ -166,7 +166,8 @@ TEST_CASE("what a budget refuses of a day is counted to its end, though it admit
     rules.incumbent_grace = 10min;
     labelled_offering gate{rules, at(23)};
     gate.offer({.labels = {{"namespace", "a"}}, .count = 2}, at(23));
-    CHECK(gate.accepted({.labels = {{"namespace", "a"}}, .first = 10, .count = 3}, at(0, 1, 0, 1)) == 0);  // all is kept
+    CHECK(gate.accepted({.labels = {{"namespace", "a"}}, .first = 10, .count = 3}, at(0, 1, 0, 1)) ==
+          0);  // all is kept
     gate.limiter.maintain(at(1, 0, 0, 1));
     const auto budget = gate.find({.limit = "per-namespace", .group = {{"namespace", "a"}}});
     REQUIRE(budget);
