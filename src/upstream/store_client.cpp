@@ -35,11 +35,10 @@ result<upstream_answer, upstream_error> unless_our_fault(upstream_answer answer,
         .reason = is_redirection ? upstream_error_reason::redirected : upstream_error_reason::unauthorized,
         .text = "it answers " + std::to_string(status),
         .backend = backend.name};
-    std::string_view location = answer.headers[http::field::location];
-    location = location.substr(0, location.find_first_of("?#"));
-    if (is_redirection && !location.empty() && !access.has_query())
-        error.text +=
-            " with Location " + one_line(repaired_utf8(access.without_secrets(location).substr(0, location_bytes_max)));
+    if (!is_redirection || access.has_query()) return error;
+    const std::string location = access.without_secrets(answer.headers[http::field::location]);  // they may have a '#'
+    const std::size_t end = std::min(location.find_first_of("?#"), location_bytes_max);
+    if (!location.empty()) error.text += " with Location " + one_line(repaired_utf8(location.substr(0, end)));
     return error;
 }
 

@@ -90,8 +90,9 @@ def test_a_store_that_does_not_let_the_gate_in_costs_no_sender_its_samples(start
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirection_leads_nobody_around_the_gate_and_costs_no_samples(start_gate, upstream, password, status):
+    password.write_text("hun#ter2\n")
     gate = start_gate(config=of(upstream, f"  basicAuth: {{username: gate, passwordFile: {password}}}\n"))
-    for location, said in ((f"{upstream.url}?again", f" with Location {upstream.url}"), ("/hunter2", " with Location /<secret>"),
+    for location, said in ((f"{upstream.url}?again", f" with Location {upstream.url}"), ("/hun#ter2", " with Location /<secret>"),
                            (None, "")):
         upstream.default = Answer(status, [("Location", location)] if location else [])
         reply = gate.send(BODY, SENDERS)
