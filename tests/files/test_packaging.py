@@ -1,12 +1,16 @@
 """What a package says about the source is so. The package itself is tried by scripts/test-package.sh."""
 
 import fnmatch
+import os
+import pathlib
 import re
 import subprocess
+import tempfile
 
 import pytest
 
 from gate import BINARY, REPOSITORY
+from waiting import eventually
 
 pytestmark = pytest.mark.text
 
@@ -89,3 +93,29 @@ def test_the_notices_name_what_is_compiled_in():
     for words in ("Boost Software License - Version 1.0", "libxxhash-dev", "libcli11-dev", "libfmt-dev"):
         assert words in printed
     assert len(printed) < 200_000  # not all of what Boost's package tells
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
+def test_the_check_of_an_upgrade_is_made_as_the_gate_that_runs_and_never_as_root():
+    """Whose variables, flags and folder are what it likes; this one also lets nobody look at it."""
+    script = (REPOSITORY / "debian/postinst").read_text()
+    functions = script[script.index("takes() {"):script.index('if [ "$1" = configure ]')]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # the user nobody starts what is in it
+        gate, ready = pathlib.Path(folder, "gate"), pathlib.Path(folder, "ready")
+        gate.write_text("#!/bin/sh\nid -u; id -G; echo \"$VALUE\"; pwd; echo $1 $4\n"
+                        "[ $(cut -d ' ' -f 6 /proc/$$/stat) = $$ ] && echo without a terminal\n")
+        gate.chmod(0o755)
+        ready.touch()
+        ready.chmod(0o666)
+        hides = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); open('ready', 'w').write('yes'); time.sleep(100)"
+        running = subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--groups=65534,100", "env", "-i", "VALUE=a b=c", "EMPTY=",
+                                    "/usr/bin/python3", "-c", hides, "--flag"], cwd=folder)
+        try:
+            eventually(ready.read_text, "it hides")
+            said = subprocess.run(["sh", "-ec", f"{functions.replace('/usr/bin/seriesgate', str(gate))}\ntakes {running.pid}"],
+                                  capture_output=True, text=True)
+        finally:
+            running.kill()
+            running.wait()
+        assert said.stdout.splitlines() == ["65534", "65534 100", "a b=c", folder, "-c --check-config", "without a terminal"], said
