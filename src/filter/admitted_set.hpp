@@ -64,7 +64,8 @@ class split_block {
     }
 
     /// @return false only if the series was never inserted.
-    [[nodiscard]] bool contains(std::uint64_t fingerprint) const noexcept {
+    // Not inlined: GCC would compute eight positions before the chain's loop, and keep them on the stack.
+    [[nodiscard, gnu::noinline]] bool contains(std::uint64_t fingerprint) const noexcept {
         return has_bits(blocks()[index_of(fingerprint)], positions_of(fingerprint), all_words);
     }
 
