@@ -219,13 +219,13 @@ net::awaitable<result<plan, wire_error>> ingestor::decide_in_fleet(std::string_v
     request_tickets holds;
     for (int times = 0; times < asked_max; ++times) {
         const fleet_moment at{.view = fleet.view, .now = fleet.now(), .steady = monotonic_clock::now()};
-        const wire_error wrong = work.planning.ask(limiter, at, tenant, work.asked, holds);
+        const wire_error wrong = work.planning.collect_questions(limiter, at, tenant, work.questions, holds);
         if (wrong.code != wire_errc::none) co_return wrong;
-        const auto decision = co_await claimer_->ask(work.asked, tenant);
+        const auto decision = co_await claimer_->ask(work.questions, tenant);
         if (decision && !work.planning.is_outdated(limiter, fleet.now()))
             co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, *decision);
     }
-    const fleet_decision alone = claimer_->decide(work.asked);
+    const fleet_decision alone = claimer_->decide(work.questions);
     co_return work.planning.apply_fleet_decision(limiter, fleet.now(), tenant, alone);
 }
 

@@ -202,12 +202,12 @@ media media_of(const http::fields& headers, bytes_view body) {
 }
 
 request_work::request_work(const config& settings, const hash_key& key, label_hash_cache& labels)
-    : planning(key, settings.ignore_labels, filled_in_max(settings), &labels), asked(key), translate(key) {}
+    : planning(key, settings.ignore_labels, filled_in_max(settings), &labels), questions(key), translate(key) {}
 
 void request_work::shrink() {
     give_back(decoding, kept_buffer_bytes);
     planning.shrink();
-    asked.shrink();
+    questions.shrink();
     give_back(rewritten, kept_buffer_bytes);
 }
 

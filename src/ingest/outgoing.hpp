@@ -34,7 +34,7 @@ struct request_work {
 
     decode_buffer decoding;
     planner planning;
-    store_questions asked;  ///< to the shared store of a fleet
+    store_questions questions;  ///< to the shared store of a fleet
     translator translate;
     body_codec codec;
     std::string rewritten;             ///< the decoded body that replaces the sender's

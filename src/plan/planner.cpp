@@ -125,7 +125,7 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
         const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[ignored_[i].place]);
-        if (counts_apart != ignored_[i].is_apart) {  // also if ask() is called again in another hour
+        if (counts_apart != ignored_[i].is_apart) {  // also if collect_questions() is called again in another hour
             std::swap(offered_[i].fingerprint, ignored_[i].other_fingerprint);
             ignored_[i].is_apart = counts_apart;
         }
@@ -167,8 +167,8 @@ plan planner::pass(series_limiter& limiter, time_point now, std::string_view ten
     return collect();
 }
 
-wire_error planner::ask(series_limiter& limiter, const fleet_moment& at, std::string_view tenant,
-                        store_questions& to_ask, request_tickets& holds) {
+wire_error planner::collect_questions(series_limiter& limiter, const fleet_moment& at, std::string_view tenant,
+                                      store_questions& to_ask, request_tickets& holds) {
     assert(is_read_);
     holds = {};
     verdicts_.resize(offered_.size());

@@ -126,12 +126,12 @@ class planner : public label_source {
     /// Fleet, between read() and apply_fleet_decision(): collects the questions for the shared store.
     /// @param holds the caller keeps it until apply_fleet_decision() has returned.
     /// @return an error if the rules need too much work; else wire_errc::none.
-    wire_error ask(series_limiter& limiter, const fleet_moment& at, std::string_view tenant, store_questions& to_ask,
-                   request_tickets& holds);
-    /// Fleet, before apply_fleet_decision(): whether another hour or other rules are in force than when ask() was
-    /// called.
+    wire_error collect_questions(series_limiter& limiter, const fleet_moment& at, std::string_view tenant,
+                                 store_questions& to_ask, request_tickets& holds);
+    /// Fleet, before apply_fleet_decision(): whether another hour or other rules are in force than when
+    /// collect_questions() was called.
     [[nodiscard]] bool is_outdated(series_limiter& limiter, time_point now) const;
-    /// Fleet, instead of decide(): applies the fleet decision about all that ask() asked.
+    /// Fleet, instead of decide(): applies the decision about all that collect_questions() collected.
     result<plan, wire_error> apply_fleet_decision(series_limiter& limiter, time_point now, std::string_view tenant,
                                                   const fleet_decision& by_fleet);
     /// Decides about the request.

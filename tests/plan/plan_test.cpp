@@ -445,7 +445,7 @@ TEST_CASE("a value that has no room in one day and has it in the next does not c
     store_questions to_ask{hash_key::known_to_all()};
     request_tickets holds;
     const auto ask_at = [&](time_point now) {
-        return planning.ask(limiter, {.view = view, .now = now, .steady = {}}, {}, to_ask, holds).code;
+        return planning.collect_questions(limiter, {.view = view, .now = now, .steady = {}}, {}, to_ask, holds).code;
     };
     REQUIRE(ask_at(midnight - 1min) == wire_errc::none);
     CHECK(planning.fingerprint_at(0) != without_label);
@@ -465,7 +465,7 @@ TEST_CASE("in a fleet a request asks its store, and what it hears decides") {
     const std::string body = request_of(0, 3).SerializeAsString();
     const auto ask_at = [&](time_point now) {
         REQUIRE(planning.read(body, {}, protocol::v1).code == wire_errc::none);
-        REQUIRE(planning.ask(limiter, {.view = view, .now = now, .steady = {}}, {}, to_ask, holds).code ==
+        REQUIRE(planning.collect_questions(limiter, {.view = view, .now = now, .steady = {}}, {}, to_ask, holds).code ==
                 wire_errc::none);
         return to_ask.calls();
     };
