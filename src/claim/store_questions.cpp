@@ -102,7 +102,7 @@ std::optional<store_questions::turn> store_questions::turn_of(std::uint32_t at, 
         return budget.maxima.limit() || budget.overflow_maxima.limit();
     };
     if (std::ranges::none_of(budgets, enforces)) return turn::never;
-    const bool is_incumbent = known.limiter.hour_before_has(fingerprint_at(at));
+    const bool is_incumbent = known.limiter.was_admitted_before(fingerprint_at(at));
     if (is_incumbent && known.accepts_incumbents) {
         over_full most = over_full::no;
         for (const applying& each : budgets)

@@ -88,7 +88,7 @@ class series_limiter {
     [[nodiscard]] bool hour_has(std::uint64_t key) const noexcept { return sets()->hour_has(key); }
 
     /// Whether the series was admitted in the hour before, here or by another gate that was heard of.
-    [[nodiscard]] bool hour_before_has(std::uint64_t fingerprint) const noexcept {
+    [[nodiscard]] bool was_admitted_before(std::uint64_t fingerprint) const noexcept {
         return sets()->was_admitted_before(fingerprint);
     }
 

@@ -369,7 +369,7 @@ class fleet_simulation {
                 disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
         }
         for (const offered_series& each : of.offered) {
-            if (at.limiter->hour_before_has(each.fingerprint) && !at.limiter->sets()->is_doubtful(each.fingerprint))
+            if (at.limiter->was_admitted_before(each.fingerprint) && !at.limiter->sets()->is_doubtful(each.fingerprint))
                 of.before.insert(each.fingerprint);
         }
         at.limiter->lookup(of.offered, now, of.verdicts, of.open);

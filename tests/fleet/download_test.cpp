@@ -92,7 +92,7 @@ struct joined_gate {
     [[nodiscard]] std::uint64_t incumbents(std::uint64_t first, std::uint64_t count) const {
         std::uint64_t found = 0;
         for (std::uint64_t i = first; i < first + count; ++i)
-            found += limiter.hour_before_has(fingerprint_of(i)) ? 1 : 0;
+            found += limiter.was_admitted_before(fingerprint_of(i)) ? 1 : 0;
         return found;
     }
     [[nodiscard]] over_full is_over_full(std::uint64_t maximum) const {

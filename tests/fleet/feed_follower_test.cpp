@@ -78,7 +78,7 @@ TEST_CASE("series that others have passed too late for their hour are known as i
     late.budgets[0] = {.id = budget, .hourly = 1, .before = 9};
     gate.hear({late}, 102);
     CHECK_FALSE(gate.has(101));
-    CHECK(gate.limiter.hour_before_has(fingerprint_of(101)));
+    CHECK(gate.limiter.was_admitted_before(fingerprint_of(101)));
     CHECK(gate.counts().before == 9);
     CHECK(gate.came.gaps == 0);
 }
@@ -204,7 +204,7 @@ TEST_CASE("an hour begins with its first page, and what was granted before count
     SECTION("by the fleet's time") {
         CHECK(gate.hear({call_of(102, 103), next}, 105));
         CHECK(gate.has(104));
-        CHECK(gate.limiter.hour_before_has(fingerprint_of(101)));
+        CHECK(gate.limiter.was_admitted_before(fingerprint_of(101)));
         CHECK(gate.counts() == fleet_view::budget_counts{.hourly = 105, .daily = 1'105, .before = 103, .fed = 105});
         CHECK(gate.is_fresh());
         CHECK_FALSE(gate.feed.wants_download());
