@@ -34,8 +34,8 @@ const applying_budget* budget_of(const explanation& of, limit_number limit) {
 /// For example `maxHourlySeries 3 is spent (3 series admitted)`, or that the rest is reserved for carried-over series.
 std::string spent_text(const explanation& of, const series_limiter& limiter) {
     const refusing_window window = window_of(of.refused->how);
-    const applying_budget* const by = budget_of(of, of.refused->by);
-    if (by == nullptr) return fmt::format("limit {}, {}", limiter.limit_name(of.refused->by), to_text(window));
+    const applying_budget* const by = budget_of(of, of.refused->limit);
+    if (by == nullptr) return fmt::format("limit {}, {}", limiter.limit_name(of.refused->limit), to_text(window));
     const spent_budget spent{.figures = by->figures, .window = window};
     return to_text(spent).append(is_in(window, by->spent) ? rest_text(spent) : "");
 }
@@ -125,7 +125,8 @@ json::object window_json(const window_span& span) {
 
 json::value refused_by_json(const explanation& of, const series_limiter& limiter) {
     if (!of.refused) return nullptr;
-    return json::object{{"limit", limiter.limit_name(of.refused->by)}, {"window", to_text(window_of(of.refused->how))}};
+    return json::object{{"limit", limiter.limit_name(of.refused->limit)},
+                        {"window", to_text(window_of(of.refused->how))}};
 }
 
 /// By demand_scope.

@@ -119,7 +119,7 @@ void series_sampler::take(series_event kind, std::span<const std::uint32_t> entr
         made.entries.push_back(
             {.fingerprint = fingerprint,
              .record = {start, static_cast<std::uint32_t>(made.records.size()) - start},
-             .by = is_refused ? refusal{planning.verdict_of(entry), planning.limit_of(entry)} : refusal{},
+             .refused = is_refused ? refusal{planning.verdict_of(entry), planning.limit_of(entry)} : refusal{},
              .is_kept = is_kept,
              .is_whole = is_whole});
         if (made.records.size() + record_bytes_max > batch_bytes)
@@ -212,8 +212,8 @@ void series_sampler::count(const batch& of) {
 refused_series series_sampler::describe(const batch& of, const batch::entry& entry) const {
     return {.is_cut = !entry.is_whole,
             .tenant = of.tenant,
-            .limit = limiter_.limit_name(entry.by.by),
-            .window = window_of(entry.by.how),
+            .limit = limiter_.limit_name(entry.refused.limit),
+            .window = window_of(entry.refused.how),
             .sender = of.address,
             .agent = of.agent,
             .when = of.when};

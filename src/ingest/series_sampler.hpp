@@ -63,7 +63,7 @@ class series_sampler {
         struct entry {
             std::uint64_t fingerprint = 0;
             byte_range record{};  // in `records`
-            refusal by{};
+            refusal refused{};
             bool is_kept = false;  // for the ring of refused series
             bool is_whole = true;  // all labels were copied
         };

@@ -147,14 +147,14 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     }
     const refusing_window window = first_of(refusing);
     assert(found.refusing != unknown_limit);
-    const refusal refused{.how = refused_by(window, found.answer), .by = found.refusing};
+    const refusal refused{.how = refused_by(window, found.answer), .limit = found.refusing};
     if (selection.is_ignored_value()) {  // not a series, so refused series and samples are not counted
         const refusal first = state_.refused.insert(series.fingerprint, refused);
-        return decision{.how = first.how, .by = first.by};
+        return decision{.how = first.how, .limit = first.limit};
     }
     if (may_be_taken_back(one)) {
         state_.samples.add(window, series.samples);
-        return decision{.how = refused.how, .by = refused.by};
+        return decision{.how = refused.how, .limit = refused.limit};
     }
     if (begins) state_.refused.insert(family.fingerprint, refused);
     count_incomplete_histogram(refusing, one);
@@ -184,7 +184,7 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
         if (made.refused || !refusing.any() || !enforces(budgets_[place])) continue;
         const refusing_window window = first_of(refusing);
         if (!is_in(window, asked)) continue;
-        made.refused = {.how = refused_by(window, limit_answer::drop), .by = held_.limit_at(place, selection)};
+        made.refused = {.how = refused_by(window, limit_answer::drop), .limit = held_.limit_at(place, selection)};
     }
     if (one.in_histogram && !one.begun.hour && one.before == standing::new_series) {
         const auto remembered = state_.refused.lookup(family.fingerprint);
@@ -200,7 +200,7 @@ decision admission::refuse_with_histogram(const offered_series& series, const hi
     if (!like) return repeat(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
     // The other series was not remembered as refused, so neither is this one: the store is asked again.
     state_.samples.add(window_of(like->how), series.samples);
-    return {.how = like->how, .by = like->by};
+    return {.how = like->how, .limit = like->limit};
 }
 
 admission::candidate admission::look_at(const offered_series& series, const histogram_family& family,
@@ -295,7 +295,7 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
         if (pair != nullptr && here.active) pair->active.refuse(of.series.fingerprint);
         if (!here.any()) continue;
         if (!enforces(pair)) {
-            observing_.push_back({.by = held_.limit_at(place, of.selection), .window = first_of(here)});
+            observing_.push_back({.limit = held_.limit_at(place, of.selection), .window = first_of(here)});
             continue;
         }
         if (found.refusing == unknown_limit && is_in(first_of(refusing), here))
@@ -349,13 +349,13 @@ decision repeat(const pending_decision& by_fleet, limiter_state& state, const of
         case decision_outcome::refused:
         case decision_outcome::refused_with_histogram:
             state.samples.add(by_fleet.window, series.samples);
-            return {.how = refused_by(by_fleet.window, answer), .by = other_limit};
+            return {.how = refused_by(by_fleet.window, answer), .limit = other_limit};
         case decision_outcome::unasked:
         case decision_outcome::withheld:
             break;
     }
     state.samples.add(refusing_window::hourly, series.samples);
-    return {.how = refused_by(refusing_window::hourly, answer), .by = unavailable_limit};
+    return {.how = refused_by(refusing_window::hourly, answer), .limit = unavailable_limit};
 }
 
 /// Remembers a refusal. The series keeps the window and limit that refused it first, even if other limits are full by
@@ -367,7 +367,7 @@ decision admission::refuse(const offered_series& series, refusal refused) {
     held_.has_refused_active |= window == refusing_window::active;
     state_.samples.add(window, series.samples);
     return {.how = refused_by(window, is_reported(refused.how) ? limit_answer::reject : limit_answer::drop),
-            .by = first.by};
+            .limit = first.limit};
 }
 
 /// @return false if the sets are full.

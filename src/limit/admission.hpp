@@ -18,9 +18,9 @@ namespace seriesgate {
 
 struct decision {
     verdict how = verdict::admitted;
-    limit_number by = global_limit;  ///< limit that refuses
-    bool is_arrival = false;         ///< admitted; neither the day nor the hour before had it
-    bool beyond_exemption = false;   ///< the rules exempt it, but other limits decide
+    limit_number limit = global_limit;  ///< limit that refuses
+    bool is_arrival = false;            ///< admitted; neither the day nor the hour before had it
+    bool beyond_exemption = false;      ///< the rules exempt it, but other limits decide
 };
 
 /// What decide() would answer for a series that is not in the hour's set.

@@ -101,7 +101,7 @@ void series_limiter::lookup_refused(std::span<const offered_series> offered, std
                    // In a fleet another gate may have got it admitted since this gate refused it.
                    refusal && !(state_->is_shared() && hour_has(series.fingerprint))) {
             verdicts[i] = refusal->how;
-            open.refused_by[i] = refusal->by;
+            open.refused_by[i] = refusal->limit;
             open.recalled[static_cast<std::size_t>(window_of(refusal->how))] += series.samples;
         } else {
             unknown[left++] = i;

@@ -61,7 +61,7 @@ class refused_cache {
 
     /// @return the remembered refusal: the earlier one if the series has an entry already.
     refusal insert(std::uint64_t fingerprint, refusal refused) noexcept {
-        assert(is_refused(refused.how) && refused.by < limit_numbers_max);
+        assert(is_refused(refused.how) && refused.limit < limit_numbers_max);
         // Twice in a request, or refused in two requests at once: a second entry would push out another series.
         if (const auto before = lookup(fingerprint)) return *before;
         // First in, first out within the line, so entries from before a clear() leave first. A concurrent lookup may
@@ -98,10 +98,10 @@ class refused_cache {
     static_assert((salt_step & mark_max) == 0);
 
     [[nodiscard]] static constexpr std::uint64_t mark_of(const refusal& refused) noexcept {
-        return refused.by * hows + static_cast<std::uint64_t>(refused.how) - first_how;
+        return refused.limit * hows + static_cast<std::uint64_t>(refused.how) - first_how;
     }
     [[nodiscard]] static constexpr refusal refusal_of(std::uint64_t mark) noexcept {
-        return {.how = static_cast<verdict>(first_how + mark % hows), .by = static_cast<limit_number>(mark / hows)};
+        return {.how = static_cast<verdict>(first_how + mark % hows), .limit = static_cast<limit_number>(mark / hows)};
     }
 
     /// Never a mark alone: a zero entry means never written.

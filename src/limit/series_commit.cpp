@@ -142,7 +142,7 @@ struct series_commit {
         verdicts[entry] = decided.how;
         if (decided.beyond_exemption) open.beyond_exemption.add(entry, offered[entry].samples);
         if (is_refused(decided.how)) {
-            open.refused_by[entry] = decided.by;
+            open.refused_by[entry] = decided.limit;
             open.newly_refused.push_back(entry);
         } else {
             (decided.is_arrival ? open.newly_admitted : open.returned).push_back(entry);
@@ -183,7 +183,7 @@ struct series_commit {
         if (!by_fleet.like || !is_decided(*by_fleet.like)) return std::nullopt;
         const std::uint32_t entry = open.pending[*by_fleet.like];
         if (!is_refused(verdicts[entry])) return std::nullopt;
-        return refusal{.how = verdicts[entry], .by = open.refused_by[entry]};
+        return refusal{.how = verdicts[entry], .limit = open.refused_by[entry]};
     }
 };
 

@@ -70,14 +70,14 @@ constexpr refusing_window window_of(verdict of) noexcept {
 }
 
 struct spent_limit {
-    limit_number by = global_limit;
+    limit_number limit = global_limit;
     refusing_window window = refusing_window::hourly;
 };
 
 /// A refusing verdict with the limit that refused.
 struct refusal {
     verdict how = verdict::refused_hourly;
-    limit_number by = global_limit;
+    limit_number limit = global_limit;
 
     friend bool operator==(const refusal&, const refusal&) = default;
 };

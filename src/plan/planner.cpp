@@ -267,9 +267,9 @@ plan planner::collect() {
             ++counts.refused_unknown_entries;
             counts.refused_unknown_samples += offered_[i].samples;
         } else {
-            const refusal by{.how = verdicts_[i], .by = scratch_.refused_by[i]};
-            if (!refused_by_.add(by.by, offered_[i].samples))
-                refused_by_.begin({.limit = by.by, .samples = offered_[i].samples, .first = entry_at(i, by)});
+            const refusal by{.how = verdicts_[i], .limit = scratch_.refused_by[i]};
+            if (!refused_by_.add(by.limit, offered_[i].samples))
+                refused_by_.begin({.limit = by.limit, .samples = offered_[i].samples, .first = entry_at(i, by)});
             if (is_reported(by.how) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, by));
         }
     }
@@ -312,7 +312,7 @@ void planner::remove_left_out() {
 void planner::note_observed() {
     observed_by_.clear();
     for (const observed_share& each : scratch_.observed.all()) {
-        const refusal by{.how = refused_by(each.window, limit_answer::drop), .by = each.limit};
+        const refusal by{.how = refused_by(each.window, limit_answer::drop), .limit = each.limit};
         observed_by_.push_back({.limit = each.limit, .samples = each.samples, .first = entry_at(each.first, by)});
     }
 }
@@ -321,7 +321,7 @@ void planner::note_beyond() {
     beyond_.clear();
     const auto note = [&](const entry_share& of, limit_number limit) {
         if (of.is_empty) return;
-        const refusal by{.how = verdict::refused_hourly, .by = limit};
+        const refusal by{.how = verdict::refused_hourly, .limit = limit};
         beyond_.push_back({.limit = limit, .samples = of.samples, .first = entry_at(of.first, by)});
     };
     note(scratch_.beyond_exemption, exempt_limit);
@@ -329,8 +329,11 @@ void planner::note_beyond() {
 }
 
 refused_entry planner::entry_at(std::size_t index, refusal by) const {
-    return {
-        .entry = index, .record = entries_[index].record, .series = offered_[index], .reason = by.how, .limit = by.by};
+    return {.entry = index,
+            .record = entries_[index].record,
+            .series = offered_[index],
+            .reason = by.how,
+            .limit = by.limit};
 }
 
 body_action planner::what_is_left() const noexcept {

@@ -24,7 +24,7 @@ json::object answer(const std::optional<explanation>& said) {
 
 explanation refused_by_the_gate() {
     explanation of{.hour = hour_of(ten), .day = day_of(ten)};
-    of.refused = refusal{.how = verdict::refused_hourly, .by = global_limit};
+    of.refused = refusal{.how = verdict::refused_hourly, .limit = global_limit};
     of.budgets.push_back({.figures = {}, .spent = {.hour = true, .day = false}, .hourly_room = 0});
     of.budgets[0].figures.hourly.series_max = 3;
     of.budgets[0].figures.hourly.series_current = 3;
@@ -61,7 +61,7 @@ TEST_CASE("a refusal names the budget and what it has") {
 
 TEST_CASE("a limit that has gone since it refused is named all the same") {
     explanation of = refused_by_the_gate();
-    of.refused_lately = of.refused = refusal{.how = verdict::refused_daily, .by = other_limit};
+    of.refused_lately = of.refused = refusal{.how = verdict::refused_daily, .limit = other_limit};
     CHECK(answer(of).at("why") ==
           "refused lately, which is remembered until there may be room again: limit __other__, daily");
 }

@@ -80,7 +80,7 @@ TEST_CASE("a newcomer is refused by the first budget without room, the hour's be
     gate.offer(in_a, at(10));
     explanation of = explained(gate.limiter, in_a, 7);
     REQUIRE(of.refused.has_value());
-    CHECK(gate.limiter.limit_name(of.refused->by) == "per-namespace");
+    CHECK(gate.limiter.limit_name(of.refused->limit) == "per-namespace");
     CHECK(window_of(of.refused->how) == refusing_window::hourly);
     CHECK_FALSE(of.refused_lately.has_value());
     // It has not come: nobody has refused it, and asking has not either.
@@ -102,7 +102,7 @@ TEST_CASE("a refusal is remembered, and said to be") {
     const explanation of = explained(gate.limiter, in_a, 7);
     REQUIRE(of.refused_lately.has_value());
     CHECK(of.refused == of.refused_lately);
-    CHECK(gate.limiter.limit_name(of.refused->by) == "per-namespace");
+    CHECK(gate.limiter.limit_name(of.refused->limit) == "per-namespace");
 }
 
 TEST_CASE("a series of the hour before is an incumbent while room is kept for it") {
@@ -206,7 +206,7 @@ TEST_CASE("where histograms are kept whole, it is said what that does to a serie
     const explanation with_others = of(latency(2)[1]);
     CHECK(with_others.with_histogram);
     REQUIRE(with_others.refused.has_value());
-    CHECK(gate.limiter.limit_name(with_others.refused->by) == "global");
+    CHECK(gate.limiter.limit_name(with_others.refused->limit) == "global");
     CHECK_FALSE(of(gauges(1, 1)[0]).in_histogram);
     gate.limiter.reconfigure(wider);
     CHECK_FALSE(of(latency(2)[1]).refused.has_value());
@@ -267,7 +267,7 @@ TEST_CASE("what is foreseen is what is decided, under any rules and at any time"
             if (!foretold->refused) continue;
             ++refusals;
             REQUIRE(window_of(verdicts[0]) == window_of(foretold->refused->how));
-            REQUIRE(open.refused_by[0] == foretold->refused->by);
+            REQUIRE(open.refused_by[0] == foretold->refused->limit);
         }
     }
     CHECK(refusals + admissions > 500);

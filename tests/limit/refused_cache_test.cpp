@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned smallest = refused_cache::capacity_log2_min;
 
 refusal refused(verdict how, limit_number by = global_limit) {
-    return {.how = how, .by = by};
+    return {.how = how, .limit = by};
 }
 
 /// All of one line.
