@@ -228,7 +228,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     co_return failed;
 }
 
-net::awaitable<std::optional<upstream_error>> upstream_client::look(time_limit limit) {
+net::awaitable<std::optional<upstream_error>> upstream_client::probe(time_limit limit) {
     upstream_connection connection{stream_socket{io_}, backend_.connections};
     co_return co_await connect(connection, limit);
 }

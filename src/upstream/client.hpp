@@ -166,7 +166,7 @@ class upstream_client {
     net::awaitable<outcome> send(const upstream_message& message, exchange_limits limits);
 
     /// Connects, and closes the connection again, to probe the backend. @return the error, if it failed.
-    net::awaitable<std::optional<upstream_error>> look(time_limit limit);
+    net::awaitable<std::optional<upstream_error>> probe(time_limit limit);
 
   private:
     address_list make_addresses();

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 /// Time limit of connecting while other backends are left.
 constexpr auto connect_limit_of_several = 2s;
-constexpr auto look_limit = 5s;
+constexpr auto probe_limit = 5s;
 
 upstream_error busy(const shared_store& store, std::size_t waiting) {
     return {.reason = upstream_error_reason::busy,
@@ -63,8 +63,8 @@ void store_client::maintain() {
     for (std::size_t i = 0; i < backends_.size(); ++i) {
         backends_[i].maintain();
         shared_backend& backend = shared_.backends[i];
-        if (!backend.is_only && backend.health.take_probe(now, now + 2 * look_limit))
-            spawn(io_.get_executor(), look(i), "looking at an address of the store failed");
+        if (!backend.is_only && backend.health.take_probe(now, now + 2 * probe_limit))
+            spawn(io_.get_executor(), probe(i), "looking at an address of the store failed");
     }
     slots_->let_in();
 }
@@ -74,9 +74,9 @@ bool store_client::started() const noexcept {
 }
 
 /// Probes an ejected backend, so that no sender's request has to.
-net::awaitable<void> store_client::look(std::size_t index) {
+net::awaitable<void> store_client::probe(std::size_t index) {
     const auto began = clock::now();
-    const auto error = co_await backends_[index].look(began + look_limit);
+    const auto error = co_await backends_[index].probe(began + probe_limit);
     shared_backend& backend = shared_.backends[index];
     if (error)
         backend.health.failed(began, clock::now());
