@@ -16,7 +16,7 @@
 #include "limit/explain.hpp"
 #include "process/takeover_protocol.hpp"
 #include "series/label.hpp"
-#include "upstream/client.hpp"
+#include "upstream/backend_client.hpp"
 #include "upstream/shared_store.hpp"
 
 namespace seriesgate {

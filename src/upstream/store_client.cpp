@@ -70,7 +70,7 @@ void store_client::maintain() {
 }
 
 bool store_client::started() const noexcept {
-    return std::ranges::any_of(backends_, [](const upstream_client& each) { return each.started(); });
+    return std::ranges::any_of(backends_, [](const backend_client& each) { return each.started(); });
 }
 
 /// Probes an ejected backend, so that no sender's request has to.

@@ -9,7 +9,7 @@
 #include "base/clock.hpp"
 #include "core/result.hpp"
 #include "net/async.hpp"
-#include "upstream/client.hpp"
+#include "upstream/backend_client.hpp"
 #include "upstream/load_balancing.hpp"
 #include "upstream/request.hpp"
 #include "upstream/shared_store.hpp"
@@ -24,7 +24,7 @@ class store_client {
 
     net::io_context& io_;
     shared_store& shared_;
-    std::deque<upstream_client> backends_;
+    std::deque<backend_client> backends_;
     std::shared_ptr<backend_slots> slots_;
 
   public:

@@ -1,4 +1,4 @@
-#include "upstream/client.hpp"
+#include "upstream/backend_client.hpp"
 
 #include <netinet/tcp.h>
 

@@ -1,4 +1,4 @@
-#include "upstream/client.hpp"
+#include "upstream/backend_client.hpp"
 
 #include <array>
 #include <boost/asio/ip/address.hpp>
@@ -134,10 +134,10 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
     co_return no_answer("more than " + std::to_string(interim_answers_max) + " interim answers");
 }
 
-upstream_client::upstream_client(net::io_context& io, shared_store& store, shared_backend& backend)
+backend_client::backend_client(net::io_context& io, shared_store& store, shared_backend& backend)
     : io_(io), store_(store), backend_(backend), resolver_(io), addresses_(make_addresses()) {}
 
-address_list upstream_client::make_addresses() {
+address_list backend_client::make_addresses() {
     error_code no_address;
     const auto address = net::ip::make_address(backend_.at.host, no_address);
     if (!no_address) return address_list{address_list::endpoints{tcp_endpoint(address, backend_.at.port)}};
@@ -150,7 +150,7 @@ address_list upstream_client::make_addresses() {
     }};
 }
 
-void upstream_client::tell_of_lookup(error_code error) {
+void backend_client::tell_of_lookup(error_code error) {
     const auto news = backend_.resolving.looked_up(error);
     if (!news) return;
     if (news->resolves)
@@ -162,18 +162,18 @@ void upstream_client::tell_of_lookup(error_code error) {
         {{"upstream", backend_.at.host}, {"addresses_kept", addresses_.known().size()}, {"err", error.message()}});
 }
 
-void upstream_client::maintain() {
+void backend_client::maintain() {
     addresses_.refresh();
     pool_.close_others(addresses_.known(), tls());
     pool_.close_idle(idle_age_max);
 }
 
 /// Polls: only the first requests after a start can come before the resolver's first answer.
-net::awaitable<void> upstream_client::wait_for_addresses(time_limit limit) {
+net::awaitable<void> backend_client::wait_for_addresses(time_limit limit) {
     while (!addresses_.looked_up() && monotonic_clock::now() < limit) co_await rest_for(10ms);
 }
 
-upstream_error upstream_client::unresolved() const {
+upstream_error backend_client::unresolved() const {
     const error_code failure = addresses_.failure();
     return {.reason = upstream_error_reason::dns,
             .text = backend_.at.host + (failure ? " does not resolve: " + failure.message()
@@ -183,12 +183,12 @@ upstream_error upstream_client::unresolved() const {
 }
 
 /// Null for a backend without https://.
-std::shared_ptr<const tls_context> upstream_client::tls() const {
+std::shared_ptr<const tls_context> backend_client::tls() const {
     return backend_.at.tls ? store_.access.tls() : nullptr;
 }
 
-net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_connection& connection,
-                                                                   const stream_endpoint& to, time_limit limit) {
+net::awaitable<backend_client::fault> backend_client::connect_to(upstream_connection& connection,
+                                                                 const stream_endpoint& to, time_limit limit) {
     timed_stream& stream = connection.stream;
     if (stream.has_tls())
         stream = timed_stream{stream_socket{io_}};  // TLS of the previous address
@@ -209,7 +209,7 @@ net::awaitable<upstream_client::fault> upstream_client::connect_to(upstream_conn
 }
 
 /// @return the error; nothing if connected.
-net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connection& connection, time_limit limit) {
+net::awaitable<backend_client::fault> backend_client::connect(upstream_connection& connection, time_limit limit) {
     co_await wait_for_addresses(limit);
     const auto turn = backend_.next_address.fetch_add(1, std::memory_order_relaxed);
     // A copy, since a lookup may replace the addresses meanwhile.
@@ -228,20 +228,19 @@ net::awaitable<upstream_client::fault> upstream_client::connect(upstream_connect
     co_return failed;
 }
 
-net::awaitable<std::optional<upstream_error>> upstream_client::probe(time_limit limit) {
+net::awaitable<std::optional<upstream_error>> backend_client::probe(time_limit limit) {
     upstream_connection connection{stream_socket{io_}, backend_.connections};
     co_return co_await connect(connection, limit);
 }
 
 /// Closes the connection instead if its address or TLS files are outdated by now.
-void upstream_client::keep(upstream_connection connection) {
+void backend_client::keep(upstream_connection connection) {
     const auto& known = addresses_.known();
     const bool is_known = std::find(known.begin(), known.end(), connection.at) != known.end();
     if (is_known && connection.tls == tls()) pool_.give(std::move(connection));
 }
 
-net::awaitable<upstream_client::outcome> upstream_client::send(const upstream_message& message,
-                                                               exchange_limits limits) {
+net::awaitable<backend_client::outcome> backend_client::send(const upstream_message& message, exchange_limits limits) {
     for (std::optional<upstream_connection> connection = pool_.take();; connection.reset()) {
         const auto origin = connection ? connection_origin::pooled : connection_origin::opened;
         if (!connection) {

@@ -137,7 +137,7 @@ struct exchange_limits {
 };
 
 /// Connects to a backend and sends requests. Threads: that of its io_context.
-class upstream_client {
+class backend_client {
     using time_limit = std::chrono::steady_clock::time_point;
     using outcome = result<upstream_answer, upstream_error>;
     using fault = std::optional<upstream_error>;
@@ -152,7 +152,7 @@ class upstream_client {
 
   public:
     /// @param backend one of the store's. Both must outlive this object.
-    upstream_client(net::io_context& io, shared_store& store, shared_backend& backend);
+    backend_client(net::io_context& io, shared_store& store, shared_backend& backend);
 
     /// Looks the backend's name up if that is due. Closes connections that are idle for long or lead to old addresses.
     /// Call it every second.

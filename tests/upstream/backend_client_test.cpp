@@ -1,4 +1,4 @@
-#include "upstream/client.hpp"
+#include "upstream/backend_client.hpp"
 
 #include <exception>
 
@@ -6,7 +6,7 @@
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
-namespace seriesgate::testing::client_test {
+namespace seriesgate::testing::backend_client_test {
 namespace {
 
 using outcome = result<upstream_answer, upstream_error>;
@@ -34,7 +34,7 @@ struct scene {
     upstream_config settings;
     upstream_metrics metrics;
     shared_store shared;
-    upstream_client client;
+    backend_client client;
     http::fields headers;
 
     explicit scene(std::chrono::milliseconds timeout = 10s)
@@ -52,7 +52,7 @@ struct scene {
             .headers = headers, .tenant_header = "X-Scope-OrgID", .query = "a=1", .body = body};
         return send(client, request);
     }
-    outcome send(upstream_client& by, const upstream_request& request) {
+    outcome send(backend_client& by, const upstream_request& request) {
         const upstream_message message = make_message(settings, settings.store.backends.front(), request);
         return await(by.send(message, limits()));
     }
@@ -278,7 +278,7 @@ TEST_CASE("a connection that is reset is lost") {
 TEST_CASE("a name that does not resolve is a reason of its own, and no address is no start") {
     scene with;
     with.settings.store.backends.front().host = "no-such-host.invalid";
-    upstream_client client{with.io, with.shared, with.shared.backends.front()};
+    backend_client client{with.io, with.shared, with.shared.backends.front()};
     client.maintain();
     const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
@@ -292,7 +292,7 @@ TEST_CASE("a name that does not resolve is a reason of its own, and no address i
 TEST_CASE("a name that nobody has looked up in time does not resolve") {
     scene with{50ms};
     with.settings.store.backends.front().host = "localhost";
-    upstream_client client{with.io, with.shared, with.shared.backends.front()};
+    backend_client client{with.io, with.shared, with.shared.backends.front()};
     const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
     REQUIRE(scene::failed(got, upstream_error_reason::dns));
     CHECK(got.error().text == "localhost has not been looked up in time");
@@ -302,7 +302,7 @@ TEST_CASE("a name that nobody has looked up in time does not resolve") {
 TEST_CASE("a name is looked up before the first request goes") {
     scene with;
     with.settings.store.backends.front().host = "localhost";
-    upstream_client client{with.io, with.shared, with.shared.backends.front()};
+    backend_client client{with.io, with.shared, with.shared.backends.front()};
     with.will_answer(no_content);
     CHECK_FALSE(client.started());
     client.maintain();
@@ -345,4 +345,4 @@ TEST_CASE("a look connects and leaves nothing behind") {
 }
 
 }  // namespace
-}  // namespace seriesgate::testing::client_test
+}  // namespace seriesgate::testing::backend_client_test
