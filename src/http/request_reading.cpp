@@ -212,11 +212,10 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     current.to = verdict.to;
     current.is_probe = verdict.is_probe;
     // Access rules, limits and store see the path's tenant as if it came from the header.
-    if (!verdict.tenant.empty() && !verdict.rejected)
-        current.header.set(peer.self.shared.tenant_header, verdict.tenant);
-    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
-    if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
-    return std::move(verdict.rejected);
+    if (!verdict.tenant.empty() && !verdict.answer) current.header.set(peer.self.shared.tenant_header, verdict.tenant);
+    if (!verdict.answer && current.is_ingestion()) verdict.answer = turned_away(peer.self, current);
+    if (verdict.answer) current.skips_body = is_for_overload(*verdict.answer) && is_body_short(current);
+    return std::move(verdict.answer);
 }
 
 net::awaitable<bool> send_continue(served_connection& peer, const incoming_request& current) {
@@ -260,9 +259,9 @@ header_verdict check_header(const request_header& header, std::optional<std::uin
                             const request_bounds& bounds) {
     header_verdict made;
     made.to = find_route(header, bounds.routes, made.tenant);
-    made.rejected = fault_in(header, content_length, made.to, bounds);
-    if (!made.rejected) made.rejected = two_tenants(header, made, bounds.tenant_header);
-    made.is_probe = made.rejected && is_success(made.rejected->status);
+    made.answer = fault_in(header, content_length, made.to, bounds);
+    if (!made.answer) made.answer = two_tenants(header, made, bounds.tenant_header);
+    made.is_probe = made.answer && is_success(made.answer->status);
     return made;
 }
 

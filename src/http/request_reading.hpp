@@ -55,10 +55,10 @@ inline std::string_view tenant_for(const incoming_request& current, std::string_
 // --- The decision by the header alone.
 
 struct header_verdict {
-    const route* to = nullptr;        ///< null if the path does not exist; set also for a rejected request
-    std::optional<reply> rejected{};  ///< nothing: read the body
-    std::string tenant{};             ///< from the path; empty: it names none
-    bool is_probe = false;            ///< a health check: has no data, and does not count as ingestion
+    const route* to = nullptr;      ///< null if the path does not exist; set also for a rejected request
+    std::optional<reply> answer{};  ///< to a health check or a rejected request; nothing: read the body
+    std::string tenant{};           ///< from the path; empty: it names none
+    bool is_probe = false;          ///< a health check: has no data, and does not count as ingestion
 };
 
 struct request_bounds {

@@ -45,12 +45,12 @@ TEST_CASE("a sound header is rejected for nothing, and its route is known") {
     scene at;
     for (const auto* target : {"/write", "/write?", "/write?a=/tell"}) {
         const auto verdict = at.check(http::verb::post, target, 500);
-        CHECK_FALSE(verdict.rejected);
+        CHECK_FALSE(verdict.answer);
         CHECK(verdict.to == at.routes.find("/write"));
     }
-    CHECK_FALSE(at.check(http::verb::get, "/tell").rejected);
-    CHECK_FALSE(at.check(http::verb::head, "/tell?x").rejected);
-    CHECK_FALSE(at.check(http::verb::post, "/write").rejected);  // chunked: nobody knows its length
+    CHECK_FALSE(at.check(http::verb::get, "/tell").answer);
+    CHECK_FALSE(at.check(http::verb::head, "/tell?x").answer);
+    CHECK_FALSE(at.check(http::verb::post, "/write").answer);  // chunked: nobody knows its length
 }
 
 TEST_CASE("a page of another site writes nothing and asks nothing") {
@@ -92,8 +92,8 @@ TEST_CASE("a page of another site writes nothing and asks nothing") {
         if (!each.origin.empty()) header.set(http::field::origin, each.origin);
         if (!each.mode.empty()) header.set("Sec-Fetch-Mode", each.mode);
         const auto verdict = at.check(header);
-        CHECK(verdict.rejected.has_value() == each.is_rejected);
-        if (verdict.rejected) CHECK(verdict.rejected->status == 403);
+        CHECK(verdict.answer.has_value() == each.is_rejected);
+        if (verdict.answer) CHECK(verdict.answer->status == 403);
     }
 }
 
@@ -101,30 +101,30 @@ TEST_CASE("a path that there is not is 404, whatever the method") {
     scene at;
     for (const auto method : {http::verb::get, http::verb::post, http::verb::delete_}) {
         const auto verdict = at.check(method, "/other?x=/write");
-        REQUIRE(verdict.rejected);
+        REQUIRE(verdict.answer);
         CHECK(verdict.to == nullptr);
-        CHECK(verdict.rejected->status == 404);
-        CHECK(verdict.rejected->rejected == reject_reason::unknown_path);
-        CHECK_FALSE(verdict.rejected->close);
-        CHECK(verdict.rejected->text() == "no such path: /other; remote write goes to /write; / says what there is\n");
+        CHECK(verdict.answer->status == 404);
+        CHECK(verdict.answer->rejected == reject_reason::unknown_path);
+        CHECK_FALSE(verdict.answer->close);
+        CHECK(verdict.answer->text() == "no such path: /other; remote write goes to /write; / says what there is\n");
     }
     const auto long_one = at.check(http::verb::get, "/" + std::string(500, 'x'));
-    CHECK(long_one.rejected->text() ==
+    CHECK(long_one.answer->text() ==
           "no such path: /" + std::string(99, 'x') + "...; remote write goes to /write; / says what there is\n");
 }
 
 TEST_CASE("another method than the path takes is 405, and the answer says which it takes") {
     scene at;
     const auto read = at.check(http::verb::put, "/write");
-    REQUIRE(read.rejected);
+    REQUIRE(read.answer);
     CHECK(read.to == at.routes.find("/write"));  // so that it is counted among the requests
-    CHECK(read.rejected->status == 405);
-    CHECK(read.rejected->rejected == reject_reason::method_not_allowed);
-    CHECK(read.rejected->headers[http::field::allow] == "GET, HEAD, POST, OPTIONS");
-    CHECK(read.rejected->text() == "method not allowed: this path takes POST, not PUT\n");
+    CHECK(read.answer->status == 405);
+    CHECK(read.answer->rejected == reject_reason::method_not_allowed);
+    CHECK(read.answer->headers[http::field::allow] == "GET, HEAD, POST, OPTIONS");
+    CHECK(read.answer->text() == "method not allowed: this path takes POST, not PUT\n");
     const auto written = at.check(http::verb::post, "/tell");
-    REQUIRE(written.rejected);
-    CHECK(written.rejected->headers[http::field::allow] == "GET, HEAD, OPTIONS");
+    REQUIRE(written.answer);
+    CHECK(written.answer->headers[http::field::allow] == "GET, HEAD, OPTIONS");
 }
 
 TEST_CASE("who only asks whether the gate is there is answered, and brings no data") {
@@ -144,14 +144,14 @@ TEST_CASE("who only asks whether the gate is there is answered, and brings no da
                                     {options, "/tell", 204, "GET, HEAD, OPTIONS"},
                                     {options, "/write/", 204, "GET, HEAD, POST, OPTIONS"}}) {
         const auto verdict = at.check(method, target);
-        REQUIRE(verdict.rejected);
+        REQUIRE(verdict.answer);
         CHECK(verdict.is_probe);
-        CHECK(verdict.rejected->status == status);
-        CHECK_FALSE(verdict.rejected->rejected);
-        CHECK(verdict.rejected->headers[http::field::allow] == allow);
+        CHECK(verdict.answer->status == status);
+        CHECK_FALSE(verdict.answer->rejected);
+        CHECK(verdict.answer->headers[http::field::allow] == allow);
     }
-    CHECK(at.check(options, "/other").rejected->status == 404);
-    CHECK(at.check(http::verb::post, "*").rejected->status == 404);
+    CHECK(at.check(options, "/other").answer->status == 404);
+    CHECK(at.check(http::verb::post, "*").answer->status == 404);
     CHECK(at.check(options, "/write").to == at.routes.find("/write"));  // so that it is known whose right it takes
     CHECK_FALSE(at.check(http::verb::post, "/write").is_probe);
 }
@@ -179,32 +179,32 @@ TEST_CASE("a header with a fault is 400 before anything else, and the last of it
     request_header header = scene::sound(http::verb::get, "/write");
     header.erase(http::field::host);
     const auto verdict = at.check(header, 1'000'000);
-    REQUIRE(verdict.rejected);
+    REQUIRE(verdict.answer);
     CHECK(verdict.to == at.routes.find("/write"));
-    CHECK(verdict.rejected->status == 400);
-    CHECK(verdict.rejected->rejected == reject_reason::invalid_http);
-    CHECK(verdict.rejected->text() == "malformed HTTP: HTTP/1.1 without Host\n");
-    CHECK(verdict.rejected->close);
+    CHECK(verdict.answer->status == 400);
+    CHECK(verdict.answer->rejected == reject_reason::invalid_http);
+    CHECK(verdict.answer->text() == "malformed HTTP: HTTP/1.1 without Host\n");
+    CHECK(verdict.answer->close);
 }
 
 TEST_CASE("a body is rejected by its announced length: over the bound 400, without room 503") {
     scene at;
     const auto large = at.check(http::verb::post, "/write", 501);
-    REQUIRE(large.rejected);
-    CHECK(large.rejected->status == 400);
-    CHECK(large.rejected->rejected == reject_reason::too_large);
-    CHECK(large.rejected->headers.count(http::field::retry_after) == 0);
-    CHECK(large.rejected->text() == "body larger than server.maxRequestBytes: 501 bytes, at most 500 bytes\n");
+    REQUIRE(large.answer);
+    CHECK(large.answer->status == 400);
+    CHECK(large.answer->rejected == reject_reason::too_large);
+    CHECK(large.answer->headers.count(http::field::retry_after) == 0);
+    CHECK(large.answer->text() == "body larger than server.maxRequestBytes: 501 bytes, at most 500 bytes\n");
 
     inflight_lease other{at.room};
     REQUIRE(other.grow(600));
-    CHECK_FALSE(at.check(http::verb::post, "/write", 400).rejected);
+    CHECK_FALSE(at.check(http::verb::post, "/write", 400).answer);
     const auto crowded = at.check(http::verb::post, "/write", 401);
-    REQUIRE(crowded.rejected);
-    CHECK(crowded.rejected->status == 503);
-    CHECK(crowded.rejected->rejected == reject_reason::overloaded);
-    CHECK(crowded.rejected->headers[http::field::retry_after] == "1");
-    CHECK(crowded.rejected->text() ==
+    REQUIRE(crowded.answer);
+    CHECK(crowded.answer->status == 503);
+    CHECK(crowded.answer->rejected == reject_reason::overloaded);
+    CHECK(crowded.answer->headers[http::field::retry_after] == "1");
+    CHECK(crowded.answer->text() ==
           "over server.maxInflightBytes: 600 of 2000 bytes are held, 600 of 1000 for bodies; try again\n");
     CHECK(at.held.value() == 600);  // nothing has been taken
 }
@@ -215,9 +215,9 @@ TEST_CASE("where there is only one kind of paths, the other is told to be elsewh
         const auto verdict = check_header(
             scene::sound(http::verb::get, target), std::nullopt,
             {.routes = routes, .tenant_header = "X-Scope-OrgID", .body_bytes_max = 500, .memory = at.memory});
-        REQUIRE(verdict.rejected);
-        CHECK(verdict.rejected->status == 404);
-        return std::string{verdict.rejected->text()};
+        REQUIRE(verdict.answer);
+        CHECK(verdict.answer->status == 404);
+        return std::string{verdict.answer->text()};
     };
     const route_table all{{"/write", "POST", route_kind::ingestion, never}, {"/", "GET", route_kind::admin, never}};
     CHECK(why(all, "/stats") == "no such path: /stats; remote write goes to /write; / says what there is\n");
