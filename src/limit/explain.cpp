@@ -118,14 +118,14 @@ auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::
     -> decltype(ask(std::declval<commit_state&>(), std::declval<const rule_selections::one&>())) {
     rule_selections selections;
     for (;;) {
-        catch_up(state.counts);
+        catch_up(state.commit);
         const auto rules = state.sets.read()->rules;
         selections.clear();
         if (what == asked_about::ignored_value && !rules->ignores_labels) return {};
         const bool selected = what == asked_about::series ? selections.append(*rules, tenant, labels)
                                                           : selections.append_ignored_value(*rules, tenant);
         if (!selected) return {};  // evaluated without the lock: a regular expression may take long
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         if (held->budgets.is_behind() || held->budgets.rules() != rules)
             continue;  // rules or hour have changed meanwhile
         return ask(*held, selections[0]);

@@ -111,7 +111,7 @@ bool add_budgets(limiter_state& state, budget_table::cursor at, const compiled_r
     piece.reserve(figures_per_piece);
     for (bool more = true; more; piece.clear()) {
         {
-            const auto held = state.counts.lock();
+            const auto held = state.commit.lock();
             if (!held->budgets.holds(at)) return false;
             more = held->budgets.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
                 if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
@@ -132,12 +132,12 @@ bool add_budgets(limiter_state& state, budget_table::cursor at, const compiled_r
 limiter_figures figures_of(const series_limiter& limiter, const budget_filter& takes) {
     limiter_state& state = limiter.state();
     for (;;) {
-        catch_up(state.counts);
+        catch_up(state.commit);
         limiter_figures made;
         std::shared_ptr<const compiled_rules> rules;
         budget_table::cursor at;
         {
-            const auto held = state.counts.lock();
+            const auto held = state.commit.lock();
             if (held->budgets.is_behind()) continue;
             at = held->budgets.begin();
             rules = held->budgets.rules();
@@ -149,14 +149,14 @@ limiter_figures figures_of(const series_limiter& limiter, const budget_filter& t
 
 limiter_figures figures_of_windows(const series_limiter& limiter) {
     limiter_state& state = limiter.state();
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     // The global budget is the first: after an hour's end it would still have the counts of that hour.
     if (held->budgets.is_behind()) held->budgets.catch_up(budgets_updated_per_piece);
     return figures_of_windows(*held, state);
 }
 
 std::vector<ended_budget> take_ended(series_limiter& limiter) {
-    auto entries = limiter.state().counts.lock()->budgets.take_ended();
+    auto entries = limiter.state().commit.lock()->budgets.take_ended();
     std::vector<ended_budget> named;
     named.reserve(entries.size());
     for (const ended_budgets::entry& each : entries) {

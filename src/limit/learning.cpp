@@ -57,7 +57,7 @@ using enter_series = bool (*)(limiter_state&, const commit_state&, std::uint64_t
 /// @param next the first series not added yet; advanced past the added ones.
 piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<const std::uint64_t> fingerprints,
                       std::size_t& next, enter_series enter) {
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     const auto current = state.sets.read();
     const bool is_told = enter == enter_in_hour || current->has_hour_before();
     if (current->hour_span != hour || !is_told) return piece_end::other_hour;
@@ -95,7 +95,7 @@ bool learn_hour_before(series_limiter& limiter, const window_span& hour, std::sp
 bool expect_hour_before(series_limiter& limiter, const window_span& hour) {
     limiter_state& state = limiter.state();
     assert(state.is_shared());
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     auto next = std::make_unique<window_sets>(*state.sets.read());
     if (next->hour_span != hour) return false;
     if (next->has_hour_before()) return true;
@@ -110,8 +110,8 @@ void show_counts(series_limiter& limiter, const window_span& hour, const compile
     limiter_state& state = limiter.state();
     std::optional<budget_table::cursor> at;
     for (bool has_more = true; has_more;) {
-        catch_up(state.counts);
-        const auto held = state.counts.lock();
+        catch_up(state.commit);
+        const auto held = state.commit.lock();
         if (held->budgets.is_behind()) continue;
         const auto current = state.sets.read();
         if (current->hour_span != hour || held->budgets.rules().get() != &rules) return;

@@ -140,8 +140,8 @@ void series_limiter::end_exemptions(std::span<const offered_series> offered, loo
                                     std::string_view tenant) const {
     constexpr std::size_t series_per_piece = 128;
     for (std::size_t next = 0; next < open.pending.size();) {
-        catch_up(state_->counts);
-        const auto held = state_->counts.lock();
+        catch_up(state_->commit);
+        const auto held = state_->commit.lock();
         if (held->budgets.is_behind()) continue;
         if (held->budgets.rules() != open.rules) return;  // commit() selects again
         const auto current = state_->sets.read();
@@ -176,7 +176,7 @@ void series_limiter::end_activity(std::span<const offered_series> offered, looku
     constexpr std::size_t series_per_piece = 128;
     if (!open.ended.empty()) state_->revision.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t next = 0; next < open.ended.size();) {
-        const auto held = state_->counts.lock();
+        const auto held = state_->commit.lock();
         const std::size_t end = std::min(open.ended.size(), next + series_per_piece);
         for (; next < end; ++next) held->deactivate(offered[open.ended[next]].fingerprint);
     }

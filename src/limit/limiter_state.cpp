@@ -40,11 +40,11 @@ limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_p
     : key(instance_identity),
       scope(of),
       refused(refused_capacity_log2),
-      counts(budget_table{rules, key, set}),
-      sets(first_sets(*counts.lock(), now, of, set)) {
+      commit(budget_table{rules, key, set}),
+      sets(first_sets(*commit.lock(), now, of, set)) {
     assert(sets.read()->is_whole());
     assert(scope == limit_scope::gate || set == set_kind::exact);
-    counts.lock()->limit_numbers = names.numbers_of(rules->limits);
+    commit.lock()->limit_numbers = names.numbers_of(rules->limits);
 }
 
 }  // namespace seriesgate

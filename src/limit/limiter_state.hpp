@@ -124,10 +124,10 @@ struct refused_samples {
     }
 };
 
-/// Three kinds of state. Readable at any time: sets in force, refused cache, counters. Under the commit lock: `counts`.
+/// Three kinds of state. Readable at any time: sets in force, refused cache, counters. Under the commit lock: `commit`.
 /// Constant: key and scope.
 ///
-/// Hold the lock of `counts` for a fraction of a millisecond, then lock again: it is granted in order of arrival.
+/// Hold the lock of `commit` for a fraction of a millisecond, then lock again: it is granted in order of arrival.
 struct limiter_state {
     const hash_key key;  ///< of this installation, for the hash tables by tenant and group
     const limit_scope scope;
@@ -137,7 +137,7 @@ struct limiter_state {
     std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would differ
     std::atomic<std::uint64_t> losses{0};    ///< fleet: times that the store lost data, see telling.hpp
     limit_names names;
-    guarded<commit_state> counts;
+    guarded<commit_state> commit;
     published<window_sets> sets;  ///< in force; publish() replaces them
     /// Lets one thread make memory while others wait: for one segment, or one partition of a table. Locked before the
     /// commit lock. Fair, because maintenance locks it again at once.

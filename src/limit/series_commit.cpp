@@ -54,7 +54,7 @@ struct series_commit {
     }
 
     piece_end run_piece() {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         if (held->budgets.is_behind()) {
             held->budgets.catch_up(budgets_updated_per_piece);
             return piece_end::not_finished;

@@ -179,11 +179,11 @@ std::string save_tallies(commit_state& held, const refused_samples& samples) {
 /// Writes all up to the budgets. Later changes are not part of the snapshot.
 /// @return false if the snapshot cannot show one moment.
 bool begin_counts(limiter_state& state, const window_sets& copied, state_encoder& out) {
-    catch_up(state.counts);
+    catch_up(state.commit);
     std::string counts;
     late_keys::list late;  // always destroyed without the lock
     {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         late = held->late.end();
         const auto current = state.sets.read();
         if (!late.complete || held->budgets.is_behind() || current->hour_span != copied.hour_span ||
@@ -201,7 +201,7 @@ bool save_budgets(limiter_state& state, state_encoder& out) {
     for (bool more = true; more && out.good();) {
         std::string piece;
         {
-            const auto held = state.counts.lock();
+            const auto held = state.commit.lock();
             if (!held->budgets.snapshot_holds()) return false;
             more = held->budgets.save_some(saved_per_piece, piece);
         }
@@ -212,7 +212,7 @@ bool save_budgets(limiter_state& state, state_encoder& out) {
 
 /// For each number a list of budgets; empty if it is not in use.
 bool save_combinations(limiter_state& state, state_encoder& out) {
-    const combination_number last = state.counts.lock()->budgets.active().last_number();
+    const combination_number last = state.commit.lock()->budgets.active().last_number();
     out.number(last);
     for (combination_number next = 1; next <= last && out.good();) {
         std::string piece;
@@ -220,7 +220,7 @@ bool save_combinations(limiter_state& state, state_encoder& out) {
         state_encoder into{sink};
         const combination_number end = std::min(last, next + combinations_per_piece);
         {
-            const auto held = state.counts.lock();
+            const auto held = state.commit.lock();
             for (; next <= end; ++next) {
                 const auto budgets = held->budgets.active().budgets_of(next);
                 into.number(static_cast<std::uint32_t>(budgets.size()));
@@ -253,8 +253,8 @@ bool load_combinations(state_decoder& in, series_table* table, budget_table& bud
 /// Ends the snapshot on every path; otherwise budgets would be written early for nobody.
 struct snapshot_end {
     void operator()(limiter_state* state) const noexcept {
-        state->counts.lock()->budgets.end_snapshot();
-        while (state->counts.lock()->budgets.active().free_kept(combinations_per_piece)) {
+        state->commit.lock()->budgets.end_snapshot();
+        while (state->commit.lock()->budgets.active().free_kept(combinations_per_piece)) {
         }
     }
 };
@@ -381,7 +381,7 @@ void load_tallies(state_decoder& in, loaded_state& into) {
 
 void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& budgets) {
     auto sets = std::make_unique<window_sets>(std::move(loaded.sets));  // nothing fails from here on
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     held->budgets = std::move(budgets);
     if (loaded.table) held->table = std::move(loaded.table);
     held->hour_begins = minute_of(sets->hour_span.start);
@@ -411,7 +411,7 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     state_encoder out{sink};
     std::vector<late_keys::entry> abandoned;  // left by a failed save; destroyed without the lock
     const window_sets copied = [&] {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         abandoned = held->late.begin();
         held->budgets.active().keep_freed();
         return *state.sets.read();
@@ -421,7 +421,7 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     out.time(copied.day_span.start);
     out.time(copied.grace_end);
     save_sets(out, copied);
-    if (copied.table) save_table(state.counts, out, copied);
+    if (copied.table) save_table(state.commit, out, copied);
     return begin_counts(state, copied, out) && save_budgets(state, out) &&
            (!copied.table || save_combinations(state, out));
 }

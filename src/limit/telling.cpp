@@ -17,7 +17,7 @@ constexpr std::size_t series_per_piece = 128;
 template <class IsWanted>
 bool find(series_limiter& limiter, std::uint64_t& next, std::vector<std::uint64_t>& found, IsWanted is_wanted) {
     found.reserve(found.size() + (std::size_t{1} << 14));  // the lock is not held while memory is made
-    const auto held = limiter.state().counts.lock();
+    const auto held = limiter.state().commit.lock();
     return held->table->visit_some(next, [&](std::uint64_t fingerprint, const series_mark& mark) {
         if (!mark.is_day_key && mark.combination != 0 && is_wanted(mark)) found.push_back(fingerprint);
     });
@@ -50,7 +50,7 @@ std::vector<named_budget> budgets_of(const commit_state& held, combination_numbe
 
 bool take_untold(series_limiter& limiter, std::vector<std::uint64_t>& noted) {
     assert(noted.empty());
-    return limiter.state().counts.lock()->untold.exchange(noted);
+    return limiter.state().commit.lock()->untold.exchange(noted);
 }
 
 bool find_untold(series_limiter& limiter, std::uint64_t& next, std::vector<std::uint64_t>& found) {
@@ -68,8 +68,8 @@ telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerp
     telling made;
     made.all.reserve(fingerprints.size());
     for (std::size_t next = 0; next < fingerprints.size();) {
-        catch_up(state.counts);
-        const auto held = state.counts.lock();
+        catch_up(state.commit);
+        const auto held = state.commit.lock();
         if (held->budgets.is_behind()) continue;
         const auto current = state.sets.read();
         if (next != 0 && (current->hour_span != made.hour || held->budgets.rules() != made.rules)) {
@@ -106,7 +106,7 @@ telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerp
 void mark_told(series_limiter& limiter, const telling& done) {
     limiter_state& state = limiter.state();
     for (std::size_t next = 0; next < done.all.size();) {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         if (state.sets.read()->hour_span != done.hour) return;
         for (const std::size_t end = std::min(done.all.size(), next + series_per_piece); next < end; ++next) {
             const telling::series& each = done.all[next];
@@ -123,7 +123,7 @@ std::uint64_t losses_of(const series_limiter& limiter) noexcept {
 
 void tell_all(series_limiter& limiter) {
     auto next = std::make_unique<window_sets>();
-    const auto held = limiter.state().counts.lock();
+    const auto held = limiter.state().commit.lock();
     *next = *limiter.state().sets.read();
     next->doubts_until = held->tells_all_until = held->hour_begins + 120;
     publish(limiter.state().sets, *held, std::move(next));

@@ -122,7 +122,7 @@ void end_graces(commit_state& held, window_sets& next, time_point now) {
 
 /// @return false if the next window has no memory yet.
 bool try_advance(limiter_state& state, time_point now) {
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     auto next = copy_of(state.sets);
     if (next->cover(now)) return true;  // another thread was first
     // A fleet's clock is its store's; a gate that could not reach the store has missed some hours.
@@ -151,7 +151,7 @@ void advance(limiter_state& state, time_point now) {
 }
 
 void forget_leap(limiter_state& state) {
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     auto next = copy_of(state.sets);
     next->leap = std::nullopt;
     publish(state.sets, *held, std::move(next));
@@ -159,7 +159,7 @@ void forget_leap(limiter_state& state) {
 
 void believe_leap(limiter_state& state, time_point now) {
     prepare_spares(state, now);
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     auto next = copy_of(state.sets);
     roll_over(state, *held, *next, now);
     publish(state.sets, *held, std::move(next));
@@ -172,7 +172,7 @@ void end_idle(limiter_state& state, time_point now) {
     minute_number idle_before = 0;
     bool outdates = false;
     {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         if (!held->table || held->budgets.is_behind()) return;
         const auto current = state.sets.read();
         const auto window = static_cast<minute_number>(current->rules->active_window.count());
@@ -191,12 +191,12 @@ void end_idle(limiter_state& state, time_point now) {
     }
     std::uint64_t next = 0;
     for (bool more = true; more;) {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         if (held->table != table) return;  // the clock went back
         more = table->end_activity_some(next, idle_before, outdates,
                                         [&](combination_number ended) { held->budgets.active().leave(ended); });
     }
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     if (held->table != table) return;
     held->idle_before = std::max(held->idle_before, idle_before);
     table->forget_before(held->remembers_since(state.sets.read()->day_span));
@@ -205,7 +205,7 @@ void end_idle(limiter_state& state, time_point now) {
 /// Asks again for series that had no room among the active ones. At most once in a second: otherwise senders of stale
 /// markers could make every refusal as expensive as the first.
 void forget_refusals(limiter_state& state, time_point now) {
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     if (!held->has_freed || !held->has_refused_active) return;
     if (now >= held->refusals_forgotten && now < held->refusals_forgotten + std::chrono::seconds{1}) return;
     held->has_freed = held->has_refused_active = false;
@@ -218,11 +218,11 @@ void forget_refusals(limiter_state& state, time_point now) {
 /// Rewrites one partition, in steps between which requests go on.
 template <class Plan>
 void rewrite(limiter_state& state, series_table& table, const Plan& plan) {
-    const auto planned = state.counts.with_lock([&](commit_state&) { return plan(); });
+    const auto planned = state.commit.with_lock([&](commit_state&) { return plan(); });
     if (!planned) return;
     try {
         do table.prepare(*planned);
-        while (!state.counts.with_lock([&](commit_state& held) {
+        while (!state.commit.with_lock([&](commit_state& held) {
             auto next = copy_of(state.sets);
             if (!table.apply(*planned)) return false;
             // It tells readers of what was replaced from later ones, see free_retired().
@@ -236,7 +236,7 @@ void rewrite(limiter_state& state, series_table& table, const Plan& plan) {
 }
 
 void free_retired(limiter_state& state, series_table& table) {
-    if (state.counts.with_lock([&](commit_state&) { return state.sets.is_quiet(); })) table.free_retired();
+    if (state.commit.with_lock([&](commit_state&) { return state.sets.is_quiet(); })) table.free_retired();
 }
 
 void grow_table(limiter_state& state, series_table& table) {
@@ -257,14 +257,14 @@ void grow_table(limiter_state& state, series_table& table) {
 /// Call it under the growth lock. A set no longer in force gets no segment.
 void grow(limiter_state& state, const admitted_set& wanting) {
     auto segment = wanting.prepare_segment();
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     if (held->hour.get() == &wanting) return held->hour->adopt(std::move(segment));
     if (held->day && &held->day->filter() == &wanting) held->day->filter().adopt(std::move(segment));
 }
 
 void grow_if_full(limiter_state& state, const admitted_set& set) {
     const auto has_room = [&](commit_state&) { return set.has_room(admitted_set::spare_capacity_min); };
-    if (!state.counts.with_lock(has_room)) grow(state, set);
+    if (!state.commit.with_lock(has_room)) grow(state, set);
 }
 
 }  // namespace
@@ -275,22 +275,22 @@ published<window_sets>::reader sets_in_force(limiter_state& state, time_point no
 }
 
 void maintain_sets(limiter_state& state, time_point now) {
-    catch_up(state.counts);
+    catch_up(state.commit);
     const window_sets current = *sets_in_force(state, now);  // a copy: its shared pointers keep the sets alive
     if (current.table) {
-        if (const auto table = state.counts.lock()->table) grow_table(state, *table);
+        if (const auto table = state.commit.lock()->table) grow_table(state, *table);
     } else {
         const std::scoped_lock growing{state.growth};
         if (current.hour->wants_segment()) grow(state, *current.hour);
         if (current.day->filter().wants_segment()) grow(state, current.day->filter());
     }
     prepare_spares(state, now);
-    catch_up(state.counts);
+    catch_up(state.commit);
     end_idle(state, now);
     forget_refusals(state, now);
     if (current.leap && current.in_hour(now)) forget_leap(state);
     // Freeing a large set takes long, so it happens without the lock.
-    const auto retired = state.counts.with_lock([&](commit_state&) { return state.sets.reclaim(); });
+    const auto retired = state.commit.with_lock([&](commit_state&) { return state.sets.reclaim(); });
 }
 
 void prepare_spares(limiter_state& state, time_point now) {
@@ -302,14 +302,14 @@ void prepare_spares(limiter_state& state, time_point now) {
                              const admitted_set& running, std::uint64_t capacity_max) {
         const std::uint64_t series_count = now >= span.end - spare_lead ? running.size() : 0;
         {
-            const auto held = state.counts.lock();
+            const auto held = state.commit.lock();
             const admitted_set* const there = ((*held).*spare).get();
             if (there != nullptr && there->first_capacity() >= first_capacity(series_count, capacity_max) &&
                 there->promised_rate() == rate)  // a reload may have changed the rate
                 return;
         }
         auto made = make_set(series_count + series_count / 8, capacity_max, rate);
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         ((*held).*spare).swap(made);
     };
     prepare(&commit_state::next_hour, current.hour_span, *current.hour, capacities.hourly);
@@ -320,7 +320,7 @@ void make_room(limiter_state& state, std::uint64_t expected) {
     const std::scoped_lock growing{state.growth};
     const window_sets current = *state.sets.read();
     if (current.table) {
-        const auto table = state.counts.lock()->table;
+        const auto table = state.commit.lock()->table;
         return rewrite(state, *table, [&] { return table->plan_for_room(expected); });
     }
     grow_if_full(state, *current.hour);
@@ -343,7 +343,7 @@ void take_rules(limiter_state& state, const std::shared_ptr<const compiled_rules
     auto numbers = state.names.numbers_of(rules->limits);
     std::shared_ptr<void> gone;  // destroyed without the lock
     {
-        const auto held = state.counts.lock();
+        const auto held = state.commit.lock();
         auto next = copy_of(state.sets);
         gone = held->budgets.reconfigure(rules, described);
         held->limit_numbers.swap(numbers);
@@ -353,16 +353,16 @@ void take_rules(limiter_state& state, const std::shared_ptr<const compiled_rules
         state.refused.clear();
         publish(state.sets, *held, std::move(next));
     }
-    catch_up(state.counts);
+    catch_up(state.commit);
 }
 
 void resume_windows(limiter_state& state, time_point now) {
-    catch_up(state.counts);
+    catch_up(state.commit);
     if (!state.sets.read()->cover(now)) {
         advance(state, now);
         if (state.sets.read()->leap) believe_leap(state, now);
     }
-    const auto held = state.counts.lock();
+    const auto held = state.commit.lock();
     held->minute = held->watched_since = state.sets.read()->minute_at(now);
 }
 
