@@ -101,7 +101,7 @@ void admission::note_exempt_demand(const offered_series& series, const rule_sele
 }
 
 bool admission::activate(const offered_series& series, const rule_selections::one& selection) {
-    const late_keys::entry key{.key = series.fingerprint, .into = {.hour = true}};
+    const admitted_key key{.key = series.fingerprint, .into = {.hour = true}};
     if (!held_.have_room({&key, 1})) return false;
     const bool ends = selection.exempt() && sets_.hour_has(beyond_exemption_key(series.fingerprint));
     const auto applying = ends ? selection.without_exemption() : selection;
@@ -374,7 +374,7 @@ decision admission::refuse(const offered_series& series, refusal refused) {
 bool admission::take(const candidate& of, const completion& over_limit) {
     const std::uint64_t exemption = beyond_exemption_key(of.series.fingerprint);
     const bool marks_exemption = of.selection.is_beyond_exemption() && !sets_.hour_has(exemption);
-    std::array<late_keys::entry, 5> keys{{
+    std::array<admitted_key, 5> keys{{
         {.key = of.series.fingerprint, .into = {.hour = true, .day = of.new_in_day}},
         {.key = of.family.fingerprint,
          .into = {.hour = of.in_histogram && !of.begun.hour, .day = of.in_histogram && !of.begun.day}},
@@ -403,7 +403,7 @@ bool admission::take(const candidate& of, const completion& over_limit) {
         if (held_.table && !of.is_active) pair->active.take_newly_active(held_.minute);
     }
     hear(of);
-    for (const late_keys::entry& each : keys) held_.remember(each);
+    for (const admitted_key& each : keys) held_.remember(each);
     assert(sets_.day_has(of.series.fingerprint));  // the day's set contains the hour's
     held_.hourly.over_limit += over.hour ? 1 : 0;
     held_.daily.over_limit += over.day ? 1 : 0;

@@ -8,12 +8,12 @@
 
 namespace seriesgate {
 
-std::vector<late_keys::entry> late_keys::begin() noexcept {
+std::vector<admitted_key> late_keys::begin() noexcept {
     writing_ = true;
     return std::exchange(entries_, {});
 }
 
-void late_keys::write(const entry& key) noexcept try {
+void late_keys::write(const admitted_key& key) noexcept try {
     writing_ = entries_.size() < count_max;
     if (writing_) entries_.push_back(key);
 } catch (const std::bad_alloc&) {
@@ -31,13 +31,13 @@ limit_number commit_state::limit_at(std::size_t place, const rule_selections::on
 
 namespace {
 
-std::uint64_t table_key(const late_keys::entry& of) noexcept {
+std::uint64_t table_key(const admitted_key& of) noexcept {
     return of.into.hour ? of.key : day_set::elsewhere(of.key);
 }
 
 }  // namespace
 
-bool commit_state::have_room(std::span<const late_keys::entry> keys) const noexcept {
+bool commit_state::have_room(std::span<const admitted_key> keys) const noexcept {
     if (!table) {
         const auto in_hour = std::ranges::count_if(keys, [](const auto& each) { return each.into.hour; });
         const auto in_day = std::ranges::count_if(keys, [](const auto& each) { return each.into.day; });
@@ -46,12 +46,12 @@ bool commit_state::have_room(std::span<const late_keys::entry> keys) const noexc
     }
     std::array<std::uint64_t, series_table::keys_max> wanted{};
     std::size_t count = 0;
-    for (const late_keys::entry& each : keys)
+    for (const admitted_key& each : keys)
         if (each.into.any()) wanted[count++] = table_key(each);
     return count == 0 || table->find_room(std::span{wanted}.first(count));
 }
 
-void commit_state::remember(const late_keys::entry& added) {
+void commit_state::remember(const admitted_key& added) {
     const std::uint64_t key = added.key;
     const in_windows into = added.into;
     if (!into.any()) return;

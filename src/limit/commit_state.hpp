@@ -65,26 +65,28 @@ struct window_tally {
     }
 };
 
+/// A key that enters the sets: a series, or something that stands for one.
+struct admitted_key {
+    std::uint64_t key;  ///< a fingerprint, or a key of admission.cpp
+    in_windows into;
+    bool is_untold = false;              ///< fleet: the shared store has yet to be told of it
+    combination_number combination = 0;  ///< of a series, in a table
+};
+static_assert(sizeof(admitted_key) == 16);
+
 /// Keys admitted while a snapshot copies the filters: the copy may lack them.
 class late_keys {
   public:
-    struct entry {
-        std::uint64_t key;  ///< a fingerprint, or a key of admission.cpp
-        in_windows into;
-        bool is_untold = false;              ///< fleet: the shared store has yet to be told of it
-        combination_number combination = 0;  ///< of a series, in a table
-    };
-    static_assert(sizeof(entry) == 16);
     /// 64 MiB; with more keys, or without memory, the snapshot is given up.
     static constexpr std::size_t count_max = std::size_t{1} << 22;
 
     /// Starts recording. @return leftovers of a failed save, to be destroyed without the lock.
-    [[nodiscard]] std::vector<entry> begin() noexcept;
-    void add(const entry& key) noexcept {
+    [[nodiscard]] std::vector<admitted_key> begin() noexcept;
+    void add(const admitted_key& key) noexcept {
         if (writing_ && key.into.any()) write(key);
     }
     struct list {
-        std::vector<entry> entries;
+        std::vector<admitted_key> entries;
         bool complete = false;  ///< false: there were more than count_max
     };
     /// Stops recording. @return up to 64 MiB, to be destroyed without the lock.
@@ -92,9 +94,9 @@ class late_keys {
 
   private:
     bool writing_ = false;
-    std::vector<entry> entries_;
+    std::vector<admitted_key> entries_;
 
-    void write(const entry& key) noexcept;
+    void write(const admitted_key& key) noexcept;
 };
 
 /// Fleet: series in the table that the shared store has yet to be told of, so that nobody has to search for them. The
@@ -164,11 +166,11 @@ struct commit_state {
     /// The limit whose budget is in this place, see budget_table::find.
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
     /// Whether the keys fit into the sets. If not, call make_room first.
-    [[nodiscard]] bool have_room(std::span<const late_keys::entry> keys) const noexcept;
+    [[nodiscard]] bool have_room(std::span<const admitted_key> keys) const noexcept;
     /// Enters a key: into the hour, with or without the day, if it is a series or stands for one; into the day alone
     /// otherwise. Precondition: have_room(), and the sets named do not contain the key, or only its combination
     /// changes.
-    void remember(const late_keys::entry& key);
+    void remember(const admitted_key& key);
     /// Whether a series with this mark in the table was in the hour before.
     [[nodiscard]] bool was_before(const series_mark& mark) const noexcept {
         return mark.seen >= hour_begins ? mark.was_before : knows_hour_before && mark.seen + 60 >= hour_begins;

@@ -148,9 +148,9 @@ void save_sets(state_encoder& out, const window_sets& copied) {
     save_set(out, copied.previous_day ? &copied.previous_day->filter() : nullptr, day);
 }
 
-void save_late_keys(state_encoder& out, const std::vector<late_keys::entry>& late, bool has_table) {
+void save_late_keys(state_encoder& out, const std::vector<admitted_key>& late, bool has_table) {
     out.number(static_cast<std::uint64_t>(late.size()));
-    for (const late_keys::entry& each : late) {
+    for (const admitted_key& each : late) {
         out.number(each.key);
         out.number(static_cast<std::uint8_t>((each.into.hour ? into_hour : 0) | (each.into.day ? into_day : 0) |
                                              (each.is_untold ? late_untold : 0)));
@@ -409,7 +409,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& budge
 bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     limiter_state& state = limiter.state();
     state_encoder out{sink};
-    std::vector<late_keys::entry> abandoned;  // left by a failed save; destroyed without the lock
+    std::vector<admitted_key> abandoned;  // left by a failed save; destroyed without the lock
     const window_sets copied = [&] {
         const auto held = state.commit.lock();
         abandoned = held->late.begin();
