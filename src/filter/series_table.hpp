@@ -33,6 +33,12 @@ struct series_mark {
 
     static constexpr combination_number combination_max = (combination_number{1} << 26) - 1;
 
+    /// Whether the series was seen in the hour before the one that begins at this minute. The table must know that
+    /// hour.
+    [[nodiscard]] constexpr bool was_in_hour_before(minute_number hour_begins) const noexcept {
+        return seen >= hour_begins ? was_before : seen + 60 >= hour_begins;
+    }
+
     friend bool operator==(const series_mark&, const series_mark&) = default;
 };
 

@@ -151,9 +151,7 @@ bool window_sets::day_has_key(std::uint64_t key) const noexcept {
 
 bool window_sets::table_has_before(std::uint64_t key) const noexcept {
     if (!table || !knows_hour_before) return false;
-    const series_mark mark = table->read().mark_of(key);
-    const minute_number begins = minute_of(hour_span.start);
-    return mark.seen >= begins ? mark.was_before : mark.seen + 60 >= begins;
+    return table->read().mark_of(key).was_in_hour_before(minute_of(hour_span.start));
 }
 
 bool window_sets::hour_before_has(std::uint64_t key) const noexcept {

@@ -173,7 +173,7 @@ struct commit_state {
     void remember(const admitted_key& key);
     /// Whether a series with this mark in the table was in the hour before.
     [[nodiscard]] bool was_before(const series_mark& mark) const noexcept {
-        return mark.seen >= hour_begins ? mark.was_before : knows_hour_before && mark.seen + 60 >= hour_begins;
+        return (knows_hour_before || mark.seen >= hour_begins) && mark.was_in_hour_before(hour_begins);
     }
     /// Makes the series known in the hour, or changes its mark. Precondition: the table has room, and the series has
     /// left its combination.

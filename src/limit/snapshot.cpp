@@ -56,7 +56,7 @@ std::unique_ptr<admitted_set> load_set(state_decoder& in) {
 }
 
 constexpr std::uint64_t no_more = ~std::uint64_t{0};
-constexpr unsigned was_before = 1, is_day_key = 2, is_untold = 4, is_untold_before = 8;
+constexpr unsigned before_bit = 1, day_bit = 2, untold_bit = 4, untold_before_bit = 8;
 constexpr std::uint64_t entry_bytes = 17;
 /// Combinations written under one hold of the lock.
 constexpr combination_number combinations_per_piece = 1'024;
@@ -80,9 +80,9 @@ void save_table(guarded<commit_state>& counts, state_encoder& out, const window_
         for (const auto& [fingerprint, mark] : part) {
             out.number(fingerprint);
             out.number(mark.seen);
-            out.number(static_cast<std::uint8_t>((mark.was_before ? was_before : 0) |
-                                                 (mark.is_day_key ? is_day_key : 0) | (mark.is_untold ? is_untold : 0) |
-                                                 (mark.is_untold_before ? is_untold_before : 0)));
+            out.number(static_cast<std::uint8_t>((mark.was_before ? before_bit : 0) | (mark.is_day_key ? day_bit : 0) |
+                                                 (mark.is_untold ? untold_bit : 0) |
+                                                 (mark.is_untold_before ? untold_before_bit : 0)));
             out.number(mark.combination);
         }
     }
@@ -110,19 +110,19 @@ void load_table(state_decoder& in, const Take& take) {
             const auto combination = load_combination(in);
             if (in.good())
                 part.emplace_back(fingerprint, series_mark{.seen = seen,
-                                                           .was_before = (bits & was_before) != 0,
-                                                           .is_day_key = (bits & is_day_key) != 0,
+                                                           .was_before = (bits & before_bit) != 0,
+                                                           .is_day_key = (bits & day_bit) != 0,
                                                            .combination = combination,
                                                            .is_outdated = combination != 0,
-                                                           .is_untold = (bits & is_untold) != 0,
-                                                           .is_untold_before = (bits & is_untold_before) != 0});
+                                                           .is_untold = (bits & untold_bit) != 0,
+                                                           .is_untold_before = (bits & untold_before_bit) != 0});
         }
         take(part);
     }
 }
 
 /// About how many series a table has, of which these have the smallest fingerprints: they are spread evenly.
-std::uint64_t series_like(const table_part& first, std::uint64_t series_max) {
+std::uint64_t estimated_series(const table_part& first, std::uint64_t series_max) {
     if (first.empty()) return 0;
     const auto largest = std::ranges::max_element(first, {}, [](const auto& each) { return each.first; })->first;
     const double all = static_cast<double>(first.size()) / (static_cast<double>(largest) + 1) * 0x1p64;
@@ -291,7 +291,7 @@ void load_table_into_filters(state_decoder& in, loaded_state& into, double rate)
         if (mark.seen >= day) insert(into.day->filter(), in_day);
         if (mark.is_day_key) return;
         if (mark.seen >= hour) insert(*into.hour, key);
-        if (!into.hour_before || (mark.seen >= hour ? !mark.was_before : mark.seen + 60 < hour)) return;
+        if (!into.hour_before || !mark.was_in_hour_before(hour)) return;
         insert(*into.hour_before, key);
         if (into.day_before && hour == day) insert(into.day_before->filter(), in_day);
     };
@@ -324,7 +324,8 @@ bool load_sets(state_decoder& in, loaded_state& into, double rate) {
         bool is_first = true;
         load_table(in, [&](const table_part& part) {
             if (std::exchange(is_first, false))
-                into.table = std::make_shared<series_table>(series_like(part, part.size() + in.left() / entry_bytes));
+                into.table =
+                    std::make_shared<series_table>(estimated_series(part, part.size() + in.left() / entry_bytes));
             for (const auto& [key, mark] : part) into.table->fill_in(key, mark);
         });
     } else if (has_table)
@@ -350,7 +351,7 @@ void load_late_keys(state_decoder& in, loaded_state& into) {
             const minute_number hour = minute_of(into.sets.hour_span.start);
             const series_mark mark = into.table->read().mark_of(entered);
             const bool is_in_hour = mark.seen >= hour;
-            const bool was_before = is_in_hour ? mark.was_before : mark.seen + 60 >= hour;
+            const bool was_before = mark.was_in_hour_before(hour);
             const bool untold_before = was_before && (is_in_hour ? mark.is_untold_before : mark.is_untold);
             into.table->fill_in(entered, {.seen = hour,
                                           .was_before = was_before,
