@@ -16,15 +16,11 @@
 namespace seriesgate {
 namespace {
 
-/// Senders retry these; they drop the data after any other error.
-bool is_retriable(const reply& answer) {
-    return answer.status >= 500 || answer.status == 429;
-}
-
 /// The answer that decides: a retriable error of any store, else an error of the first store, else of another.
 reply& decisive(reply& first, std::vector<reply>& others) {
-    if (is_retriable(first)) return first;
-    if (const auto found = std::ranges::find_if(others, is_retriable); found != others.end()) return *found;
+    if (is_retriable(first.status)) return first;
+    if (const auto found = std::ranges::find_if(others, is_retriable, &reply::status); found != others.end())
+        return *found;
     if (!is_success(first.status)) return first;
     const auto failed = std::ranges::find_if_not(others, is_success, &reply::status);
     return failed == others.end() ? first : *failed;

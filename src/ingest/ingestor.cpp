@@ -140,15 +140,17 @@ net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request,
         if (!decided) co_return decided.error();
         const decided_request whole{
             .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
-        co_return make(whole, *work);
+        auto made = make_outgoing(whole, *work, shared_.limiter, shared_.settings.upstream);
+        if (!made) co_return overloaded(request.memory.use());
+        report(whole, *work);
+        co_return std::move(*made);
     } catch (const std::bad_alloc&) {
     }
     co_return out_of_memory();
 }
 
-result<outgoing, reply> ingestor::make(const decided_request& request, request_work& work) {
-    auto made = make_outgoing(request, work, shared_.limiter, shared_.settings.upstream);
-    if (!made) return overloaded(request.from.memory.use());
+/// Logs, counts and samples what was refused, left out or new.
+void ingestor::report(const decided_request& request, request_work& work) {
     const refusing_request refusing{.decided = request.decided,
                                     .planning = work.planning,
                                     .limiter = shared_.limiter,
@@ -158,7 +160,6 @@ result<outgoing, reply> ingestor::make(const decided_request& request, request_w
     count_refusals(refusing, shared_.metrics);
     note_left_out(refusing, shared_.metrics, shared_.logs.left_out);
     sample_series(request, work.planning, shared_);
-    return std::move(*made);
 }
 
 /// Decodes a body at once, then parses it in steps (planner::read_on), so that the worker serves others in between.

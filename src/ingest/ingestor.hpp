@@ -43,7 +43,7 @@ class ingestor {
     void find_tenant_placeholders(const store_config& store);
     [[nodiscard]] std::optional<reply> tenant_fault(std::string_view tenant) const;
     net::awaitable<result<outgoing, reply>> prepare(http_request& request, const media& kind);
-    result<outgoing, reply> make(const decided_request& request, request_work& work);
+    void report(const decided_request& request, request_work& work);
     net::awaitable<result<bytes_view, reply>> read(const http_request& request, const media& kind, request_work& work);
     result<bytes_view, reply> decode(const http_request& request, const media& kind, std::size_t size,
                                      request_work& work);

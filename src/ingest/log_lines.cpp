@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -15,11 +14,9 @@
 namespace seriesgate {
 namespace {
 
-/// The window whose budget is spent; the hour's if both are. Room reserved for carried-over series counts as spent.
+/// The window whose budget is spent; the hour's if both are.
 refusing_window window_without_room(const budget_figures& of) {
-    const budget_window_figures& hour = of.hourly;
-    const std::uint64_t left = hour.series_max - std::min(hour.series_max, hour.series_current);
-    return hour.series_max != 0 && hour.series_reserved >= left ? refusing_window::hourly : refusing_window::daily;
+    return of.hourly.is_spent() ? refusing_window::hourly : refusing_window::daily;
 }
 
 enum class refusal_kind : std::uint8_t { refused, observed, exempt_beyond, values_beyond };

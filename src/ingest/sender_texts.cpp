@@ -240,7 +240,7 @@ store_words said_by_store(const reply& answer, const store_access& store) {
 }
 
 std::string_view senders_then(unsigned status) noexcept {
-    return status >= 500 || status == 429 ? "retry" : "drop";
+    return is_retriable(status) ? "retry" : "drop";
 }
 
 std::array<log::field, 7> describe_store_error(unsigned status, const store_words& words, std::uint64_t requests,

@@ -1,6 +1,7 @@
 /// The limiter's figures for status pages and metrics, and the demand of ended windows.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,11 @@ struct budget_window_figures {
     std::uint64_t series_reserved = 0;  ///< room kept for incumbents; the largest number: all room
     std::uint64_t series_refused = 0;   ///< distinct, estimated for large numbers; observing: would be refused
     bool refused_is_exact = true;       ///< series_refused is exact
+
+    /// Whether a new series finds no room. Room kept for incumbents counts as taken.
+    [[nodiscard]] bool is_spent() const noexcept {
+        return series_max != 0 && series_reserved >= series_max - std::min(series_max, series_current);
+    }
 };
 
 struct budget_figures {

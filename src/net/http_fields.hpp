@@ -37,6 +37,11 @@ constexpr bool is_success(unsigned status) noexcept {
     return status >= 200 && status <= 299;
 }
 
+/// Whether senders send the data again after this status. After any other error they drop it.
+constexpr bool is_retriable(unsigned status) noexcept {
+    return status >= 500 || status == 429;
+}
+
 /// With padding, in one line. Source: RFC 4648, section 4.
 inline std::string to_base64(std::string_view text) {
     std::string coded((text.size() + 2) / 3 * 4, '\0');

@@ -36,11 +36,6 @@ struct spent_window {
     std::uint64_t series_refused;
 };
 
-bool withholds(const budget_window_figures& of) {
-    if (of.series_refused == 0 || of.series_max == 0) return false;
-    return of.series_current >= of.series_max || of.series_reserved >= of.series_max - of.series_current;
-}
-
 /// The windows with refusals and no room; most refused series first.
 std::vector<spent_window> find_spent(const limiter_figures& figures) {
     std::vector<spent_window> found;
@@ -50,7 +45,7 @@ std::vector<spent_window> find_spent(const limiter_figures& figures) {
         for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active}) {
             if (window == refusing_window::active && !each.active) continue;
             const budget_window_figures& of = in_window(each, window);
-            if (withholds(of)) found.push_back({&each, limit, window, of.series_refused});
+            if (of.series_refused != 0 && of.is_spent()) found.push_back({&each, limit, window, of.series_refused});
         }
     };
     look_at(figures.global, own_limit_names[global_limit]);

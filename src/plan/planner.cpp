@@ -261,17 +261,7 @@ plan planner::collect() {
             continue;
         }
         refused += of_entry;
-        removed_.push_back(entries_[i].record);
-        refused_series_.add(offered_[i].fingerprint);
-        if (verdicts_[i] == verdict::unknown) {
-            ++counts.refused_unknown_entries;
-            counts.refused_unknown_samples += offered_[i].samples;
-        } else {
-            const refusal by{.how = verdicts_[i], .limit = scratch_.refused_by[i]};
-            if (!refused_by_.add(by.limit, offered_[i].samples))
-                refused_by_.begin({.limit = by.limit, .samples = offered_[i].samples, .first = entry_at(i, by)});
-            if (is_reported(by.how) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(i, by));
-        }
+        note_refused(i, counts);
     }
     note_observed();
     note_beyond();
@@ -298,6 +288,22 @@ plan planner::collect() {
     made.newly_refused = scratch_.newly_refused;
     made.forward = what_is_left();
     return made;
+}
+
+/// Notes an entry that is not forwarded, and the limit that refused it.
+void planner::note_refused(std::size_t index, plan_counts& counts) {
+    const offered_series& series = offered_[index];
+    removed_.push_back(entries_[index].record);
+    refused_series_.add(series.fingerprint);
+    if (verdicts_[index] == verdict::unknown) {
+        ++counts.refused_unknown_entries;
+        counts.refused_unknown_samples += series.samples;
+        return;
+    }
+    const refusal by{.how = verdicts_[index], .limit = scratch_.refused_by[index]};
+    if (!refused_by_.add(by.limit, series.samples))
+        refused_by_.begin({.limit = by.limit, .samples = series.samples, .first = entry_at(index, by)});
+    if (is_reported(by.how) && quoted_.size() < quoted_max) quoted_.push_back(entry_at(index, by));
 }
 
 /// Merges two lists that are both in the order of the body.

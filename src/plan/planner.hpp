@@ -198,6 +198,7 @@ class planner : public label_source {
     result<plan, wire_error> collect_if(bool settled);
     plan collect();
     void remove_left_out();
+    void note_refused(std::size_t index, plan_counts& counts);
     void note_observed();
     void note_beyond();
     [[nodiscard]] refused_entry entry_at(std::size_t index, refusal by) const;
