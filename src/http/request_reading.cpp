@@ -179,7 +179,7 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
 }
 
 /// 503 at maxQueueDelay if requests wait too long, see queue_delay.
-std::optional<reply> turned_away(const worker& self, const incoming_request& current) {
+std::optional<reply> rejected_for_delay(const worker& self, const incoming_request& current) {
     if (!self.delay.is_standing(current.began)) return std::nullopt;
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(self.delay.late(current.began));
     return come_again(
@@ -214,7 +214,7 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     // Access rules, limits and store see the path's tenant as if it came from the header.
     if (!verdict.tenant.empty() && !verdict.rejected)
         current.header.set(peer.self.shared.tenant_header, verdict.tenant);
-    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = turned_away(peer.self, current);
+    if (!verdict.rejected && current.is_ingestion()) verdict.rejected = rejected_for_delay(peer.self, current);
     if (verdict.rejected) current.skips_body = is_for_overload(*verdict.rejected) && is_body_short(current);
     return std::move(verdict.rejected);
 }
