@@ -14,8 +14,8 @@ namespace seriesgate {
 
 /// How far a gate has read. Without I/O and clocks. Threads: one.
 ///
-/// What this gate was granted itself becomes known by the answers to its calls, with which its own limits count; by the
-/// feed only when no answer can come any more.
+/// This gate's own grants become known by the answers to its calls, because only with these do its own limits count.
+/// The feed makes them known only when the answer is overdue.
 class feed_follower {
   public:
     using steady_point = std::chrono::steady_clock::time_point;
@@ -37,10 +37,10 @@ class feed_follower {
     std::uint64_t run_;
     std::chrono::nanoseconds answers_within_;
     std::string epoch_;
-    std::uint64_t read_ = 0;  // series of the feed, as the store numbers them
+    std::uint64_t read_ = 0;  // number of the last series read, as the store counts the feed
     bool knows_all_ = false;  // of the open hour
     bool wants_download_ = true;
-    std::deque<late> late_;  // of this gate, and what came after
+    std::deque<late> late_;  // this gate's entries, until their answers are overdue, and all entries after them
 
   public:
     /// @param run see gate_terms. @param answers_within longest that an answer is waited for.
@@ -52,12 +52,12 @@ class feed_follower {
     /// @param sent when it was asked for. @param now of the fleet. @return whether it was taken; then more may wait
     /// behind it.
     bool hear(const feed_page& page, steady_point sent, time_point now, news& into);
-    /// Makes known what has no answer by now.
+    /// Makes entries known whose answers are overdue.
     void learn_late(steady_point now);
     /// The store cannot be reached.
     void lose() noexcept;
 
-    /// Whether series may have been granted that this gate has not heard of. To be read from the windows themselves.
+    /// Whether this gate may lack granted series, so that the windows must be downloaded.
     [[nodiscard]] bool wants_download() const noexcept { return wants_download_; }
     void has_downloaded() noexcept {
         wants_download_ = false;

@@ -22,12 +22,13 @@ namespace seriesgate {
 class fleet_rules;
 class series_limiter;
 
+/// How the shared store stands, as this gate knows.
 enum class store_reach : std::uint8_t {
-    unheard,      ///< not yet
-    joined,       ///< new series are asked about
-    refilling,    ///< it has lost data, and gates tell it again: there is no room for new series meanwhile
-    away,         ///< it cannot be reached: new series get what shared.onUnavailable says
-    wrong_clock,  ///< the same, because its clock is wrong
+    unheard,      ///< before the first heartbeat
+    joined,       ///< answers: requests ask it about new series
+    refilling,    ///< has lost data, and gates tell it again: no room for new series meanwhile
+    away,         ///< cannot be reached: shared.onUnavailable decides about new series
+    wrong_clock,  ///< as away, because its clock is wrong
 };
 
 /// Whether more series of the hour before count in a budget than its maximum.
@@ -42,12 +43,12 @@ class fleet_view {
         std::uint64_t daily = 0;
         std::uint64_t before = 0;             ///< of the hour before
         std::optional<std::uint64_t> kept{};  ///< see budget_in_store
-        std::uint64_t fed = 0;                ///< of `hourly`: what the feed has said, so this gate knows the series
+        std::uint64_t fed = 0;                ///< part of `hourly` that the feed has told: this gate knows these series
 
         friend bool operator==(const budget_counts&, const budget_counts&) = default;
     };
 
-    /// Something that goes on in one request. While it lives, it counts.
+    /// A ticket counts a request for as long as it lives.
     struct count_down {
         void operator()(std::atomic<std::uint64_t>* count) const noexcept { count->fetch_sub(1); }
     };
@@ -75,11 +76,11 @@ class fleet_view {
 
     [[nodiscard]] open_windows windows() const;
     [[nodiscard]] std::string epoch() const;
-    /// Fills in what the store has said: the epoch, and how the windows of into.hour are named.
+    /// Sets the terms that come from the store: the epoch, and the names of the windows of into.hour.
     void describe(gate_terms& into) const;
     /// From an answer to a call: other windows, or an earlier hour, are ignored, because answers overtake each other.
     void hear(const open_windows& open);
-    /// From a heartbeat. In another epoch, what was heard of budgets has no meaning any more.
+    /// From a heartbeat. A new epoch clears the counts of budgets.
     void begin(const std::string& epoch, const open_windows& open);
     /// @param alive gates that the store has heard of in this hour or the one before.
     void hear_gates(std::size_t alive);
@@ -93,9 +94,9 @@ class fleet_view {
     /// @param window hourly, daily or before.
     void hear_record(std::span<const std::pair<std::uint64_t, std::uint64_t>> counts, std::int64_t hour,
                      std::uint64_t budget_counts::*window);
-    /// Whether the counts of the hour before are known: else its series are asked about.
+    /// Whether the counts of the hour before are known. If not, requests ask about its series.
     [[nodiscard]] bool knows_hour_before() const;
-    /// Whether the feed has said all that was taken in the hour up to now.
+    /// Notes whether the feed has told all that was taken in the hour so far.
     void follows_feed(bool all);
     void set_fresh_until(witnessed_clock::steady_point until) noexcept {
         fresh_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
@@ -104,21 +105,22 @@ class fleet_view {
     [[nodiscard]] bool is_fresh(witnessed_clock::steady_point now) const noexcept {
         return now.time_since_epoch().count() < fresh_until_.load(std::memory_order_relaxed);
     }
-    /// @return nothing if no count of that hour was heard.
+    /// @return nothing: no count of this budget was heard.
     [[nodiscard]] std::optional<budget_counts> counts_of(std::uint64_t id) const;
 
     [[nodiscard]] over_full is_over_full(const shared_budget& of, std::int64_t hour) const;
 
     // --- Without the store.
 
-    /// Whether a series that nobody has answered about finds room in this gate's part of all its budgets: what each had
-    /// left when it was last heard, by the number of gates. If so, it is counted there, for the rest of the hour.
-    /// @param hour that it is to be counted in; a window that was never heard of has no room.
+    /// Admits a series without an answer if this gate's part of all its budgets has room, and counts it there. The part
+    /// is the room last heard, divided by the highest number of gates in the hour.
+    /// @param hour in which it is to count. What was never heard of has no room.
     [[nodiscard]] bool admits_alone(std::span<const shared_budget* const> budgets, std::int64_t hour);
 
     // --- Answers that are under way when the store loses its data.
 
-    /// @param losses see told. From before a request asks until what it was told is committed.
+    /// Notes a request that asks. Hold the ticket from before the question until the answer is committed.
+    /// @param losses losses_of(), see limit/telling.hpp.
     [[nodiscard]] ticket ask(std::uint64_t losses) noexcept { return ticket_of(asking_[losses % asking_.size()]); }
     /// Whether a request may still commit an answer from before the last loss.
     [[nodiscard]] bool has_earlier_answers(std::uint64_t losses) const noexcept {
@@ -129,8 +131,8 @@ class fleet_view {
 
     /// @param hour that is running. @return nothing after say_told(): they ask as new series do.
     [[nodiscard]] ticket accept(std::int64_t hour) noexcept;
-    /// From now on none is accepted in this hour. @param is_clean whether nothing is untold, asked when no request
-    /// accepts any more. @return false if that could not be said yet.
+    /// From now on no incumbent is accepted in this hour. @param is_clean whether nothing is left to tell; called when
+    /// no request accepts any more. @return false if that is not so yet; then nothing has changed.
     bool say_told(std::int64_t hour, const std::function<bool()>& is_clean);
     /// None is accepted in this hour, whether all was told or not: another run of this gate may have said so.
     void accept_none(std::int64_t hour) noexcept { told_hour_.store(hour); }
@@ -162,7 +164,7 @@ class fleet_view {
     std::size_t gates_ = 1, gates_most_ = 1;
     bool follows_feed_ = false;
     bool knows_before_ = false;     // counts of all budgets of the hour before
-    bool followed_before_ = false;  // it will, when it has read the feed to its end in this hour
+    bool followed_before_ = false;  // knows_before_ will follow, once this hour's feed is read to its end
     std::unordered_map<std::uint64_t, budget_counts> counts_;
     std::unordered_map<std::uint64_t, in_hour_and_day> alone_;  // admitted
 };

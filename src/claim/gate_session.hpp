@@ -29,7 +29,7 @@ class gate_session {
         steady_point steady;
         time_point own;  ///< wall clock
     };
-    /// What the gate knows when it gives a sign of life.
+    /// The input of a heartbeat.
     struct facts {
         clocks at;
         std::chrono::seconds grace{};
@@ -53,9 +53,9 @@ class gate_session {
     std::vector<gate_heard_of> gates_;
     bool names_gates_ = false;  // in the last heartbeat
     bool refills_ = false;      // this gate
-    bool is_loss_ = false;      // for that reason; else it has started, and knows series from before
+    bool is_loss_ = false;      // it refills because the store has lost data; else because it started with series
     bool is_to_begin_ = false;
-    std::int64_t told_ = -1;  // the hour of which it has said that it has told
+    std::int64_t told_ = -1;  // the hour in which it has said "told"
 
   public:
     /// @param has_series whether the gate knows series from before its start.
@@ -72,7 +72,8 @@ class gate_session {
     void hear_nothing() { view_.set_state(store_reach::away); }
 
     [[nodiscard]] const std::vector<gate_heard_of>& gates() const noexcept { return gates_; }
-    /// Where among the gates this one stands, as a part of 1: where it begins a refill, so that they share the work.
+    /// This gate's rank among the gates, from 0 to 1. Its refill begins at that part of the table, so that gates share
+    /// the work.
     [[nodiscard]] double place() const noexcept;
     /// Until then hear() returns lost_data: what fails in between is tried again.
     void begins_refill() noexcept { is_to_begin_ = false; }

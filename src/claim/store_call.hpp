@@ -155,6 +155,7 @@ struct store_answer {
 
 // --- Heartbeats.
 
+/// Longest silence that a heartbeat's answer reports, in seconds.
 inline constexpr std::int64_t silent_max = 7200;
 
 /// A gate that gave a sign of life in the open hour or in the one before.
@@ -175,9 +176,9 @@ struct heartbeat {
     std::string epoch{};     ///< that it knows; nothing: none
     std::int64_t hour = -1;  ///< that it knows to be open
     std::uint64_t generation = 0;
-    /// Of that hour: no mark is left, and from now on this gate claims its incumbents as it claims new series.
+    /// Nothing of that hour is left to tell. From now on this gate claims its incumbents as it claims new series.
     bool is_told = false;
-    /// Of the refill that this epoch needs: a number that grows; nothing: it is done, or there is nothing to refill.
+    /// Progress of this epoch's refill: a growing number. Nothing: it is done, or not needed.
     std::optional<std::uint64_t> refilled{};
     std::chrono::seconds grace{};
     bool leaves = false;

@@ -94,7 +94,7 @@ void store_questions::add_budget(const budget_role& role, std::optional<std::str
 
 // --- What is asked.
 
-/// @return nothing if its histogram is refused, and it with that.
+/// @return nothing: the series is refused, because its histogram is.
 std::optional<store_questions::turn> store_questions::turn_of(std::uint32_t at, std::span<const applying> budgets,
                                                               const unasked_knowledge& known) const {
     const auto enforces = [this](const applying& each) {
@@ -149,7 +149,8 @@ void store_questions::group_by_budgets(std::string_view tenant, const unasked_kn
     }
 }
 
-/// Not of series that the store may keep places for.
+/// Finds the groups with a budget that the feed shows to be spent. Skips incumbents, for which the store may keep
+/// places, and series that complete a histogram.
 void store_questions::find_spent(const unasked_knowledge& known) {
     for (group& each : groups_) {
         if (each.when != turn::first && each.when != turn::second) continue;
@@ -213,7 +214,7 @@ bool store_questions::ask_rest(std::span<const std::optional<store_answer>> answ
     if (!std::exchange(has_rest_, false)) return false;
     const fates by_family = fates_of(answers);
     calls_closed_ = calls_.size();
-    late_groups_.reserve(2 * groups_.size());  // so that they stay where they are
+    late_groups_.reserve(2 * groups_.size());  // pointers into it must stay valid
     for (group& each : groups_)
         if (!each.refused.empty()) ask_again(each, by_family);
     for (group& each : groups_)
@@ -223,7 +224,7 @@ bool store_questions::ask_rest(std::span<const std::optional<store_answer>> answ
 
 namespace {
 
-/// Nobody who is not answered knows more than who has to wait.
+/// Without an answer, a series is treated as one that has to wait.
 series_decision decision_in(const store_answer* answer, std::size_t place) {
     return answer == nullptr ? series_decision{.outcome = store_outcome::waits} : answer->series[place];
 }
@@ -245,7 +246,7 @@ bool store_questions::passes_all_the_same(turn when, const series_decision& said
     return when == turn::unsure && is_below(asked.budgets[said.budget], answer->budgets[said.budget], said.window);
 }
 
-/// Of the histograms that were part of the first turn.
+/// The outcome of each histogram in the first round, including series that were not asked about.
 store_questions::fates store_questions::fates_of(std::span<const std::optional<store_answer>> answers) {
     assert(answers.size() == calls_.size());
     fates found;
@@ -281,7 +282,7 @@ store_questions::fates store_questions::fates_of(std::span<const std::optional<s
     return found;
 }
 
-/// Of those refused: what completes a histogram that another series of the request has begun.
+/// Asks again about refused series whose histogram another series of the request has begun.
 void store_questions::ask_again(group& of, const fates& by_family) {
     const auto has_begun = [&](std::uint32_t at) { return by_family.at(family_at(at).fingerprint).is_accepted; };
     std::erase_if(of.refused, [&](std::uint32_t at) { return !has_begun(at); });
@@ -292,7 +293,8 @@ void store_questions::ask_again(group& of, const fates& by_family) {
     add_runs(late_groups_.back());
 }
 
-/// @param of keeps those that are refused because a budget of theirs is known to be spent.
+/// Asks about sums and counts, now that their buckets are decided. @param of keeps only series that a spent budget
+/// refuses.
 void store_questions::ask_late(group& of, const fates& by_family) {
     // Those whose buckets were accepted complete their histograms; the others need room.
     group completing{.when = turn::begun, .budgets = of.budgets, .series = {}, .spent_place = {}, .known = of.known};
@@ -330,7 +332,7 @@ fleet_decision store_questions::decide(std::span<const std::optional<store_answe
     for (const store_call& each : calls_)
         for (const series_run& run : each.runs) heard_count += run.budgets.size();
     counted_.clear();
-    counted_.reserve(heard_count);  // so that they stay where they are
+    counted_.reserve(heard_count);  // pointers into it must stay valid
     for (std::size_t i = 0; i < calls_.size(); ++i) {
         const store_answer* const answer = answers[i] ? &*answers[i] : nullptr;
         assert(answer == nullptr ||
@@ -390,7 +392,7 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
         if (said.outcome == store_outcome::refused) {
             one.window = said.window;
             const auto by = std::ranges::find(as.budgets, said.budget);
-            assert(by != as.budgets.end());  // who reads replies has seen to it
+            assert(by != as.budgets.end());  // read_answer() has checked it
             one.place = run.of->budgets[static_cast<std::size_t>(by - as.budgets.begin())].place;
             one.outcome = passes ? decision_outcome::passes : decision_outcome::refused;
             continue;
@@ -401,7 +403,7 @@ void store_questions::tell_run(const asked_run& run, const series_run& as, std::
     }
 }
 
-/// Of series that pass, or are known to have no room.
+/// Decides about a group that was not asked about: it passes, or a spent budget refuses it.
 void store_questions::decide_unasked(const group& of, fleet_decision& into) const {
     for (const std::uint32_t at : of.series) {
         pending_decision& one = into.pending[at];

@@ -1,4 +1,4 @@
-/// From what a request has left open to calls of the shared store, and from their answers to what the limiter is told.
+/// Turns a request's open series into calls of the shared store, and the answers into a decision for the limiter.
 #pragma once
 
 #include <cstdint>
@@ -40,16 +40,16 @@ struct unasked_knowledge {
 /// Series with the same budgets come together, so the store works out their room once; within those their order is
 /// kept. Uses its memory again for the next request. Threads: one at a time.
 class store_questions {
-    /// When series are asked about.
+    /// Whether and when a series is asked about. Only `first` and `second` heed budgets that are known to be spent.
     enum class turn : std::uint8_t {
-        never,  ///< they pass
-        first,
-        begun,     ///< so, too, whatever is known of their budgets; they complete histograms
-        before,    ///< so, too, whatever is known of their budgets
-        doubtful,  ///< so, too; they are of the hour before and pass if there is no answer
-        unsure,    ///< so, too; they pass as well if nothing but kept places is in their way
-        second,    ///< sums and counts, when it is clear what becomes of the buckets
-        look,      ///< with the first; those that admit nothing: whether the store knows them
+        never,     ///< not asked about: it passes
+        first,     ///< in the first round
+        begun,     ///< it completes a histogram that has begun; in the second round if the first began it
+        before,    ///< in the first round; an incumbent
+        doubtful,  ///< in the first round; an incumbent that passes if there is no answer
+        unsure,    ///< as doubtful; it also passes if only kept places stand in its way
+        second,    ///< in the second round: a sum or count, which depends on its buckets
+        look,      ///< in the first round; it admits nothing: does the store know it?
     };
     struct applying {
         std::uint32_t budget;  ///< in budgets_
@@ -62,18 +62,19 @@ class store_questions {
         turn when = turn::first;
         std::vector<applying> budgets;
         std::vector<std::uint32_t> series;  ///< places in lookup_result::pending; of turn::look in its non_admitting
-        /// Its first budget that is known to be spent: nobody is asked.
+        /// Place of the first budget that is known to be spent. It refuses the series unasked, except those that
+        /// complete a histogram.
         std::optional<std::uint32_t> spent_place = std::nullopt;
-        std::vector<counted_budget> known{};   ///< where they count, and what is known of that without an answer
-        std::vector<std::uint32_t> refused{};  ///< of `series`: parts of histograms, refused in their turn
+        std::vector<counted_budget> known{};   ///< the same budgets; hourly counts are what the feed has told, or 0
+        std::vector<std::uint32_t> refused{};  ///< of `series`: members of histograms, refused in the first round
     };
-    /// A series that nobody is asked about because its histogram is refused.
+    /// A series that is refused without being asked about, because its histogram is.
     struct refused_one {
         std::uint32_t at = 0;                 ///< in lookup_result::pending
         std::optional<std::uint32_t> like{};  ///< see pending_decision
         refusing_window window = refusing_window::hourly;
     };
-    /// What has become of a histogram in the first turn.
+    /// The outcome of a histogram in the first round.
     struct histogram_fate {
         bool is_accepted = false;  ///< any series of it
         refused_one like{};        ///< else, the first of those refused
@@ -95,14 +96,14 @@ class store_questions {
     std::vector<shared_budget> budgets_;                                     // of the request
     std::unordered_map<std::uint64_t, std::optional<std::uint32_t>> by_id_;  // in budgets_; nothing: not counted
     std::vector<group> groups_;
-    std::vector<group> late_groups_;  ///< of those in groups_: what is asked when the first answers are there
+    std::vector<group> late_groups_;  ///< parts of groups_ that the second round asks about
     std::vector<refused_one> refused_;
-    bool has_rest_ = false;         ///< what becomes of some may depend on the first answers
-    std::size_t calls_closed_ = 0;  ///< nothing is added to these any more
+    bool has_rest_ = false;         ///< a second round may be needed
+    std::size_t calls_closed_ = 0;  ///< calls of the first round, once it is over: the second adds nothing to them
     std::vector<store_call> calls_;
     std::vector<std::vector<asked_run>> runs_;  ///< of each call
     std::vector<naming> named_;                 ///< of budgets_
-    std::vector<counted_budget> counted_;       ///< what pending_decision point to
+    std::vector<counted_budget> counted_;       ///< pending_decision::budgets points into it
     window_span hour_;
     std::uint64_t losses_ = 0;
     std::size_t pending_count_ = 0;
@@ -118,30 +119,32 @@ class store_questions {
 
     /// Before another request: nothing is asked.
     void start() noexcept;
-    /// @param offered, open outlive the last ask_rest(); `open` is looked up and selected.
+    /// @param offered, open must outlive the last ask_rest(); lookup() and select() have filled `open`.
     void ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
              const unasked_knowledge& known);
-    /// When the calls are answered, or nobody answers: asks what depends on it. An accepted series of a histogram
-    /// begins it for the others, a refused bucket refuses its sum and count, as series_commit.hpp does at a gate alone.
-    /// @param answers as calls(); nothing for one without an answer.
-    /// @return whether there may be more calls now, behind the others. To be called until there are none.
+    /// The second round: asks what depends on the answers, once no more of them will come. An accepted series of a
+    /// histogram begins it for the others. A refused bucket refuses the histogram's sum and count, as series_commit.hpp
+    /// does at a gate alone.
+    /// @param answers one for each of calls(); nothing: no answer.
+    /// @return whether there may be more calls now, behind the others. Send them and call it again, until it returns
+    /// false.
     bool ask_rest(std::span<const std::optional<store_answer>> answers);
 
-    /// To be answered in this order. Empty if the gate needs nobody.
+    /// To be sent in this order. Empty: the store is not needed.
     [[nodiscard]] std::span<const store_call> calls() const noexcept { return calls_; }
     /// Series that are refused without being asked about.
     [[nodiscard]] std::size_t unasked_count() const noexcept { return unasked_count_; }
-    /// That the series are to be counted in: of the lookups.
+    /// The hour in which the series are to be counted: that of lookup().
     [[nodiscard]] const window_span& hour() const noexcept { return hour_; }
     /// Describes the rules and the hour.
     void describe(gate_terms& into) const;
 
-    /// What becomes of a series that nobody has answered about: passes or withheld.
+    /// Decides about a series without an answer: `passes` or `withheld`.
     /// @param budgets all that it counts in.
     using without_answer = std::function<decision_outcome(std::span<const shared_budget* const> budgets)>;
 
-    /// When ask_rest() has no more.
-    /// @param answers as calls(), decided ones; nothing for one without an answer.
+    /// Makes the decision. Call it after ask_rest() has returned false.
+    /// @param answers one for each of calls(), with store_status::decided; nothing: no answer.
     /// @return valid until the next ask().
     [[nodiscard]] fleet_decision decide(std::span<const std::optional<store_answer>> answers,
                                         const without_answer& otherwise);

@@ -20,7 +20,7 @@ class untold_walker {
     fleet_rules rules_;
     std::vector<std::uint64_t> found_;  // to be told of, from at_ on
     std::size_t at_ = 0;
-    std::size_t taken_ = 0;            // of those: in the call that is under way
+    std::size_t taken_ = 0;            // how many of found_ the running call tells
     std::vector<std::uint64_t> room_;  // for the next notes
     bool searches_ = true;             // the table has more than was noted
     std::uint64_t next_ = 0;           // where in the table
@@ -36,16 +36,16 @@ class untold_walker {
     /// @param key of the installation. @param limiter of scope fleet, with a table; outlives this.
     untold_walker(series_limiter& limiter, const hash_key& key) : limiter_(&limiter), rules_(key) {}
 
-    /// The next call, described by terms(); nothing if there is nothing to tell.
+    /// The next call; describe() gives its terms. Nothing: there is nothing to tell.
     [[nodiscard]] std::optional<store_call> next();
     /// Describes the rules and the hour of the last call.
     void describe(gate_terms& into) const;
     /// The store has decided about the last call.
     void is_told();
-    /// It has not: the same is told again. Windows may have changed, so what it is said of is worked out anew.
+    /// The store has not decided: the next call tells the same series, with the windows that they are in then.
     void is_not_told() noexcept { taken_ = 0; }
 
-    /// Begins to tell of all, in the middle of what was told. @param place where in the table, as a part of 1.
+    /// Begins to tell of all series, even amid other calls. @param place from 0 to 1: where in the table it begins.
     void refill(double place);
     /// As heartbeat::refilled. Nothing: no refill is under way.
     [[nodiscard]] std::optional<std::uint64_t> refilled() const noexcept {

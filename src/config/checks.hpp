@@ -1,4 +1,4 @@
-/// What can be said of a configuration only when all keys have been read.
+/// Checks of a configuration that need all its keys.
 #pragma once
 
 #include <span>
@@ -10,18 +10,18 @@
 
 namespace seriesgate {
 
-/// Tells what cannot be, at keys that the user has set: the defaults fit each other.
+/// Reports errors, mostly contradictions, at keys that the user has set: the defaults fit each other.
 void check_config(const config& read, config_report& report);
 
-/// Warns of what is allowed and surely not meant. For a configuration without errors.
+/// Warns of what is allowed, but surely a mistake. For a configuration without errors.
 void lint_config(const config& read, config_report& report);
 
-/// What is wrong with limits that go by a label that does not tell series apart: which of the series that differ in
-/// nothing else would say? @param ignored ignoreLabels. @return errors with keys, and without places.
+/// Errors of limits and exemptions that match or group by an ignored label: series that differ only there count as one.
+/// @param ignored ignoreLabels. @return errors with keys, and without places.
 std::vector<config_error> ignored_labels(const limit_rules& rules, std::span<const std::string> ignored);
 
-/// One warning for each file with a secret that other users may read, change or replace, that the configuration names,
-/// and for the secret in state.dir.
+/// Warns of each file with a secret that other users may read, change or replace: files that the configuration names,
+/// and the secret in state.dir.
 /// @param file the configuration's own; empty: none. It is looked at where it holds secrets itself.
 std::vector<config_error> lint_secret_files(const config& read, const std::string& file);
 

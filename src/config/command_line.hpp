@@ -44,9 +44,11 @@ parsed_flags parse_flags(const program_about& of, int argc, const char* const* a
 
 // --- Flags of the gate.
 
-/// What the arguments say. Exactly one of four cases: `error` is set (print it, exit 1), `print` is set (print it to
-/// stdout, exit 0), `health_check` is set (ask it, read no configuration), or the process is to run or to check its
-/// configuration.
+/// What the arguments say. Exactly one of:
+/// - error: print it, exit 1
+/// - print: print it to stdout, exit 0
+/// - health_check: ask it, read no configuration
+/// - none of these: run, or check the configuration
 struct command_line : parsed_flags {
     std::optional<std::string> config_file{};
     overrides flags{};

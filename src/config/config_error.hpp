@@ -14,7 +14,7 @@ namespace seriesgate {
 
 enum class severity : std::uint8_t {
     error,
-    warning,  ///< allowed, and surely not meant
+    warning,  ///< allowed, but surely a mistake
 };
 
 struct config_error {

@@ -1,5 +1,4 @@
-/// Files that people write, and values in them that know their key and their line. Readers report to them what is
-/// wrong.
+/// Reads configuration files: values know their key and their line, and report errors.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +37,7 @@ enum class file_kind : std::uint8_t {
 /// A file's text; of a longer one just a byte more than allowed, so that the reader sees that.
 result<std::string, file_fault> read_config_file(const std::string& path, file_kind kind);
 
-/// The text of a configuration, with what keeps it from being keys and values told.
+/// Parses the text of a configuration. Reports what keeps it from being keys and values.
 /// @return the root; nothing if the text could not be read as a whole.
 std::optional<YAML::Node> read_root(std::string_view text, config_report& report);
 
@@ -63,7 +62,7 @@ class config_node {
     std::string key_;
     std::size_t line_;
     filled_text filled_{};     ///< of a scalar
-    bool is_unknown_ = false;  ///< the value could not be found out, and that has been told
+    bool is_unknown_ = false;  ///< the value is unknown, and the error is reported
 
   public:
     /// Fills variables in, see variable_filler.
@@ -84,27 +83,27 @@ class config_node {
     [[nodiscard]] const std::vector<std::string>& variables() const noexcept { return filled_.variables; }
     [[nodiscard]] config_report& report() const noexcept { return of_->report; }
 
-    /// Tells what is wrong with the value. One that came from the environment is not repeated, even if the message
+    /// Reports what is wrong with the value. One that came from the environment is not repeated, even if the message
     /// does.
     void fail(const std::string& message) const;
-    /// Tells what is wrong with the key, whatever its value.
+    /// Reports what is wrong with the key, whatever its value.
     void fail_key(std::string message) const { of_->report.add(line_, key_, std::move(message)); }
     void warn(std::string message) const { of_->report.add(line_, key_, std::move(message), severity::warning); }
-    /// Tells something of a key that belongs into this map, whether or not it is there.
+    /// Reports an error of a key that belongs into this map, whether or not it is there.
     void fail_below(std::string_view name, std::string message) const;
     /// "expected a list, got 'x'; for example: ..."
     void fail_kind(std::string_view expected) const;
 
-    /// The one value here; nothing, and told, if it is anything else.
+    /// The scalar; nothing if it is unknown or something else, which is reported.
     [[nodiscard]] std::optional<std::string_view> text() const;
-    /// The items of a list of at most so many, none if nothing stands here. Told if it is longer or anything else.
+    /// The items of a list of at most so many, none if nothing stands here. Reports a longer list, or anything else.
     [[nodiscard]] std::vector<config_node> items(std::size_t count_max) const;
-    /// The members of a map whose names are the user's own, none if nothing stands here. Told if it is anything else;
-    /// a name that comes twice is told and left out.
+    /// The members of a map whose names are the user's own, none if nothing stands here. Reports anything else. A name
+    /// that comes twice is reported and left out.
     [[nodiscard]] std::vector<named_node> members() const;
 
-    /// Sorts the members of a map by a table of names. Told: unknown keys and the likely ones, keys that come twice, a
-    /// section that is something else.
+    /// Sorts the members of a map by a table of names. Reports unknown keys and the likely ones, keys that come twice,
+    /// and a section that is something else.
     /// @param names of all keys. A dotted one, `upstream.timeout`, stands as `timeout` in the section `upstream`.
     /// @return one for every name, in their order; nothing where the key is not set.
     [[nodiscard]] std::vector<std::optional<config_node>> known(std::span<const std::string> names) const;
@@ -130,12 +129,12 @@ struct map_key {
     bool is_required = false;
 };
 
-/// Reads a map by a table of its keys, in the order of the table, so that one may rely on those above it. Tells which
-/// required ones are missing.
+/// Reads a map by a table of its keys, in the order of the table, so that one may rely on those above it. Reports
+/// required ones that are missing.
 void read_map(const config_node& map, const std::vector<map_key>& table);
 
 /// Hands the one value at a node to `assign`, which returns what is wrong, or an empty string.
-/// @return whether all was well; if not, it has been told.
+/// @return whether all was well; if not, the error is reported.
 template <typename Assign>
 bool read_scalar(const config_node& at, const Assign& assign) {
     const auto text = at.text();

@@ -30,8 +30,8 @@ std::vector<std::string> changes(const config& before, const config& after, key_
 ///     tenants:
 ///       overrides: {shop: {maxHourlySeries: 12000, maxDailySeries: 0}}
 ///
-/// An entry of `limits` is there whole, as it should read from then on; but for its other overrides when they are more
-/// than 20: a comment stands for those.
+/// An entry of `limits` is complete, as it should read from then on. Only if it has more than 20 overrides, a comment
+/// stands for those that stay as they are.
 /// @param name of one that is in the figures; `scope` says which.
 /// @return nothing if no file can say it: of a budget that the rest shares, of a limit that is not there any more, and
 /// of a name that is no UTF-8.

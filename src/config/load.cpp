@@ -11,7 +11,8 @@
 namespace seriesgate {
 namespace {
 
-// Where an empty text is taken for none, as that of a path, a start without the variable's value would go unnoticed.
+// Warns of a value that is empty because a variable is. Where an empty text means none, as for a path, the start would
+// not show the mistake.
 void lint_empty(const config_node& at) {
     if (at.is_scalar() && !at.variables().empty() && at.text() == "")
         at.warn("the environment variable " + in_quotes(at.variables().front()) +

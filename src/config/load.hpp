@@ -24,13 +24,13 @@ using overrides = std::vector<override_value>;
 struct load_outcome {
     config value;                          ///< to be used only when there are no errors
     std::vector<config_error> errors;      ///< all of them, not only the first
-    std::vector<config_error> warnings{};  ///< what is allowed and surely not meant; looked for where nothing is wrong
+    std::vector<config_error> warnings{};  ///< allowed, but surely a mistake; most are looked for only without errors
 
     bool ok() const noexcept { return errors.empty(); }
 };
 
-/// Reads the file, fills environment variables in, applies the overrides, checks everything, and does the same for the
-/// web configuration file, if there is to be one.
+/// Reads the file, fills in environment variables, applies the overrides and checks everything. Then reads the web
+/// configuration file, if one is named.
 /// @param file no file means defaults; upstream.url must then come from the overrides.
 /// Threads: any. Does not throw on any content of the file.
 load_outcome load_config(const std::optional<std::string>& file, const overrides& flags);
@@ -45,7 +45,7 @@ load_outcome load_config_text(std::string_view text, std::string_view name, cons
 struct web_outcome {
     web_config value;                  ///< to be used only when there are no errors
     std::vector<config_error> errors;  ///< all of them
-    std::vector<std::string> refused;  ///< tokens that nobody can have, and why: a line each; empty at the start
+    std::vector<std::string> refused;  ///< tokens without a usable text, and why: a line each; empty at the start
 
     bool ok() const noexcept { return errors.empty(); }
 };

@@ -82,7 +82,7 @@ value_type<std::optional<T>> optional_of(const value_type<T>& any) {
             [any](const std::optional<T>& value) { return value ? any.show(*value) : YAML::Node{}; }};
 }
 
-/// What stands at the end of a path of members: `in<&config::server, &server_config::threads>{}(settings)`.
+/// The member at the end of a path: `in<&config::server, &server_config::threads>{}(settings)`.
 template <auto... path>
 struct in {
     template <class Root>

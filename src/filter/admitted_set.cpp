@@ -89,8 +89,8 @@ namespace {
 /// Below this, a new segment makes the chain four times as large, to have few segments; above, twice, to save memory.
 constexpr std::uint64_t large_capacity = 1 << 20;
 
-/// Part by which the chain grows at least, up to capacity_max and beyond: gates with other limits may have admitted
-/// more, a reload may raise the bound again and again, and segments are few.
+/// The chain grows at least by this part, even beyond capacity_max. Gates with other limits may have admitted more, and
+/// a reload may raise the bound often; segments are few.
 constexpr std::uint64_t part_beyond_max = 4;
 
 /// A segment is made when less than this is left in the newest one. It covers about five million inserts a second under

@@ -276,7 +276,7 @@ series_table::line* series_table::take_leaf() {
 void series_table::prepare(rewrite& of) try {
     const directory& all = current();
     const unsigned bits = all.kept[all.place_of(of.fingerprint_)].bits + of.divisions_;
-    // Nor are those that would make the directory larger than the leaves.
+    // A damaged state: more divisions, or a directory larger than the leaves.
     if (of.divisions_ > divisions_max || sizeof(partition) << bits > arena_bytes_) throw std::bad_alloc{};
     if (of.filled_.size() != std::size_t{1} << of.divisions_) {
         abandon(of);

@@ -61,7 +61,8 @@ class series_table {
     static constexpr std::size_t ways = 4;
     static constexpr std::size_t lines_per_leaf = 512;
     static constexpr std::size_t leaves_max = 7;
-    /// Of a partition at once. Fingerprints that four bits do not part are no hashes: a damaged state.
+    /// Most divisions of a partition in one rewrite. Keys that four more bits do not separate are no hashes: the state
+    /// is damaged.
     static constexpr unsigned divisions_max = 4;
     static constexpr std::size_t entries_per_leaf = ways * lines_per_leaf;
 

@@ -16,7 +16,7 @@ namespace seriesgate {
 namespace {
 
 constexpr const char* fields_at_once = "512";
-/// Of one record, so that a store that never comes to an end does not keep us for ever.
+/// Bounds the scans of one record: a broken store could answer for ever.
 constexpr int record_scans_max = 1 << 16;
 
 using budget_series = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
@@ -46,7 +46,7 @@ net::awaitable<bool> download::read(series_limiter& limiter, std::uint64_t conne
     co_return all.result == download_result::complete;
 }
 
-/// Senders are waited for while what they will send is read, and no longer.
+/// The gate is not ready until the series that senders will send have been read. After the grace these are the hour's.
 net::awaitable<void> download::read_all(series_limiter& limiter, std::uint64_t connection, ending& all) {
     const open_windows open = shared_.view.windows();
     const std::string epoch = shared_.view.epoch();
@@ -146,7 +146,8 @@ net::awaitable<void> download::read_record(std::string record, std::int64_t hour
     shared_.view.hear_record(counts, hour, window);
 }
 
-/// Why one has failed once for each reason. One that an hour's end has overtaken goes on with the next.
+/// Logs success, and each reason of a failure once. A download that an hour's end has overtaken is not logged: the next
+/// one follows.
 void download::tell(const ending& of, monotonic_clock::duration lasted) {
     if (of.result == download_result::complete) {
         log::info("the fleet's series are known", {{"series", of.series},

@@ -1,4 +1,4 @@
-/// What the fleet has admitted becomes known to a gate that joins it.
+/// Reads the fleet's series out of the shared store when a gate joins, and after a gap in the feed.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace seriesgate {
 
-/// Reads the sets of the open hour and of the hour before out of the store, so that a gate that is restarted does not
-/// ask about each of its series anew, and the counts of the hour before. Requests are served meanwhile: whatever is not
-/// known yet is asked about. Threads: that of the client's io_context.
+/// Reads the sets of the open hour and of the hour before, and the counts of both and of the day. So a restarted gate
+/// does not ask about each of its series anew. Requests are served meanwhile, and ask about what is not known yet.
+/// Threads: that of the client's io_context.
 class download {
     fleet_shared& shared_;
     redis_client& client_;
@@ -26,7 +26,7 @@ class download {
     /// Both outlive it.
     download(fleet_shared& shared, redis_client& over) : shared_(shared), client_(over) {}
 
-    /// @param connection of the client, by which the windows were heard: all is to come from one server.
+    /// @param connection connection_epoch() of the client when it heard of the windows: all must come from one server.
     /// @return whether it is complete.
     net::awaitable<bool> read(series_limiter& limiter, std::uint64_t connection);
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two questions, when all has been read: it is what other gates' series are unknown for.
+/// Pause when all has been read: for so long other gates' new series are unknown here.
 constexpr auto interval = 100ms;
 constexpr auto download_pause_min = 100ms;
 constexpr auto download_pause_max = 5s;

@@ -13,9 +13,8 @@
 
 namespace seriesgate {
 
-/// Asks for the next page some times a second, on a connection of its own. A store that tells by itself would do so for
-/// each call and each gate, which costs it more than it costs to be asked. What the feed cannot say any more is
-/// downloaded. Threads: that of its io_context.
+/// Asks for the next page several times a second, on a connection of its own. Pushing would cost the store more: one
+/// message for each call and gate. What the feed no longer has is downloaded. Threads: that of its io_context.
 class feed {
     using clock = monotonic_clock;
 

@@ -82,7 +82,7 @@ class fleet_shared {
 
     [[nodiscard]] std::string server_now() { return *server.lock(); }
 
-    /// Whether most of what senders send now would be asked about, and soon would not.
+    /// Whether the fleet's series have yet to be read. Until then requests would ask about most of their series.
     [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && view.is_reachable(); }
 };
 

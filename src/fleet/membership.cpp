@@ -37,7 +37,7 @@ constexpr const char* other_time = "its clock is wrong, or this gate's is";
 /// Scripts that write after they have asked for the time, EXPIREAT in them, SMISMEMBER.
 constexpr std::pair<unsigned, unsigned> version_min{6, 2};
 
-/// "7.0.15": the first two. What is no version is as good as new.
+/// The first two numbers of a version such as "7.0.15". Anything else counts as new enough.
 std::pair<unsigned, unsigned> version_of(std::string_view text) {
     std::pair<unsigned, unsigned> version{~0u, 0u};
     const char* const end = text.data() + text.size();
@@ -118,7 +118,8 @@ net::awaitable<void> membership::keep() {
     }
 }
 
-/// A server is examined when it is new to us, when it comes back, for it may be another one by then, and now and again.
+/// Sends a heartbeat. First examines the server if it was not reachable, because it may be another one by now, and
+/// every few seconds.
 net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves) {
     if (!shared_.view.is_reachable() || clock::now() >= examined_at_ + examine_interval) {
         auto unfit = co_await examine();
@@ -229,7 +230,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::examine() {
     for (const char* const section : {"server", "memory"}) {
         std::vector<std::string> words{"INFO", section};
         const auto reply = co_await client_.call(std::move(words), answer_patience);
-        // Who may not ask is not told. Without INFO server there is no connection: see redis_connector.hpp.
+        // A denied section of INFO counts as fit. Without INFO server there is no connection: see redis_connector.hpp.
         const bool is_kept = !reply && client_.is_connected() && reply.error().why == redis_error::kind::denied;
         if (!reply && !is_kept) co_return obstacle{.why = reply.error().text};
         if (reply) info.append(text_of(**reply)).append("\n");

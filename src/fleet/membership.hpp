@@ -53,7 +53,7 @@ class membership {
     /// Tells of series, until the io_context stops; spawn it once, after join().
     net::awaitable<void> tell();
 
-    /// Before the gate ends: until all is told. That may be for ever.
+    /// Call it before the gate ends. Returns when all is told; that may be never.
     /// @param for_good no other process takes over; then the store waits for this gate no more.
     net::awaitable<void> leave(bool for_good);
 

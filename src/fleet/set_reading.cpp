@@ -87,7 +87,7 @@ constexpr std::uint32_t buckets_at_once = 64;
 /// Beyond so many a bucket is in no compact form (set-max-intset-entries), and it takes the store long to write it.
 constexpr long long compact_members_max = 512;
 constexpr const char* scanned_at_once = "512";
-/// Of one bucket, so that a store that never comes to an end does not keep us for ever.
+/// Bounds the scans of one bucket: a broken store could answer for ever.
 constexpr int scans_max = 1 << 16;
 
 /// What the coroutines that read one set share. They own it together, so it is there for whichever ends last.

@@ -31,17 +31,17 @@ using series_taker = std::function<bool(std::span<const std::uint64_t> series, s
 
 /// Reads the form that sets of at most set-max-intset-entries numbers have.
 ///
-/// A byte that says what it is (11), the intset as a string with its length before it, two bytes with the version of
-/// the format, eight with a checksum, which the connection makes needless. An intset is two numbers of four bytes, the
-/// size of its members and how many there are, then those, lowest byte first. Source: rdb.h, rdb.c (rdbLoadLen,
+/// The form: a byte for the type (11), the intset as a string behind its length, two bytes of format version, eight of
+/// checksum. The connection makes the checksum needless. An intset is two numbers of four bytes, the size of its
+/// members and how many there are, then those, lowest byte first. Source: rdb.h, rdb.c (rdbLoadLen,
 /// rdbSaveRawString), intset.h and cluster.c (createDumpPayload) of Redis 7.0; the same in 6.2 to 8 and in Valkey.
 /// @param payload of a reply to DUMP; any bytes.
 /// @param into gets the members behind what it has; as they come, so one may stand there twice if the payload says so.
 /// @return false for any other form, compressed ones too, and for what is damaged: then nothing has been added.
 bool read_set_dump(std::string_view payload, std::vector<std::uint64_t>& into);
 
-/// Reads the set bucket by bucket, many at a time, so memory is bounded by what some of them hold, and the store is
-/// never kept from its other clients for long. What the store takes in meanwhile may be read or not.
+/// Reads the set bucket by bucket, many at a time. This bounds memory, and keeps the store from its other clients only
+/// briefly. A series that the store takes in meanwhile may be missed.
 ///
 /// By DUMP, and where that is no compact set, or is forbidden, by SSCAN, which takes three times as many bytes.
 /// @param over connected; that connection is to last to the end, so that all comes from one server.

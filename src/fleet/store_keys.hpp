@@ -9,7 +9,7 @@
 
 namespace seriesgate {
 
-/// Of the keys and their values. Gates of another layout use other keys beside these.
+/// Version of the keys and their values. Gates of another layout use other keys beside these.
 inline constexpr unsigned store_layout = 4;
 
 /// The names of a namespace's keys: sg:{default}:4:head, sg:{default}:4:h:0:490000, sg:{default}:4:h:0:490000:17. In a
@@ -47,8 +47,8 @@ inline std::string bucket_key_at(std::string_view record, std::uint64_t bucket) 
     return key.append(record).append(":").append(std::to_string(bucket));
 }
 
-/// The high bits of a fingerprint choose its bucket, as they choose its place in a gate's table: who walks through the
-/// table meets the series of a bucket one after the other.
+/// The high bits of a fingerprint choose its bucket, as they choose its place in a gate's table. So a walk through the
+/// table meets the series of one bucket together.
 /// @param buckets of that window, a power of two, below 2^32.
 inline std::string bucket_key(std::string_view record, std::uint64_t fingerprint, std::uint32_t buckets) {
     assert(std::has_single_bit(buckets));

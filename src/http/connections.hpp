@@ -206,8 +206,9 @@ struct descriptor_use {
     std::size_t admin_connections = 0;  ///< of admin.listen, in addition
 };
 
-/// The most connections for which `descriptors`, the process' limit, suffice in the worst case: an upstream connection
-/// for each, idle upstream connections, files, name lookups, event queues. At least 8, even if that is too many.
+/// The most connections for which the process' limit of descriptors suffices in the worst case. Each may need an
+/// upstream connection. Idle upstream connections, files, name lookups and event queues come on top. At least 8, even
+/// if that is too many.
 std::size_t connections_that_fit(std::uint64_t descriptors, const descriptor_use& others) noexcept;
 
 /// The current soft limit of descriptors (RLIMIT_NOFILE).

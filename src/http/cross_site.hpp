@@ -1,4 +1,4 @@
-/// Requests that a page of another site makes somebody's browser send.
+/// Rejects requests that another site's page makes a browser send (cross-site request forgery, DNS rebinding).
 #pragma once
 
 #include <span>

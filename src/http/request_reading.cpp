@@ -179,7 +179,7 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
 }
 
 /// 503 at maxQueueDelay if requests wait too long, see queue_delay.
-std::optional<reply> turned_away(const worker& self, const incoming_request& current) {
+std::optional<reply> rejected_for_delay(const worker& self, const incoming_request& current) {
     if (!self.delay.is_standing(current.began)) return std::nullopt;
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(self.delay.late(current.began));
     return come_again(
@@ -213,7 +213,7 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     current.is_probe = verdict.is_probe;
     // Access rules, limits and store see the path's tenant as if it came from the header.
     if (!verdict.tenant.empty() && !verdict.answer) current.header.set(peer.self.shared.tenant_header, verdict.tenant);
-    if (!verdict.answer && current.is_ingestion()) verdict.answer = turned_away(peer.self, current);
+    if (!verdict.answer && current.is_ingestion()) verdict.answer = rejected_for_delay(peer.self, current);
     if (verdict.answer) current.skips_body = is_for_overload(*verdict.answer) && is_body_short(current);
     return std::move(verdict.answer);
 }

@@ -41,7 +41,7 @@ struct incoming_request {
     [[nodiscard]] bool is_ingestion() const { return to != nullptr && to->kind == route_kind::ingestion && !is_probe; }
 };
 
-/// As in logs and answers, and for turns.
+/// The sender's name for logs, answers and its turn in queues.
 inline std::string_view sender_of(const incoming_request& current, const served_connection& peer) {
     return current.proxied_for.empty() ? peer.sender : current.proxied_for;
 }

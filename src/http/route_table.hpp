@@ -145,7 +145,7 @@ struct forwarded_query {
 /// @param query without '?'; the result points into it.
 forwarded_query pick_arguments(std::string_view query, const argument_names& names);
 
-/// Longest argument name shown in an answer or log line.
+/// Longest argument name shown in an answer, whose first line is logged.
 inline constexpr std::size_t argument_name_shown_bytes_max = 64;
 
 struct query_argument {

@@ -57,13 +57,13 @@ class lifecycle {
     bool go(lifecycle_state from, lifecycle_state to) noexcept { return stage_.compare_exchange_strong(from, to); }
 };
 
-// --- Queue delay: when to turn new requests away.
+// --- Queue delay: when to reject new requests.
 
 /// Under overload, requests wait in their sockets: each round of the thread through all ready events takes longer,
 /// until every answer is too late. A probe (probe_delay()) waits its turn like a request, and so measures a round.
 /// As in CoDel, only a standing delay counts: one large request makes one long round, which passes. Overload means two
-/// long rounds in a row, or one with many requests. Then each round works on requests for standing_max, and turns later
-/// ones away. So the thread never idles, and the first short round ends the state.
+/// long rounds in a row, or one with many requests. Then each round works on requests for standing_max, and rejects
+/// later ones. So the thread never idles, and the first short round ends the state.
 /// Source: Nichols and Jacobson, "Controlling Queue Delay", 2012. Pure: `now` is a parameter. Threads: its worker's.
 class queue_delay {
   public:
@@ -88,10 +88,10 @@ class queue_delay {
     }
     /// The probe had its turn. @return the duration of the round.
     clock::duration end_round(clock::time_point now) noexcept { return last_round_ = late(now); }
-    /// Those worked on while the probe rests are no part of the round.
+    /// Requests that are worked on while the probe rests do not count.
     void note_request(clock::time_point now) noexcept { requests_ += now >= round_began_ ? 1 : 0; }
 
-    /// Whether to turn a new request away: this round is too long, and not due to one large request.
+    /// Whether to reject a new request: this round is too long, and not due to one large request.
     [[nodiscard]] bool is_standing(clock::time_point now) const noexcept {
         return (is_behind() || requests_ >= requests_many) && late(now) > standing_max_;
     }

@@ -1,4 +1,4 @@
-/// The request as it goes upstream, and the texts about everything left out of it.
+/// The working memory of a request, the format of its body, and the request as it goes upstream.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,7 @@ namespace seriesgate {
 /// Threads: under the commit lock.
 class active_series {
   public:
-    /// Of a budget; 0: none. A number is used again when no combination names it any more.
+    /// The number of a budget; 0: none. A number is used again when no combination contains it any more.
     using budget_number = std::uint32_t;
     using budget_list = std::span<const budget_number>;
 
@@ -47,7 +47,7 @@ class active_series {
         if (budget != 0) budgets_[budget - 1].peak = budgets_[budget - 1].series;
     }
 
-    /// Counts a series in these budgets, and no more where it counted before. @return their combination, never 0.
+    /// Counts a series in these budgets, and no longer in those of `before`. @return their combination, never 0.
     [[nodiscard]] combination_number join(budget_list budgets, combination_number before = 0);
     /// Counts one series less. 0 is no combination: nothing happens.
     void leave(combination_number combination) noexcept;
@@ -61,13 +61,13 @@ class active_series {
 
     /// From now on no number is used again, so those in the copy keep their meaning.
     void keep_freed() noexcept { keeps_ = true; }
-    /// Ends that, for so many of the numbers. @return whether there are more.
+    /// Ends keep_freed(), and frees up to `count` of the kept numbers. @return whether there are more.
     bool free_kept(std::size_t count) noexcept;
     /// No combination has a larger number.
     [[nodiscard]] combination_number last_number() const noexcept {
         return static_cast<combination_number>(combinations_.size());
     }
-    /// Of a combination in use, or freed and kept; empty for other numbers.
+    /// The budgets of a combination in use, or freed and kept. Empty for other numbers.
     [[nodiscard]] budget_list budgets_of(combination_number combination) const noexcept;
 
   private:
@@ -116,8 +116,8 @@ class active_series {
 /// The room of one budget for active series.
 ///
 /// A series that the hour knows needs none: when it comes back from idleness, it may bring the count above the maximum.
-/// A newly active series needs room, and is one of at most twice the maximum in any activeWindow, however many slots
-/// stale markers free meanwhile. Threads: under the commit lock.
+/// A newly active series needs room. In any activeWindow there are at most twice the maximum of them, however many
+/// active series stale markers end meanwhile. Threads: under the commit lock.
 class active_budget {
   public:
     /// @param maximum 0: counted, not limited. @param margin see margin_of; 0 for an observing budget.

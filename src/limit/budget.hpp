@@ -30,12 +30,12 @@ namespace seriesgate {
 /// next hour all these series return, so incumbents are admitted up to max + margin too. Completions get only the rest:
 /// hours, reloads or restarts never add a second margin. Threads: under the commit lock.
 class budget {
-    std::uint64_t max_;         // 0: count only
-    std::uint64_t margin_ = 0;  // series allowed beyond the maximum, see margin_of
-    std::uint64_t current_ = 0;
-    std::uint64_t over_ = 0;
-    std::uint64_t beyond_ = 0;
-    std::uint64_t reserved_ = 0;
+    std::uint64_t max_;           // 0: count only
+    std::uint64_t margin_ = 0;    // series allowed beyond the maximum, see margin_of
+    std::uint64_t current_ = 0;   // within the maximum, unless that was lowered or the shared store counts more
+    std::uint64_t over_ = 0;      // admitted without room: incumbents, completions, series that the store has
+    std::uint64_t beyond_ = 0;    // admitted without room by an observing budget
+    std::uint64_t reserved_ = 0;  // for incumbents, or all_room
     distinct_sketch refused_;
 
   public:

@@ -131,14 +131,14 @@ struct commit_state {
     window_tally hourly;
     window_tally daily;
     window_tally active;  ///< of the hour; without cut_series
-    /// The table of all windows; null: they have a filter each. Then the filters are null, but for those that come from
-    /// a file: they are only read, until their windows end.
+    /// The table of all windows. Null: each window has a filter. With a table, filters come only from a loaded file,
+    /// are only read, and go when their windows end.
     std::shared_ptr<series_table> table{};
     minute_number minute = 0;       ///< of the commit
     minute_number hour_begins = 0;  ///< of the running hour
     bool knows_hour_before = false;
-    /// No series expires until an active_window after: the start, or a leap of the clock. Their senders may have had no
-    /// way to the gate.
+    /// The start, or the last leap of the clock. No series expires for an active_window after it: senders may have been
+    /// unable to reach the gate.
     minute_number watched_since = 0;
     minute_number idle_before = 0;  ///< series last seen before it are not active
     /// Budgets may have room for active series that they refused lately. Those are asked again, see maintain_sets.
@@ -154,7 +154,7 @@ struct commit_state {
     std::unique_ptr<admitted_set> next_day{};
     late_keys late{};
     untold_notes untold{};
-    /// The shared store has lost data: until then series that this gate has only heard of are told, too.
+    /// After the shared store has lost data: until then the gate also tells it of series that it has only heard of.
     minute_number tells_all_until = 0;
 
     explicit commit_state(budget_table&& first) : budgets(std::move(first)) {}
@@ -167,8 +167,8 @@ struct commit_state {
     [[nodiscard]] limit_number limit_at(std::size_t place, const rule_selections::one& selection) const;
     /// Whether the keys fit into the sets. If not, call make_room first.
     [[nodiscard]] bool have_room(std::span<const admitted_key> keys) const noexcept;
-    /// Enters a key: into the hour, with or without the day, if it is a series or stands for one; into the day alone
-    /// otherwise. Precondition: have_room(), and the sets named do not contain the key, or only its combination
+    /// Enters a key. A series, or what stands for one, enters the hour, with or without the day; any other key enters
+    /// the day alone. Precondition: have_room(), and the sets named do not contain the key, or only its combination
     /// changes.
     void remember(const admitted_key& key);
     /// Whether a series with this mark in the table was in the hour before.

@@ -18,7 +18,7 @@ class series_limiter;
 /// gate counted the series there. Throws std::bad_alloc if memory runs out; then some series may be known.
 /// @param limiter of scope fleet.
 /// @param hour in which the store counted them.
-/// @param expected so many series in all will be learnt soon, about; 0: nobody knows.
+/// @param expected about how many series will be learnt soon in all; 0: unknown.
 /// @return false if that hour is not in force; then nothing has changed. Threads: any.
 bool learn(series_limiter& limiter, const window_span& hour, std::span<const std::uint64_t> fingerprints,
            std::uint64_t expected = 0);
@@ -42,7 +42,7 @@ struct fleet_counts {
     std::uint64_t kept = 0;  ///< places of the hour before
 };
 
-/// Shows the store's counts in place of this gate's own. @param of by limit and key; nothing: they are not known.
+/// Shows the store's counts in place of this gate's own. @param of gives the counts of a budget; nothing: unknown.
 /// @param hour, rules that `of` is about; if others are in force, nothing has changed. Threads: any.
 void show_counts(series_limiter& limiter, const window_span& hour, const compiled_rules& rules,
                  const std::function<std::optional<fleet_counts>(const budget_pair&)>& of);

@@ -26,8 +26,8 @@ bool series_limiter::decide(std::span<const offered_series> offered, time_point 
 
 namespace {
 
-/// Asks whether each series is known, with lookups in flight. A table is several times as large as a filter, and
-/// neither its lines nor where they are found may be in a cache: it is asked in two steps, from further ahead.
+/// Looks each series up, with prefetches. A table is several times as large as a filter: often neither its lines
+/// nor its directory are in a cache. So it is prefetched in two steps, from further ahead.
 template <class Set, class IsKnown>
 void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
                 lookup_result& open, const IsKnown& is_known) {
@@ -170,8 +170,8 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
     return true;
 }
 
-/// Frees the slots of series with stale markers. After the new series, because a request that needs too much must
-/// change nothing.
+/// Ends the activity of series with stale markers. Comes after the new series, because a request that needs too much
+/// must change nothing.
 void series_limiter::end_activity(std::span<const offered_series> offered, lookup_result& open) const {
     constexpr std::size_t series_per_piece = 128;
     if (!open.ended.empty()) state_->revision.fetch_add(1, std::memory_order_relaxed);

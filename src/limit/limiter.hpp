@@ -19,9 +19,9 @@ namespace seriesgate {
 /// the hour's set; budgets are counters that commit() uses for new series. The day's set contains the hour's.
 ///
 /// Exact: new series are decided and counted under one lock. No race exceeds a budget, nothing is counted twice, and a
-/// refusal consumes nothing. Two exceptions: a false positive of a filter (a table has none) lets one pass uncounted
-/// (limit_rules::false_positive_rate is an upper bound, since a full set grows first); limit_rules::whole_histograms
-/// admits within a margin, see admission.hpp.
+/// refusal consumes nothing. There are two exceptions. A false positive of a filter lets a series pass uncounted; a
+/// table has none. limit_rules::false_positive_rate bounds the rate, since a full set grows first. And
+/// limit_rules::whole_histograms admits within a margin, see admission.hpp.
 ///
 /// The commit lock is fair. Long work (a large request, a save, figures, a new hour) gives it back after a fraction of
 /// a millisecond.

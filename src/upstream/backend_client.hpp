@@ -58,7 +58,7 @@ class connection_pool {
 
   public:
     /// The youngest connection that is still quiet. Data or an end on an idle connection makes it useless: the upstream
-    /// has closed it, or sent an answer without a request (some servers send 408 before they close).
+    /// has closed it, or sent an answer without a request. Some servers send 408 before they close.
     std::optional<upstream_connection> take() {
         while (!idle_.empty()) {
             std::optional<upstream_connection> taken{std::move(idle_.back().connection)};
@@ -96,11 +96,11 @@ enum class connection_origin : std::uint8_t { opened, pooled };
 
 enum class attempt_end : std::uint8_t {
     answered,
-    timed_out,   ///< whether or not an answer had begun
-    unread,      ///< connection broke before an answer; the request surely did not arrive whole
-    unanswered,  ///< connection broke before an answer; the request may have arrived
-    broken_amid,
-    invalid,  ///< the peer sent something other than an answer
+    timed_out,    ///< whether or not an answer had begun
+    unread,       ///< connection broke before an answer; the request surely did not arrive whole
+    unanswered,   ///< connection broke before an answer; the request may have arrived
+    broken_amid,  ///< connection broke within an answer
+    invalid,      ///< the peer sent something other than an answer
 };
 
 /// Decides whether to send again. A pooled connection may have been closed unnoticed. Then the upstream's FIN, which

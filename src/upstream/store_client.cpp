@@ -23,8 +23,8 @@ upstream_error busy(const shared_store& store, std::size_t waiting) {
             .backend = store.name};
 }
 
-/// Turns what is our fault into an error of the gate, because a sender would drop its data for it: 401 and 403 to the
-/// gate's credentials, and redirections. Senders follow some of them with GET, and take what answers for success.
+/// Turns our own faults into errors of the gate, because a sender would drop its data: 401 and 403 to the gate's
+/// credentials, and redirections. Senders follow some of these with GET, and take the answer for success.
 result<upstream_answer, upstream_error> unless_our_fault(upstream_answer answer, const shared_backend& backend,
                                                          const store_access& access, bool uses_gate_credentials) {
     constexpr std::size_t location_bytes_max = 200;
