@@ -45,7 +45,7 @@ struct starting_gate {
     explicit starting_gate(const open_windows& heard) {
         shared.view.begin("epoch", heard);
         shared.view.set_state(store_reach::joined);
-        shared.view.clock.hear(now, heard.hour, fleet_shared::clocks().steady, now);
+        shared.view.clock.correct(now, heard.hour, fleet_shared::clocks().steady, now);
         net::co_spawn(io, read(), net::detached);
     }
     [[nodiscard]] bool has_ended() const { return metrics.downloads.total() != 0; }

@@ -21,7 +21,7 @@ void feed_follower::miss(news& into) noexcept {
     wants_download_ = true;
 }
 
-bool feed_follower::hear(const feed_page& page, steady_point sent, time_point now, news& into) {
+bool feed_follower::read_page(const feed_page& page, steady_point sent, time_point now, news& into) {
     const store_state& store = page.state;
     if (store.status != heartbeat_status::heard || store.epoch != epoch_) {
         // Another epoch has another feed, and gates have refilled what it does not say.

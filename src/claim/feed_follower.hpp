@@ -51,7 +51,7 @@ class feed_follower {
     [[nodiscard]] std::uint64_t read() const noexcept { return read_; }
     /// @param sent when it was asked for. @param now of the fleet. @return whether it was taken; then more may wait
     /// behind it.
-    bool hear(const feed_page& page, steady_point sent, time_point now, news& into);
+    bool read_page(const feed_page& page, steady_point sent, time_point now, news& into);
     /// Makes entries known whose answers are overdue.
     void learn_late(steady_point now);
     /// The store cannot be reached.

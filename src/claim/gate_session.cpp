@@ -31,14 +31,14 @@ heartbeat gate_session::next(const facts& now) {
     return made;
 }
 
-gate_session::news gate_session::hear(const heartbeat_answer& said, const clocks& at) {
+gate_session::news gate_session::take_answer(const heartbeat_answer& said, const clocks& at) {
     const store_state& store = said.state;
     if (store.status == heartbeat_status::foreign) return news::foreign;
     // A gate that begins has no witness but its own clock and those of the others.
     const auto agrees = [&at](time_point other) { return witnessed_clock::agree(other, at.own); };
     const time_point most = store.windows.now + store.ahead;
     const bool is_wrong = !view_.clock.has_heard() && !agrees(store.windows.now) && agrees(most);
-    if (is_wrong || !view_.clock.hear(store.windows.now, store.windows.hour, at.steady, at.own)) {
+    if (is_wrong || !view_.clock.correct(store.windows.now, store.windows.hour, at.steady, at.own)) {
         view_.set_state(store_reach::wrong_clock);
         return news::wrong_clock;
     }

@@ -67,15 +67,15 @@ class gate_session {
     }
 
     [[nodiscard]] heartbeat next(const facts& now);
-    news hear(const heartbeat_answer& said, const clocks& at);
+    news take_answer(const heartbeat_answer& said, const clocks& at);
     /// No answer: the store cannot be reached.
-    void hear_nothing() { view_.set_state(store_reach::away); }
+    void lose_store() { view_.set_state(store_reach::away); }
 
     [[nodiscard]] const std::vector<gate_heard_of>& gates() const noexcept { return gates_; }
     /// This gate's rank among the gates, from 0 to 1. Its refill begins at that part of the table, so that gates share
     /// the work.
     [[nodiscard]] double place() const noexcept;
-    /// Until then hear() returns lost_data: what fails in between is tried again.
+    /// Until then take_answer() returns lost_data: what fails in between is tried again.
     void begins_refill() noexcept { is_to_begin_ = false; }
     void has_refilled() noexcept { refills_ = refills_ && is_to_begin_; }
 

@@ -46,7 +46,7 @@ class witnessed_clock {
     /// @param store what the store's clock has said in an answer, and the hour that is open there; -1: none.
     /// @param steady when that came.
     /// @return false if it agrees neither with this clock nor with the gate's own: then nothing has changed.
-    bool hear(time_point store, std::int64_t open_hour, steady_point steady, time_point own) {
+    bool correct(time_point store, std::int64_t open_hour, steady_point steady, time_point own) {
         const std::scoped_lock alone{hearing_};
         of_store_.store(store.time_since_epoch().count() - count(steady), std::memory_order_relaxed);
         const time_point before = now(steady, own);

@@ -63,7 +63,7 @@ net::awaitable<feed::end> feed::read_next() {
         co_return end::nothing;
     }
     feed_follower::news came;
-    const bool is_taken = follower_.hear(*page, sent, shared_.now(), came);
+    const bool is_taken = follower_.read_page(*page, sent, shared_.now(), came);
     shared_.metrics.fed_series.add(came.series);
     shared_.metrics.feed_gaps.add(came.gaps);
     if (!is_taken) co_return end::nothing;

@@ -77,7 +77,7 @@ class fleet_shared {
     void hear(const open_windows& open) {
         view.hear(open);
         const auto at = clocks();
-        static_cast<void>(view.clock.hear(open.now, open.hour, at.steady, at.own));  // heartbeats say if it is wrong
+        static_cast<void>(view.clock.correct(open.now, open.hour, at.steady, at.own));  // heartbeats say if it is wrong
     }
 
     [[nodiscard]] std::string server_now() { return *server.lock(); }

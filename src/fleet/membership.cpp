@@ -89,7 +89,7 @@ net::awaitable<std::string> membership::greet() {
     const auto at = fleet_shared::clocks();
     const open_windows& open = page->state.windows;
     if (witnessed_clock::agree(open.now, at.own))  // else heartbeats ask the other gates
-        static_cast<void>(shared_.view.clock.hear(open.now, open.hour, at.steady, at.own));
+        static_cast<void>(shared_.view.clock.correct(open.now, open.hour, at.steady, at.own));
     co_return std::string{};
 }
 
@@ -124,7 +124,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     if (!shared_.view.is_reachable() || clock::now() >= examined_at_ + examine_interval) {
         auto unfit = co_await examine();
         if (unfit) {
-            session_->hear_nothing();
+            session_->lose_store();
             if (client_.is_connected()) *shared_.server.lock() = client_.run_id();
             co_return unfit;
         }
@@ -144,19 +144,19 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     const auto answer =
         reply ? read_heartbeat_answer(**reply) : result<heartbeat_answer, std::string>{reply.error().text};
     if (!answer) {
-        session_->hear_nothing();
+        session_->lose_store();
         co_return obstacle{.why = answer.error()};
     }
-    const gate_session::news came = session_->hear(*answer, fleet_shared::clocks());
-    if (came == gate_session::news::foreign) session_->hear_nothing();
+    const gate_session::news came = session_->take_answer(*answer, fleet_shared::clocks());
+    if (came == gate_session::news::foreign) session_->lose_store();
     if (came == gate_session::news::foreign) co_return obstacle{.why = foreign, .must_not = true};
     if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
-    hear(came);
+    act_on(came);
     *shared_.members.lock() = answer->gates;
     co_return std::nullopt;
 }
 
-void membership::hear(gate_session::news of) {
+void membership::act_on(gate_session::news of) {
     if (of == gate_session::news::lost_data) {
         tell_all(*limiter_);
         walker_->refill(session_->place());

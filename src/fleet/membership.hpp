@@ -66,7 +66,7 @@ class membership {
     net::awaitable<std::optional<obstacle>> beat(bool leaves = false);
     net::awaitable<std::optional<obstacle>> examine();
     net::awaitable<bool> tell_one(const store_call& call);
-    void hear(gate_session::news of);
+    void act_on(gate_session::news of);
     void note_refilled();
     void tell_state(const std::optional<obstacle>& in_the_way);
     void tell_away(const obstacle& by);

@@ -129,7 +129,7 @@ std::optional<decision> admission::decide_by(const offered_series& series, const
     const bool passes =
         by_fleet.outcome == decision_outcome::passes && by_fleet.budgets.empty();  // of a decision that is outdated
     if (are_stored_ || passes) return take(one, {}) ? std::optional{decision{}} : std::nullopt;
-    hear(one);
+    copy_fleet_counts(one);
     // All budgets are checked before any is changed.
     const spent_windows without_room = spent(one);
     const in_windows& in_enforcing = without_room.in_enforcing;
@@ -306,18 +306,18 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
 }
 
 /// Copies the fleet's counts into this gate's budgets; figures and reserved room are read from there.
-void admission::hear(const candidate& of) {
+void admission::copy_fleet_counts(const candidate& of) {
     const bool is_days_first = sets_.hour_span.start == sets_.day_span.start;
     for (const counted_budget& each : of.by_fleet.budgets) {
         budget_pair* const pair = budgets_[each.place];
         if (pair == nullptr || each.is_overflow != pair->role.overflow) continue;
         if (each.unasked) {
-            pair->hourly.hear(each.hourly);
-            pair->daily.hear(each.daily);
+            pair->hourly.raise_to(each.hourly);
+            pair->daily.raise_to(each.daily);
             continue;
         }
-        pair->hourly.hear(each.hourly, each.reserved);
-        pair->daily.hear(each.daily, is_days_first ? each.reserved : 0);
+        pair->hourly.raise_to(each.hourly, each.reserved);
+        pair->daily.raise_to(each.daily, is_days_first ? each.reserved : 0);
     }
 }
 
@@ -402,7 +402,7 @@ bool admission::take(const candidate& of, const completion& over_limit) {
         if (of.new_in_day) over.day |= pair->daily.take(of.before, counts_as, is_stored) && !is_stored;
         if (held_.table && !of.is_active) pair->active.take_newly_active(held_.minute);
     }
-    hear(of);
+    copy_fleet_counts(of);
     for (const admitted_key& each : keys) held_.remember(each);
     assert(sets_.day_has(of.series.fingerprint));  // the day's set contains the hour's
     held_.hourly.over_limit += over.hour ? 1 : 0;

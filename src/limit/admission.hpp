@@ -151,7 +151,7 @@ class admission {
     decision refuse(const offered_series& series, refusal refused);
     bool take(const candidate& of, const completion& over_limit);
     [[nodiscard]] combination_number join(std::uint64_t fingerprint);
-    void hear(const candidate& of);
+    void copy_fleet_counts(const candidate& of);
     [[nodiscard]] bool may_be_taken_back(const candidate& of) const;
     [[nodiscard]] bool is_unanswered(const pending_decision& by_fleet, const rule_selections::one& selection) const;
 

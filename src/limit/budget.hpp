@@ -102,13 +102,13 @@ class budget {
 
     /// Fleet: takes over the shared count of this window and the number of incumbents with reserved room. Counts only
     /// grow, whatever order the answers arrive in.
-    void hear(std::uint64_t counted, std::uint64_t reserved) noexcept {
+    void raise_to(std::uint64_t counted, std::uint64_t reserved) noexcept {
         current_ = std::max(current_, counted);
         reserved_ = reserved;
     }
 
     /// The same without the reservation.
-    void hear(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
+    void raise_to(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
 
     /// Fleet: the shared counts in place of this gate's own.
     void set_shared(std::uint64_t counted, std::uint64_t kept, limit_mode mode) noexcept {

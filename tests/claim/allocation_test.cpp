@@ -87,7 +87,7 @@ TEST_CASE("without memory what the feed says becomes known all the same") {
         asking gate{{.global = {.hourly = 100}}};
         feed_follower feed{gate.limiter, gate.view, own_run, 200ms};
         feed_follower::news came;
-        feed.hear(first, sent, now, came);
+        feed.read_page(first, sent, now, came);
         feed.has_downloaded();
         // What is asked for after a failure begins behind what has been read.
         std::array<feed_page, 4> pages{page, page, page, first};
@@ -95,7 +95,7 @@ TEST_CASE("without memory what the feed says becomes known all the same") {
             pages[i].calls.erase(pages[i].calls.begin(), pages[i].calls.begin() + static_cast<std::ptrdiff_t>(i));
         pages[3].state.fed = 3 * count;
         has_failed = without_memory(after, [&] {
-            feed.hear(pages[feed.read() / count], sent, now, came);
+            feed.read_page(pages[feed.read() / count], sent, now, came);
             feed.learn_late(sent + 10s);
         });
         CHECK(came.gaps == 0);

@@ -434,7 +434,7 @@ class fleet_simulation {
         }
         at.view->hear(said.windows);
         const auto clocks = clocks_of(at);
-        static_cast<void>(at.view->clock.hear(said.windows.now, said.windows.hour, clocks.steady, clocks.own));
+        static_cast<void>(at.view->clock.correct(said.windows.now, said.windows.hour, clocks.steady, clocks.own));
         switch (said.status) {
             case store_status::decided:
                 at.view->hear(of.asked.calls()[of.next], said);
@@ -547,7 +547,7 @@ class fleet_simulation {
                  return wrong_.says_told_unclean || at.walker->is_clean();
              }});
         if (!hears(at)) {
-            at.session->hear_nothing();
+            at.session->lose_store();
             at.feed->lose();
             return;
         }
@@ -556,7 +556,7 @@ class fleet_simulation {
         const heartbeat_answer answer = store_.beat(said, server_, store_now());
         if (kept && !store_.keeps_places()) ++lapses;
         if (!at_once && loses()) return;
-        if (at.session->hear(answer, clocks) == gate_session::news::lost_data) {
+        if (at.session->take_answer(answer, clocks) == gate_session::news::lost_data) {
             at.telling.reset();
             at.session->begins_refill();
             if (wrong_.never_refills) {
@@ -608,7 +608,7 @@ class fleet_simulation {
         if (!at.view->is_reachable() || !hears(at) || (!at_once && loses())) return;
         const feed_page page = store_.read_feed(at.view->epoch(), at.feed->read(), server_, store_now());
         feed_follower::news came;
-        at.feed->hear(page, clocks.steady, fleet_now(at), came);
+        at.feed->read_page(page, clocks.steady, fleet_now(at), came);
         if (at.feed->wants_download() && page.state.status == heartbeat_status::heard &&
             at.view->state() == store_reach::joined)
             download(at);

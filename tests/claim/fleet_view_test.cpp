@@ -217,29 +217,29 @@ TEST_CASE("answers from before a loss are waited for") {
 TEST_CASE("the fleet's time goes on by itself, and a store that leaps is not believed") {
     witnessed_clock clock;
     CHECK(clock.now(since_start(0s), clock_at(12, 0)) == clock_at(12, 0));
-    REQUIRE(clock.hear(clock_at(12, 0, 3), -1, since_start(0s), clock_at(12, 0)));
+    REQUIRE(clock.correct(clock_at(12, 0, 3), -1, since_start(0s), clock_at(12, 0)));
     CHECK(clock.now(since_start(3600s), clock_at(5, 0)) == clock_at(13, 0, 3));
     for (const auto leap : {-90min, 5min, 60min, 24 * 60min}) {
-        CHECK_FALSE(clock.hear(clock_at(12, 1) + leap, -1, since_start(57s), clock_at(12, 1)));
+        CHECK_FALSE(clock.correct(clock_at(12, 1) + leap, -1, since_start(57s), clock_at(12, 1)));
         CHECK(clock.now(since_start(60s), clock_at(12, 1)) == clock_at(12, 1, 3));
     }
-    CHECK(clock.hear(clock_at(12, 2), -1, since_start(120s), clock_at(12, 2)));
+    CHECK(clock.correct(clock_at(12, 2), -1, since_start(120s), clock_at(12, 2)));
 }
 
 TEST_CASE("the fleet's time never steps back by less than two minutes, and believes two clocks against one") {
     witnessed_clock clock;
-    REQUIRE(clock.hear(clock_at(12, 0), -1, since_start(0s), clock_at(12, 0)));
-    REQUIRE(clock.hear(clock_at(11, 58, 30), -1, since_start(0s), clock_at(12, 0)));
+    REQUIRE(clock.correct(clock_at(12, 0), -1, since_start(0s), clock_at(12, 0)));
+    REQUIRE(clock.correct(clock_at(11, 58, 30), -1, since_start(0s), clock_at(12, 0)));
     CHECK(clock.now(since_start(10s), clock_at(12, 0)) == clock_at(12, 0));
     CHECK(clock.now(since_start(100s), clock_at(12, 1, 40)) == clock_at(12, 0, 10));
-    CHECK(clock.hear(clock_at(9, 0), -1, since_start(100s), clock_at(9, 0)));  // it began by a wrong one
+    CHECK(clock.correct(clock_at(9, 0), -1, since_start(100s), clock_at(9, 0)));  // it began by a wrong one
     CHECK(clock.now(since_start(100s), clock_at(9, 0)) == clock_at(9, 0));
 }
 
 TEST_CASE("an hour that another gate has opened a little early has begun") {
     witnessed_clock clock;
     const std::int64_t hour = hour_number(clock_at(12, 0));
-    REQUIRE(clock.hear(clock_at(11, 59, 57), hour, since_start(0s), clock_at(11, 59, 57)));
+    REQUIRE(clock.correct(clock_at(11, 59, 57), hour, since_start(0s), clock_at(11, 59, 57)));
     CHECK(clock.now(since_start(0s), clock_at(11, 59, 57)) == clock_at(12, 0));
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("a loss is news until the gate has begun to tell all again") {
     const auto hear = [&](const char* epoch) {
         open_windows open = open_hour(hour_number(now));
         open.now = now;
-        return session.hear({.state = {.windows = open, .epoch = epoch}, .gates = {{.name = "a"}}}, at);
+        return session.take_answer({.state = {.windows = open, .epoch = epoch}, .gates = {{.name = "a"}}}, at);
     };
     CHECK(hear("first") == gate_session::news::none);  // it has nothing to tell
     for (int times = 0; times < 2; ++times) {          // memory may run out in between
@@ -274,6 +274,6 @@ TEST_CASE("a gate that begins with series tells them, and the store is not refil
     open_windows open = open_hour(hour_number(now));
     open.now = now;
     const heartbeat_answer said{.state = {.windows = open, .epoch = "first"}};
-    CHECK(session.hear(said, {.steady = since_start(0s), .own = now}) == gate_session::news::lost_data);
+    CHECK(session.take_answer(said, {.steady = since_start(0s), .own = now}) == gate_session::news::lost_data);
     CHECK(view.state() == store_reach::joined);
 }

@@ -49,7 +49,7 @@ struct joined_gate {
                   set_kind::exact} {
         shared.view.begin("epoch", heard);
         shared.view.set_state(store_reach::joined);
-        shared.view.clock.hear(now, heard.hour, fleet_shared::clocks().steady, now);
+        shared.view.clock.correct(now, heard.hour, fleet_shared::clocks().steady, now);
     }
 
     /// @param later connection than the one by which the windows were heard.
@@ -243,7 +243,7 @@ TEST_CASE("a download is overtaken by the hour's end and by a loss of data, and 
         others.enter(hour + 1);
         next = others.windows();
         static_cast<void>(gate.limiter.sets_at(noon + 61min));
-        gate.shared.view.clock.hear(noon + 61min, hour + 1, fleet_shared::clocks().steady, noon + 61min);
+        gate.shared.view.clock.correct(noon + 61min, hour + 1, fleet_shared::clocks().steady, noon + 61min);
     }
     SECTION("the store has, and the limiter will") {
         ++next.hour;

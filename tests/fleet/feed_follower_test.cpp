@@ -51,7 +51,7 @@ struct following_gate {
 
     bool hear(std::vector<fed_call> calls, std::uint64_t fed, const char* epoch = "e") {
         const feed_page page{.state = {.windows = open, .epoch = epoch, .fed = fed}, .calls = std::move(calls)};
-        return feed.hear(page, sent, now, came);
+        return feed.read_page(page, sent, now, came);
     }
     [[nodiscard]] bool is_fresh(std::chrono::milliseconds later = 0ms) const { return view.is_fresh(sent + later); }
     [[nodiscard]] bool has(std::uint64_t series) const { return limiter.hour_has(fingerprint_of(series)); }
@@ -110,7 +110,7 @@ TEST_CASE("entries from before a loss are not read") {
     following_gate gate;
     gate.hear({}, begin);
     const feed_page page{.state = {.status = heartbeat_status::other_epoch, .windows = gate.open, .epoch = "f"}};
-    CHECK_FALSE(gate.feed.hear(page, gate.sent, gate.now, gate.came));
+    CHECK_FALSE(gate.feed.read_page(page, gate.sent, gate.now, gate.came));
     gate.view.begin("f", gate.open);
     CHECK_FALSE(gate.hear({call_of(200, 205)}, 205, "f"));
     CHECK(gate.feed.read() == 205);
@@ -156,7 +156,7 @@ TEST_CASE("in another epoch nothing is known of what was granted") {
     }
     SECTION("the store says so") {
         const feed_page page{.state = {.status = heartbeat_status::other_epoch, .windows = gate.open, .epoch = "f"}};
-        CHECK_FALSE(gate.feed.hear(page, gate.sent, gate.now, gate.came));
+        CHECK_FALSE(gate.feed.read_page(page, gate.sent, gate.now, gate.came));
     }
     CHECK_FALSE(gate.is_fresh());
     CHECK(gate.feed.wants_download());

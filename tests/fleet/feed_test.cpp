@@ -38,7 +38,7 @@ struct following_gate {
     following_gate(const std::string& epoch, const open_windows& open) {
         shared.view.begin(epoch, open);
         shared.view.set_state(store_reach::joined);
-        shared.view.clock.hear(now, hour, fleet_shared::clocks().steady, now);
+        shared.view.clock.correct(now, hour, fleet_shared::clocks().steady, now);
         net::co_spawn(io, under_test.run(), net::detached);
     }
     [[nodiscard]] bool is_fresh() const { return shared.view.is_fresh(monotonic_clock::now()); }

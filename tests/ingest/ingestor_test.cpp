@@ -84,7 +84,7 @@ TEST_CASE("a request of a fleet's gate is decided by the fleet's time") {
     at.shared.fleet = &fleet;
     CHECK(behind() == std::chrono::minutes{0});
     const auto now = wall_clock::now();
-    REQUIRE(fleet.view.clock.hear(now - std::chrono::minutes{50}, -1, monotonic_clock::now(), now));
+    REQUIRE(fleet.view.clock.correct(now - std::chrono::minutes{50}, -1, monotonic_clock::now(), now));
     CHECK(behind() == std::chrono::minutes{50});
 }
 
