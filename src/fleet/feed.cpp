@@ -38,7 +38,7 @@ net::awaitable<void> feed::run() {
         // What gates refill is in no feed, so the windows are read when that has ended.
         const bool may_download = shared_.view.state() == store_reach::joined && clock::now() >= download_at_;
         if (came_of_it == end::all && may_download) co_await fill_gaps();
-        co_await rest_for(interval);
+        co_await sleep_for(interval);
     }
 }
 

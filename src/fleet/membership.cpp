@@ -108,7 +108,7 @@ net::awaitable<void> membership::keep() {
     while (!has_left_) {
         const bool is_refilling = shared_.view.state() == store_reach::refilling;
         const auto pause = is_refilling ? std::chrono::milliseconds{refill_interval} : beat_interval;
-        co_await rest_for(pause);
+        co_await sleep_for(pause);
         if (has_left_) co_return;
         if (is_leaving_) continue;
         client_.maintain();
@@ -191,7 +191,7 @@ net::awaitable<void> membership::tell() {
                 if (is_told) continue;
             }
         }
-        co_await rest_for(wait);
+        co_await sleep_for(wait);
     }
 }
 
@@ -215,7 +215,7 @@ net::awaitable<bool> membership::tell_one(const store_call& call) {
 net::awaitable<void> membership::leave(bool for_good) {
     do {
         is_leaving_ = false;
-        while (!walker_->is_clean()) co_await rest_for(leave_interval);
+        while (!walker_->is_clean()) co_await sleep_for(leave_interval);
         if (!for_good) co_return;
         is_leaving_ = true;
         if (shared_.view.is_reachable()) static_cast<void>(co_await beat(true));

@@ -81,7 +81,7 @@ net::awaitable<void> probe_delay(worker& of) {
         of.shared.metrics.queue_delay.observe(of.delay.end_round(now));
         of.delay.begin_round(of.delay.is_behind() ? now : now + rest_between_probes);
         if (of.delay.is_behind()) continue;
-        co_await rest_until(now + rest_between_probes);
+        co_await sleep_until(now + rest_between_probes);
     }
 }
 

@@ -79,7 +79,7 @@ net::awaitable<void> ingestor::maintain() {
     for (;;) {
         forwarder_.maintain();
         if (claimer_) claimer_->maintain();
-        co_await rest_for(maintenance_interval);
+        co_await sleep_for(maintenance_interval);
     }
 }
 

@@ -53,13 +53,13 @@ inline constexpr auto no_throw = net::as_tuple(net::use_awaitable);
 using async_timer = net::basic_waitable_timer<monotonic_clock>;
 
 /// Waits until a moment. Nothing ends the wait early: who must be woken has an async_event, or a timer of its own.
-inline net::awaitable<void> rest_until(monotonic_clock::time_point moment) {
+inline net::awaitable<void> sleep_until(monotonic_clock::time_point moment) {
     const auto where = co_await net::this_coro::executor;
     async_timer timer{where, moment};
     co_await timer.async_wait(no_throw);
 }
-inline net::awaitable<void> rest_for(monotonic_clock::duration time) {
-    return rest_until(monotonic_clock::now() + time);
+inline net::awaitable<void> sleep_for(monotonic_clock::duration time) {
+    return sleep_until(monotonic_clock::now() + time);
 }
 
 // --- Events.

@@ -70,7 +70,7 @@ net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, st
 
 net::awaitable<void> watch_demand(observed_demand& demand, series_limiter& limiter, std::function<time_point()> now) {
     for (;;) {
-        co_await rest_for(demand_interval);
+        co_await sleep_for(demand_interval);
         if (limiter.sets()->leap) continue;
         try {
             demand.look(limiter, now());
@@ -83,7 +83,7 @@ net::awaitable<void> watch_delivery(guarded<delivery_record>& into, std::functio
                                     std::function<time_point()> now) {
     for (;;) {
         into.lock()->note(std::chrono::floor<std::chrono::seconds>(now()), counts());
-        co_await rest_for(delivery_record::interval);
+        co_await sleep_for(delivery_record::interval);
     }
 }
 
@@ -100,7 +100,7 @@ net::awaitable<void> marking::leave() {
         for (marker_writer& each : writers_) each.end();
     });
     const auto have_ended = [this] { return std::ranges::all_of(writers_, &marker_writer::has_ended); };
-    while (!have_ended() && monotonic_clock::now() < limit) co_await rest_for(markers_leave_interval);
+    while (!have_ended() && monotonic_clock::now() < limit) co_await sleep_for(markers_leave_interval);
 }
 
 net::awaitable<void> file_poller::run(std::vector<file_check> checks) {

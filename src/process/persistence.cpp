@@ -135,7 +135,7 @@ net::awaitable<void> persistence::run(std::stop_token ending) {
     background_pace pace{std::move(ending)};
     const state_keeper::pause rest = [&pace] { pace.rest(); };
     for (;;) {
-        co_await rest_for(from_.settings.state.interval);
+        co_await sleep_for(from_.settings.state.interval);
         save_now_and_then(rest);
         rest();
     }

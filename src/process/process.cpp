@@ -260,7 +260,7 @@ net::awaitable<void> process::get_ready() {
     };
     std::string fault;
     const lifecycle& life = shared_.http.life;
-    if (before != nullptr) co_await rest_for(ready_poll_interval);  // hears a signal that came while this one started
+    if (before != nullptr) co_await sleep_for(ready_poll_interval);  // hears a signal that came while this one started
     while (fault.empty() && !life.draining() && !is_ready()) {
         const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
         if (before == nullptr && !serves && (is_late || place_.before)) {
@@ -268,7 +268,7 @@ net::awaitable<void> process::get_ready() {
             open_to_senders();
         }
         if (serves && monotonic_clock::now() >= began + start_max) manager_.started();
-        co_await rest_for(ready_poll_interval);
+        co_await sleep_for(ready_poll_interval);
         if (before != nullptr) fault = fault_of(look);
     }
     if (life.draining()) co_return;  // asked to stop before it serves: in a takeover the running gate goes on
@@ -341,7 +341,7 @@ net::awaitable<void> process::tell_rests() {
         tell_rest(shared_.http.rejections);
         shared_.http.closings.tell(shared_.http.metrics);
         tell_rest(shared_.ingest);
-        co_await rest_for(rest_interval);
+        co_await sleep_for(rest_interval);
     }
 }
 

@@ -202,7 +202,7 @@ net::awaitable<void> check_passwords(access_control& access) {
     });
     for (;;) {
         if (const auto pause = access.check_next())
-            co_await rest_for(*pause);
+            co_await sleep_for(*pause);
         else
             co_await asked->wait();
     }
@@ -224,7 +224,7 @@ net::awaitable<void> drain(serving_parts of, std::string_view why, std::function
 
     const unfinished_work left{.parts = of, .patience = std::min(unasked_grace, grace)};
     const auto end = monotonic_clock::now() + drain_timeout;
-    while (!left.is_over() && !is_impatient() && monotonic_clock::now() < end) co_await rest_for(drain_poll_interval);
+    while (!left.is_over() && !is_impatient() && monotonic_clock::now() < end) co_await sleep_for(drain_poll_interval);
     if (const std::size_t requests = left.requests())
         log::warn("requests not finished, their senders will try again", {{"requests", requests}});
     if (const std::int64_t copies = of.stores.copies)

@@ -126,7 +126,7 @@ net::awaitable<void> supervision::run() {
             tell_status();
             status_due = now + status_interval;
         }
-        co_await rest_for(interval);
+        co_await sleep_for(interval);
     }
 }
 

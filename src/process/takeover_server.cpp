@@ -63,7 +63,7 @@ struct takeover_server::talk {
             const auto got = other.receive();
             if (got) co_return got->text == word;
             if (got.error() != net::error::would_block || clock::now() >= end) co_return false;
-            co_await rest_for(poll_interval);
+            co_await sleep_for(poll_interval);
         }
     }
 
@@ -88,7 +88,7 @@ net::awaitable<void> takeover_server::run() {
         if (!came) {
             if (came.error() == net::error::would_block) continue;
             note_refusal(came.error().message());
-            co_await rest_for(accept_pause);  // the new process still waits
+            co_await sleep_for(accept_pause);  // the new process still waits
             continue;
         }
         talk with{std::move(*came)};
@@ -193,7 +193,7 @@ net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
         if (shared.life.draining()) co_return "this one shuts down";
         if (!with.say_wait()) co_return is_gone;
         if (clock::now() >= end) co_return "requests were not finished within server.drainTimeout";
-        co_await rest_for(poll_interval);
+        co_await sleep_for(poll_interval);
     }
     co_return "";
 }
@@ -244,13 +244,13 @@ net::awaitable<void> takeover_server::go_on() {
     has_given_ = false;
     bool is_ours = of_.kept.take_back();
     for (const auto end = clock::now() + lock_patience; !is_ours && clock::now() < end;) {
-        co_await rest_for(poll_interval);
+        co_await sleep_for(poll_interval);
         is_ours = of_.kept.take_back();
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
     if (!of_.serving.acceptor.self.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
     on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
-    while (accepts()) co_await rest_for(poll_interval);  // briefly, if the takeover failed at once
+    while (accepts()) co_await sleep_for(poll_interval);  // briefly, if the takeover failed at once
     of_.accept_again();
     on_servers(&server::take_file);
 }

@@ -145,7 +145,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read_all() {
 /// Until then the shared store would grant their places to others.
 net::awaitable<void> warm_start::wait_until_told() {
     const std::uint64_t rounds = from_.fleet->told_rounds + 2;  // one may have begun before the last series
-    while (from_.fleet->told_rounds < rounds && monotonic_clock::now() < limit_) co_await rest_for(told_interval);
+    while (from_.fleet->told_rounds < rounds && monotonic_clock::now() < limit_) co_await sleep_for(told_interval);
 }
 
 // Lists in braces stand in functions of their own: GCC 12 cannot compile them in coroutines.
@@ -302,7 +302,7 @@ net::awaitable<query_outcome> warm_start::ask(const part& of, const stretch& whe
 /// @return why it goes no further: the time is over.
 net::awaitable<std::optional<warm_start::abandoned>> warm_start::wait_for_store(const std::string& why,
                                                                                 seconds& pause) {
-    co_await rest_until(std::min(limit_, monotonic_clock::now() + pause));
+    co_await sleep_until(std::min(limit_, monotonic_clock::now() + pause));
     pause = std::min(pause_max, 2 * pause);
     if (monotonic_clock::now() < limit_) co_return std::nullopt;
     co_return abandoned{warm_state::incomplete, why};
@@ -427,7 +427,7 @@ void warm_start::tell_end(const std::optional<abandoned>& early) {
 }
 
 net::awaitable<void> warm_start::watch_senders() {
-    co_await rest_for(meeting_time);
+    co_await sleep_for(meeting_time);
     from_.progress.end_meeting();
     const auto met = from_.progress.met();
     if (!met) co_return;

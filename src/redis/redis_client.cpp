@@ -142,7 +142,7 @@ void redis_client::start_connecting() {
 
 net::awaitable<void> redis_client::connect_until_there() {
     for (;;) {
-        if (away_) co_await rest_for(pause_);
+        if (away_) co_await sleep_for(pause_);
         auto made = co_await attempt(nullptr, clock::now() + attempt_limit(config_));
         if (made) {
             take(std::move(*made));

@@ -170,7 +170,7 @@ void backend_client::maintain() {
 
 /// Polls: only the first requests after a start can come before the resolver's first answer.
 net::awaitable<void> backend_client::wait_for_addresses(time_limit limit) {
-    while (!addresses_.looked_up() && monotonic_clock::now() < limit) co_await rest_for(10ms);
+    while (!addresses_.looked_up() && monotonic_clock::now() < limit) co_await sleep_for(10ms);
 }
 
 upstream_error backend_client::unresolved() const {

@@ -277,7 +277,7 @@ TEST_CASE("what has to last is begun again if an operation found no memory to be
         std::optional<failing_allocation> memory;
         const auto last = [&]() -> net::awaitable<void> {
             if (++begun == 1) memory.emplace(after);  // only the first life lacks memory
-            while (++made_rounds < 5) co_await rest_for(1ms);
+            while (++made_rounds < 5) co_await sleep_for(1ms);
             io.stop();
         };
         spawn_lasting(io, "a thing failed", last);
@@ -298,7 +298,7 @@ TEST_CASE("what has to last is begun again once there is memory") {
         int begun = 0, made_rounds = 0;
         const auto last = [&]() -> net::awaitable<void> {
             if (++begun == 1) failing_allocations = lacking;
-            while (++made_rounds < 5) co_await rest_for(1ms);
+            while (++made_rounds < 5) co_await sleep_for(1ms);
             io.stop();
         };
         spawn_lasting(io, "a thing failed", last);

@@ -11,12 +11,12 @@ namespace seriesgate::testing::client_test {
 namespace {
 
 net::awaitable<void> answered(bool& is_answered) {
-    co_await rest_for({});
+    co_await sleep_for({});
     is_answered = true;
 }
 
 net::awaitable<void> out_of_memory() {
-    co_await rest_for({});
+    co_await sleep_for({});
     throw std::runtime_error{"no memory"};
 }
 
