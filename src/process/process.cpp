@@ -67,20 +67,21 @@ process::process(const config& settings, const command_line& asked, std::functio
     : settings_(settings),
       config_file_(asked.config_file.value_or("")),
       starter_(std::move(starter)),
-      place_(find_listeners(settings, asked.takes_over)),
+      inherited_(find_listeners(settings, asked.takes_over)),
       installed_(settings),
       key_(installed_.secret),
       fleet_(join_fleet(settings, key_, metrics_.fleet)),
       now_([this] { return fleet_ ? fleet_->shared.now() : time_point{wall_clock::now()}; }),
       limiter_(limiter_rules(settings), now_(), key_, fleet_ ? limit_scope::fleet : limit_scope::gate,
                settings.series_set),
-      noted_(settings, key_, limiter_, now_()),
+      cardinality_(settings, key_, limiter_, now_()),
       other_descriptors_(descriptors_besides(settings)),
       connections_(connection_bounds_of(settings.server, other_descriptors_), metrics_.http),
       admin_connections_(admin_bounds, metrics_.http),
       relief_(connections_, other_descriptors_),
       access_(settings.web),
-      shared_(settings, limiter_, key_, metrics_, access_, noted_, warmed_, fleet_ ? &fleet_->shared : nullptr),
+      shared_(settings, limiter_, key_, metrics_, access_, cardinality_, warm_series_,
+              fleet_ ? &fleet_->shared : nullptr),
       web_(settings.web_config_file, settings.web, access_, metrics_.reload.web_successful),
       reload_(
           settings,
@@ -90,23 +91,24 @@ process::process(const config& settings, const command_line& asked, std::functio
           },
           limiter_, web_, metrics_.reload, shared_.admin.in_force),
       figures_(page_figures()),
-      kept_({.settings = settings,
-             .in = installed_,
-             .key = key_,
-             .limiter = limiter_,
-             .noted = noted_,
-             .metrics = metrics_.state,
-             .now = now_,
-             .is_half_read = [this] { return warmed_.is_reading(); }}),
+      persistence_({.settings = settings,
+                    .in = installed_,
+                    .key = key_,
+                    .limiter = limiter_,
+                    .noted = cardinality_,
+                    .metrics = metrics_.state,
+                    .now = now_,
+                    .is_half_read = [this] { return warm_series_.is_reading(); }}),
       certificates_(certificates_of(settings, metrics_.http)),
       workers_(make_workers(shared_, settings.server)),
       acceptor_(shared_, serving_thread::role::acceptor),
-      arrivals_(certificates_ || settings.server.proxy_protocol
-                    ? std::optional<handshakes>{std::in_place, handshakes_.context(), shared_.http, certificates_.get()}
-                    : std::nullopt),
-      senders_({acceptor_.offered, connections_, services_of(workers_), arrivals_ ? &*arrivals_ : nullptr,
-                settings.server.proxy_protocol},
-               take_or_open(place_.at.gate, settings.listen), relief_),
+      handshakes_(
+          certificates_ || settings.server.proxy_protocol
+              ? std::optional<handshakes>{std::in_place, handshakes_loop_.context(), shared_.http, certificates_.get()}
+              : std::nullopt),
+      sender_server_({acceptor_.offered, connections_, services_of(workers_), handshakes_ ? &*handshakes_ : nullptr,
+                      settings.server.proxy_protocol},
+                     take_or_open(inherited_.at.gate, settings.listen), relief_),
       manager_({.limiter = limiter_,
                 .stores = shared_.stores,
                 .workers = workers_,
@@ -117,24 +119,25 @@ process::process(const config& settings, const command_line& asked, std::functio
       reload_signals_(acceptor(), SIGHUP) {
     if (settings_.admin_listen)
         admin_server_.emplace(
-            entrance{*acceptor_.admin_server, admin_connections_, {}, arrivals_ ? &*arrivals_ : nullptr},
-            take_or_open(place_.at.admin, *settings_.admin_listen), relief_);
+            entrance{*acceptor_.admin_server, admin_connections_, {}, handshakes_ ? &*handshakes_ : nullptr},
+            take_or_open(inherited_.at.admin, *settings_.admin_listen), relief_);
     if (writes_markers(settings_))
-        marks_.emplace(background_.context(),
-                       marker_sources{.settings = settings_,
-                                      .limiter = limiter_,
-                                      .refused = metrics_.ingest.limit_samples_refused,
-                                      .now = now_,
-                                      .gate = gate_name(settings_.listen),
-                                      .metrics = metrics_.markers},
-                       shared_.stores);
+        markers_.emplace(background_loop_.context(),
+                         marker_sources{.settings = settings_,
+                                        .limiter = limiter_,
+                                        .refused = metrics_.ingest.limit_samples_refused,
+                                        .now = now_,
+                                        .gate = gate_name(settings_.listen),
+                                        .metrics = metrics_.markers},
+                         shared_.stores);
     prepare_warm_start(asked.is_warmed);  // by what this gate knows, before it hears of the others' series
     if (fleet_) fleet_->join(limiter_, key_);
 }
 
 process::~process() {
     serving_.reset();
-    for (event_loop* const each : {&handshakes_, &passwords_, &pages_, &saving_, &files_, &background_, &warming_})
+    for (event_loop* const each : {&handshakes_loop_, &passwords_loop_, &pages_loop_, &saving_loop_, &files_loop_,
+                                   &background_loop_, &warming_loop_})
         each->stop();
     if (fleet_) fleet_->stop();
 }
@@ -145,13 +148,13 @@ void process::prepare_warm_start(bool is_asked_for) {
     const limiter_figures figures = figures_of_windows(limiter_);
     const bool knows_any = figures.hourly.series_current != 0 || figures.global.hourly.series_reserved != 0;
     if (knows_any && !is_asked_for) return log::info("no warm start: the gate knows series from before");
-    warm_.emplace(warming_.context(), warm_start::sources{.settings = settings_,
-                                                          .key = key_,
-                                                          .limiter = limiter_,
-                                                          .progress = warmed_,
-                                                          .now = now_,
-                                                          .fleet = fleet_ ? &fleet_->shared : nullptr});
-    spawn_lasting(warming_.context(), "warm start failed", [this] { return warm_->run(); });
+    warm_start_.emplace(warming_loop_.context(), warm_start::sources{.settings = settings_,
+                                                                     .key = key_,
+                                                                     .limiter = limiter_,
+                                                                     .progress = warm_series_,
+                                                                     .now = now_,
+                                                                     .fleet = fleet_ ? &fleet_->shared : nullptr});
+    spawn_lasting(warming_loop_.context(), "warm start failed", [this] { return warm_start_->run(); });
 }
 
 page_sources process::page_figures() {
@@ -162,7 +165,7 @@ page_sources process::page_figures() {
                     write(out, metrics_);
                     write(out, shared_.stores);
                     if (fleet_) write(out, fleet_->shared);
-                    if (settings_.warm_start.is_configured()) write(out, warmed_);
+                    if (settings_.warm_start.is_configured()) write(out, warm_series_);
                 },
             .counts =
                 [this] {
@@ -170,15 +173,15 @@ page_sources process::page_figures() {
                     gate_counts counts = metrics_.counts();
                     counts.stores = counts_of(shared_.stores);
                     if (fleet_) counts.shared = counts_of(fleet_->shared);
-                    if (settings_.warm_start.is_configured()) counts.warm = counts_of(warmed_);
+                    if (settings_.warm_start.is_configured()) counts.warm = counts_of(warm_series_);
                     counts.delivery = delivery->facts(std::chrono::floor<std::chrono::seconds>(now_()), counts,
                                                       !settings_.upstream.discard);
                     return counts;
                 },
-            .catch_up = [this] { noted_.noted.catch_up(); },
-            .tracker = noted_.tracker,
-            .refused = noted_.refused,
-            .demand = noted_.demand,
+            .catch_up = [this] { cardinality_.noted.catch_up(); },
+            .tracker = cardinality_.tracker,
+            .refused = cardinality_.refused,
+            .demand = cardinality_.demand,
             .key = key_,
             .ignored_labels = settings_.ignore_labels,
             .now = now_,
@@ -202,32 +205,33 @@ void process::start_loops() {
     const auto on = [](event_loop& loop, const char* failed, std::function<net::awaitable<void>()> make) {
         spawn_lasting(loop.context(), failed, std::move(make));
     };
-    const auto admits = std::make_shared<async_event>(background_.context().get_executor());
-    on(background_, "maintaining series filters failed",
-       [this, admits] { return maintain(limiter_, noted_.noted, now_, admits); });
-    on(background_, "counting series failed",
-       [this, admits] { return noted_.noted.run([admits] { admits->notify(); }); });
-    on(background_, "watching demand failed", [this] { return watch_demand(noted_.demand, limiter_, now_); });
-    on(background_, "watching delivery failed", [this] {
+    const auto admits = std::make_shared<async_event>(background_loop_.context().get_executor());
+    on(background_loop_, "maintaining series filters failed",
+       [this, admits] { return maintain(limiter_, cardinality_.noted, now_, admits); });
+    on(background_loop_, "counting series failed",
+       [this, admits] { return cardinality_.noted.run([admits] { admits->notify(); }); });
+    on(background_loop_, "watching demand failed",
+       [this] { return watch_demand(cardinality_.demand, limiter_, now_); });
+    on(background_loop_, "watching delivery failed", [this] {
         return watch_delivery(
             delivery_, [this] { return metrics_.counts(); }, now_);
     });
-    on(files_, "looking at files failed", [this] { return small_files_.run(file_checks()); });
-    on(files_, "reloading failed", [this] {
+    on(files_loop_, "looking at files failed", [this] { return small_files_.run(file_checks()); });
+    on(files_loop_, "reloading failed", [this] {
         return reload_.run(
             shared_.admin.reloads, [this] { manager_.reload_begins(); }, [this] { manager_.reload_ends(); });
     });
-    on(pages_, "making pages failed", [this] { return make_pages(shared_.admin.pages, figures_); });
-    on(pages_, "answering questions failed", [this] { return make_pages(shared_.admin.questions, figures_); });
-    on(passwords_, "checking passwords failed", [this] { return check_passwords(access_); });
+    on(pages_loop_, "making pages failed", [this] { return make_pages(shared_.admin.pages, figures_); });
+    on(pages_loop_, "answering questions failed", [this] { return make_pages(shared_.admin.questions, figures_); });
+    on(passwords_loop_, "checking passwords failed", [this] { return check_passwords(access_); });
 
-    background_.start(starter_, "background");
-    if (warm_) warming_.start(starter_, "warming");
-    files_.start(starter_, "files");
-    pages_.start(starter_, "pages");
-    if (installed_.directory || fleet_) saving_.start(starter_, "saving");
-    if (!settings_.web_config_file.empty()) passwords_.start(starter_, "passwords");
-    if (arrivals_) handshakes_.start(starter_, "handshakes");
+    background_loop_.start(starter_, "background");
+    if (warm_start_) warming_loop_.start(starter_, "warming");
+    files_loop_.start(starter_, "files");
+    pages_loop_.start(starter_, "pages");
+    if (installed_.directory || fleet_) saving_loop_.start(starter_, "saving");
+    if (!settings_.web_config_file.empty()) passwords_loop_.start(starter_, "passwords");
+    if (handshakes_) handshakes_loop_.start(starter_, "handshakes");
     serving_.emplace(workers_, settings_, starter_);
 }
 
@@ -244,8 +248,8 @@ void process::begin() {
 /// Serves at once, unless connections can wait in an inherited socket. They wait until the gate is ready: at most a
 /// second for a service manager, in a takeover as long as the running gate allows.
 net::awaitable<void> process::get_ready() {
-    takeover_client* before = place_.before ? &*place_.before : nullptr;  // null once the running gate has died
-    bool serves = before == nullptr && !place_.is_activated;
+    takeover_client* before = inherited_.before ? &*inherited_.before : nullptr;  // null once the running gate has died
+    bool serves = before == nullptr && !inherited_.is_activated;
     if (serves) open_to_senders();
     const auto began = monotonic_clock::now();
     const auto is_ready = [&] {
@@ -263,7 +267,7 @@ net::awaitable<void> process::get_ready() {
     if (before != nullptr) co_await sleep_for(ready_poll_interval);  // hears a signal that came while this one started
     while (fault.empty() && !life.draining() && !is_ready()) {
         const bool is_late = monotonic_clock::now() >= began + activated_wait_max;
-        if (before == nullptr && !serves && (is_late || place_.before)) {
+        if (before == nullptr && !serves && (is_late || inherited_.before)) {
             serves = true;
             open_to_senders();
         }
@@ -274,7 +278,7 @@ net::awaitable<void> process::get_ready() {
     if (life.draining()) co_return;  // asked to stop before it serves: in a takeover the running gate goes on
     if (before != nullptr && fault.empty()) fault = fault_of([&] { before->serve(); });
     if (!fault.empty()) {
-        not_taken_ = std::move(fault);
+        takeover_fault_ = std::move(fault);
         acceptor().stop();
         co_return;
     }
@@ -287,7 +291,7 @@ net::awaitable<void> process::get_ready() {
 void process::run() {
     begin();
     run_handlers(acceptor());  // until a drain or a takeover by another process
-    if (!not_taken_.empty()) throw std::runtime_error(not_taken_);
+    if (!takeover_fault_.empty()) throw std::runtime_error(takeover_fault_);
     log::info("stopped");
 }
 
@@ -296,14 +300,14 @@ void process::open_to_senders() {
     log_start(settings_, {.senders = at, .admin_server = admin_server_ ? admin_server_->address() : at},
               workers_.size(), config_file_);
     accept();
-    senders_.take_file();  // of the old process, if there was one
+    sender_server_.take_file();  // of the old process, if there was one
     if (admin_server_) admin_server_->take_file();
-    spawn_lasting(saving_.context(), "saving failed", [this] { return kept_.run(saving_.ending()); });
+    spawn_lasting(saving_loop_.context(), "saving failed", [this] { return persistence_.run(saving_loop_.ending()); });
     offer_place();
 }
 
 serving_parts process::parts() {
-    return {.senders = senders_,
+    return {.senders = sender_server_,
             .admin_server = admin_server_ ? &*admin_server_ : nullptr,
             .acceptor = acceptor_,
             .workers = workers_,
@@ -311,7 +315,7 @@ serving_parts process::parts() {
 }
 
 void process::accept() {
-    for (server* const each : {&senders_, admin_server_ ? &*admin_server_ : nullptr}) {
+    for (server* const each : {&sender_server_, admin_server_ ? &*admin_server_ : nullptr}) {
         if (each == nullptr) continue;
         each->resume();
         spawn_lasting(acceptor(), "accepting connections failed", [each] { return each->accept(); });
@@ -319,20 +323,20 @@ void process::accept() {
 }
 
 void process::offer_place() {
-    auto at = open_takeover_socket(settings_, place_.before.has_value());
+    auto at = open_takeover_socket(settings_, inherited_.before.has_value());
     if (!at) return;
-    next_.emplace(
-        takeover_server::parts{.serving = parts(),
-                               .kept = kept_,
-                               .saving = installed_.directory || fleet_ ? saving_.context() : files_.context(),
-                               .leave_fleet =
-                                   [this] {
-                                       if (fleet_) fleet_->leave(false);
-                                   },
-                               .accept_again = [this] { accept(); },
-                               .is_over = [this] { spawn_end(); }},
-        std::move(*at));
-    spawn_lasting(acceptor(), "handing over failed", [this] { return next_->run(); });
+    takeover_server_.emplace(takeover_server::parts{.serving = parts(),
+                                                    .kept = persistence_,
+                                                    .saving = installed_.directory || fleet_ ? saving_loop_.context()
+                                                                                             : files_loop_.context(),
+                                                    .leave_fleet =
+                                                        [this] {
+                                                            if (fleet_) fleet_->leave(false);
+                                                        },
+                                                    .accept_again = [this] { accept(); },
+                                                    .is_over = [this] { spawn_end(); }},
+                             std::move(*at));
+    spawn_lasting(acceptor(), "handing over failed", [this] { return takeover_server_->run(); });
 }
 
 /// Logs what throttling has held back.
@@ -385,18 +389,18 @@ void process::spawn_end() {
 /// After the last request: tells fleet and stores, and saves the state.
 net::awaitable<void> process::end() {
     const bool has_long_work = installed_.directory || fleet_;
-    saving_.begin_to_end();
+    saving_loop_.begin_to_end();
     if (fleet_) {
         // In a takeover both processes have one name in the fleet.
-        const bool other_stays = is_in_other_place_ || (next_ && next_->has_given());
+        const bool other_stays = is_in_other_place_ || (takeover_server_ && takeover_server_->has_given());
         const auto leave = [this, other_stays] { other_stays ? fleet_->stop() : fleet_->leave(true); };
-        co_await saving_.perform(leave, acceptor());
+        co_await saving_loop_.perform(leave, acceptor());
     }
     serving_->stop();
-    if (marks_) co_await marks_->leave();
+    if (markers_) co_await markers_->leave();
     if (has_long_work) {
-        const auto save = [this] { kept_.finish(); };
-        co_await saving_.perform(save, acceptor());
+        const auto save = [this] { persistence_.finish(); };
+        co_await saving_loop_.perform(save, acceptor());
     }
     is_over_ = true;
     acceptor().stop();

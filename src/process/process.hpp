@@ -39,52 +39,52 @@ class process {
     const config& settings_;
     const std::string config_file_;
     const thread_starter starter_;
-    inherited_listeners place_;  // first: a running gate holds the lock of state.dir
+    inherited_listeners inherited_;  // first: a running gate holds the lock of state.dir
     const instance_identity installed_;
     const hash_key key_;
     gate_metrics metrics_;
     std::optional<fleet_runtime> fleet_;
     const std::function<time_point()> now_;  // the clock that decides about requests
     series_limiter limiter_;
-    shared_cardinality noted_;
+    shared_cardinality cardinality_;
     guarded<delivery_record> delivery_{};
     const descriptor_use other_descriptors_;
     connection_registry connections_;
     connection_registry admin_connections_;
     descriptor_relief relief_;
     access_control access_;
-    warm_series warmed_;
+    warm_series warm_series_;
     serving_shared shared_;
     web_access web_;
     file_poller small_files_;
     reloader reload_;
     const page_sources figures_;
-    persistence kept_;
+    persistence persistence_;
     const std::unique_ptr<tls_files> certificates_;  // null without TLS
 
-    event_loop warming_;     // the warm start
-    event_loop background_;  // maintenance, counting, markers: short steps without disk waits
-    event_loop files_;       // configuration, certificates, passwords: small files
-    event_loop saving_;      // state: long steps with rests
-    event_loop pages_;
-    event_loop passwords_;
-    event_loop handshakes_;
+    event_loop warming_loop_;     // the warm start
+    event_loop background_loop_;  // maintenance, counting, markers: short steps without disk waits
+    event_loop files_loop_;       // configuration, certificates, passwords: small files
+    event_loop saving_loop_;      // state: long steps with rests
+    event_loop pages_loop_;
+    event_loop passwords_loop_;
+    event_loop handshakes_loop_;
 
     const worker_threads workers_;
-    serving_thread acceptor_;             // on the thread of run()
-    std::optional<handshakes> arrivals_;  // with TLS or server.proxyProtocol
-    server senders_;
+    serving_thread acceptor_;               // on the thread of run()
+    std::optional<handshakes> handshakes_;  // with TLS or server.proxyProtocol
+    server sender_server_;
     std::optional<server> admin_server_;
     supervision manager_;
     net::signal_set signals_;
     net::signal_set reload_signals_;
-    std::optional<marking> marks_;
-    std::optional<warm_start> warm_;  // unless the gate knows series already
+    std::optional<marking> markers_;
+    std::optional<warm_start> warm_start_;  // unless the gate knows series already
     std::optional<running_workers> serving_;
-    std::optional<takeover_server> next_;  // set once this gate can be taken over
-    std::string not_taken_;                // why this gate's takeover failed
+    std::optional<takeover_server> takeover_server_;  // set once this gate can be taken over
+    std::string takeover_fault_;                      // why this gate's takeover failed
     bool is_over_ = false;
-    bool is_in_other_place_ = place_.before.has_value();  // the running gate's, whose name in the fleet it has
+    bool is_in_other_place_ = inherited_.before.has_value();  // the running gate's, whose name in the fleet it has
 
   public:
     /// Opens listeners and files, and loads the state. Throws std::runtime_error with one readable line.
@@ -108,7 +108,7 @@ class process {
     /// Whether the gate has drained and saved, or was taken over.
     [[nodiscard]] bool is_over() const noexcept { return is_over_; }
     /// The sender address, such as "127.0.0.1:9201".
-    [[nodiscard]] std::string address() const { return senders_.address(); }
+    [[nodiscard]] std::string address() const { return sender_server_.address(); }
 
   private:
     void prepare_warm_start(bool is_asked_for);
