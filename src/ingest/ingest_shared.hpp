@@ -78,7 +78,7 @@ struct ingest_shared {
     const hash_key& key;  ///< of this installation
     ingest_metrics& metrics;
     shared_stores& stores;
-    series_sampler& noted;  ///< of new, returned and refused series
+    series_sampler& sampler;  ///< of new, returned and refused series
     warm_series& warm;
     fleet_shared* fleet = nullptr;  ///< set if several gates share their limits
     ingest_logs logs{};

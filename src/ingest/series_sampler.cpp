@@ -233,7 +233,7 @@ net::awaitable<void> series_sampler::run(std::function<void()> begins) {
 void sample_series(const decided_request& request, planner& planning, ingest_shared& shared) {
     const plan& decided = request.decided;
     if (decided.newly_admitted.empty() && decided.returned.empty() && decided.newly_refused.empty()) return;
-    shared.noted.take(decided, planning, request.decoded, request.kind.version, sender_of(request), shared.now());
+    shared.sampler.take(decided, planning, request.decoded, request.kind.version, sender_of(request), shared.now());
 }
 
 }  // namespace seriesgate

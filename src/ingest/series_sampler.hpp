@@ -97,7 +97,7 @@ class series_sampler {
     std::mutex counting_;  // one at a time, so that catch_up() also waits for a batch being counted
 };
 
-/// Passes the request's new, returned and refused series to `shared.noted`; does nothing if it has none.
+/// Passes the request's new, returned and refused series to `shared.sampler`; does nothing if it has none.
 /// @param planning the planner of `request`; its labels() is called.
 void sample_series(const decided_request& request, planner& planning, ingest_shared& shared);
 

@@ -45,7 +45,7 @@ void check(const file_check& one, const file_look& look) noexcept {
 
 }  // namespace
 
-net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
+net::awaitable<void> maintain(series_limiter& limiter, series_sampler& sampler, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits) {
     bool in_doubt = false;
     std::uint64_t seen_revision = limiter.revision();
@@ -55,7 +55,7 @@ net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, st
         monotonic_clock::duration pause = is_idle ? idle_maintenance_interval : maintenance_interval;
         try {
             limiter.maintain(now());
-            noted.end_hours();
+            sampler.end_hours();
             if (limiter.sets()->leap && !in_doubt)
                 log::warn("the clock has leapt by over an hour", {{"believed_in_minutes", clock_doubt.count()}});
             in_doubt = limiter.sets()->leap.has_value();

@@ -23,7 +23,7 @@ class observed_demand;
 
 /// Prepares the limiter's filters ahead of need, so that no request allocates them. Also ends the sampler's hours, and
 /// logs leaps of the clock. @param admits notified on the first new series after a pause.
-net::awaitable<void> maintain(series_limiter& limiter, series_sampler& noted, std::function<time_point()> now,
+net::awaitable<void> maintain(series_limiter& limiter, series_sampler& sampler, std::function<time_point()> now,
                               std::shared_ptr<async_event> admits);
 
 /// Records the demand of the limiter's windows.

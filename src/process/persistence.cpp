@@ -110,7 +110,7 @@ persistence::persistence(sources from) : from_(std::move(from)) {
 void persistence::load_observed() {
     observed_.emplace(*from_.in.directory, from_.key.identity());
     const std::string wrong = observed_->load([this, now = from_.now()](state_decoder& in) {
-        return from_.noted.demand.load(in) && from_.noted.tracker.load(in, now);
+        return from_.cardinality.demand.load(in) && from_.cardinality.tracker.load(in, now);
     });
     if (!wrong.empty()) log::warn("what was seen before is not loaded", {{"err", wrong}});
 }
@@ -119,11 +119,11 @@ void persistence::load_observed() {
 void persistence::save_observed() noexcept {
     observed_saved_ = monotonic_clock::now();
     try {
-        from_.noted.noted.catch_up();
-        from_.noted.demand.look(from_.limiter, from_.now());
+        from_.cardinality.sampler.catch_up();
+        from_.cardinality.demand.look(from_.limiter, from_.now());
         observed_->save([this](state_encoder& out) {
-            from_.noted.demand.save(out);
-            from_.noted.tracker.save(out);
+            from_.cardinality.demand.save(out);
+            from_.cardinality.tracker.save(out);
         });
     } catch (const std::exception& error) {
         log::error("what was seen is not saved", {{"err", error.what()}});

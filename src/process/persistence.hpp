@@ -98,10 +98,10 @@ struct shared_cardinality {
     cardinality_tracker tracker;
     refused_ring refused{};
     observed_demand demand{};
-    series_sampler noted;  ///< feeds both
+    series_sampler sampler;  ///< feeds both
 
     shared_cardinality(const config& settings, const hash_key& key, const series_limiter& limiter, time_point now)
-        : tracker(counted_labels(settings.top_labels), key, now), noted(tracker, refused, limiter) {}
+        : tracker(counted_labels(settings.top_labels), key, now), sampler(tracker, refused, limiter) {}
 
   private:
     /// Always counts `job`, because findings name it.
@@ -119,7 +119,7 @@ class persistence {
         const instance_identity& in;
         const hash_key& key;
         series_limiter& limiter;
-        shared_cardinality& noted;
+        shared_cardinality& cardinality;
         state_metrics& metrics;
         std::function<time_point()> now;
         /// A warm start goes on: the next process has to begin it anew, so the limiter's state is not saved.

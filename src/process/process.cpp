@@ -95,7 +95,7 @@ process::process(const config& settings, const command_line& asked, std::functio
                     .in = installed_,
                     .key = key_,
                     .limiter = limiter_,
-                    .noted = cardinality_,
+                    .cardinality = cardinality_,
                     .metrics = metrics_.state,
                     .now = now_,
                     .is_half_read = [this] { return warm_series_.is_reading(); }}),
@@ -178,7 +178,7 @@ page_sources process::page_figures() {
                                                       !settings_.upstream.discard);
                     return counts;
                 },
-            .catch_up = [this] { cardinality_.noted.catch_up(); },
+            .catch_up = [this] { cardinality_.sampler.catch_up(); },
             .tracker = cardinality_.tracker,
             .refused = cardinality_.refused,
             .demand = cardinality_.demand,
@@ -207,9 +207,9 @@ void process::start_loops() {
     };
     const auto admits = std::make_shared<async_event>(background_loop_.context().get_executor());
     on(background_loop_, "maintaining series filters failed",
-       [this, admits] { return maintain(limiter_, cardinality_.noted, now_, admits); });
+       [this, admits] { return maintain(limiter_, cardinality_.sampler, now_, admits); });
     on(background_loop_, "counting series failed",
-       [this, admits] { return cardinality_.noted.run([admits] { admits->notify(); }); });
+       [this, admits] { return cardinality_.sampler.run([admits] { admits->notify(); }); });
     on(background_loop_, "watching demand failed",
        [this] { return watch_demand(cardinality_.demand, limiter_, now_); });
     on(background_loop_, "watching delivery failed", [this] {

@@ -116,7 +116,7 @@ route_table make_routes(admin_answers& admin, const request_handler& ingest, std
 }
 
 serving_shared::serving_shared(const config& settings, series_limiter& limiter, const hash_key& key,
-                               gate_metrics& metrics, access_control& access, shared_cardinality& noted,
+                               gate_metrics& metrics, access_control& access, shared_cardinality& cardinality,
                                warm_series& warm, fleet_shared* fleet)
     : http{.settings = settings.server,
            .tenant_header = settings.tenant_header,
@@ -128,14 +128,14 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
              .key = key,
              .metrics = metrics.ingest,
              .stores = stores,
-             .noted = noted.noted,
+             .sampler = cardinality.sampler,
              .warm = warm,
              .fleet = fleet},
       admin{.life = http.life,
             .reload = metrics.reload,
             .waits_for = [this] { return what_keeps(ingest); },
             .warms_up = [this] { return progress_of(ingest.warm); },
-            .labels = noted.tracker.labels()} {}
+            .labels = cardinality.tracker.labels()} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)
     : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {

@@ -38,7 +38,7 @@ struct serving_shared {
     /// All arguments outlive this.
     /// @param fleet null for a single gate.
     serving_shared(const config& settings, series_limiter& limiter, const hash_key& key, gate_metrics& metrics,
-                   access_control& access, shared_cardinality& noted, warm_series& warm, fleet_shared* fleet);
+                   access_control& access, shared_cardinality& cardinality, warm_series& warm, fleet_shared* fleet);
 };
 
 struct serving_thread {

@@ -45,19 +45,19 @@ struct gate {
     gate_metrics metrics;
     connection_registry connections{{.total = 4}, metrics.http};
     access_control access{settings.web};
-    shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
+    shared_cardinality cardinality{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
     warm_series warm;
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, warm, nullptr};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, cardinality, warm, nullptr};
     serving_thread thread{shared, serving_thread::role::worker};
     const hash_key key = hash_key::known_to_all();
     const page_sources figures{.limiter = limiter,
                                .started = std::chrono::steady_clock::now(),
                                .write_metrics = [this](exposition& out) { write(out, metrics); },
                                .counts = [this] { return metrics.counts(); },
-                               .catch_up = [this] { noted.noted.catch_up(); },
-                               .tracker = noted.tracker,
-                               .refused = noted.refused,
-                               .demand = noted.demand,
+                               .catch_up = [this] { cardinality.sampler.catch_up(); },
+                               .tracker = cardinality.tracker,
+                               .refused = cardinality.refused,
+                               .demand = cardinality.demand,
                                .key = key,
                                .ignored_labels = settings.ignore_labels,
                                .now = wall_clock::now};

@@ -22,14 +22,14 @@ struct ingest_parts {
     shared_stores stores{settings.upstream, upstream, 1};
     cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), wall_clock::now()};
     refused_ring refused{};
-    series_sampler noted{tracker, refused, limiter};
+    series_sampler sampler{tracker, refused, limiter};
     warm_series warm{};
     ingest_shared shared{.settings = settings,
                          .limiter = limiter,
                          .key = hash_key::known_to_all(),
                          .metrics = metrics,
                          .stores = stores,
-                         .noted = noted,
+                         .sampler = sampler,
                          .warm = warm};
     net::io_context io;
 

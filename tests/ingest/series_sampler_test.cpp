@@ -29,7 +29,7 @@ struct scene {
     series_limiter limiter;
     cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), noon};
     refused_ring refused{};
-    series_sampler noted{tracker, refused, limiter};
+    series_sampler sampler{tracker, refused, limiter};
     planner planning{hash_key::known_to_all()};
 
     explicit scene(std::uint64_t series_max = 0) : limiter({.global = {.hourly = series_max}}, noon) {}
@@ -37,7 +37,7 @@ struct scene {
     void send(const std::string& body, time_point when = noon) {
         const auto decided = planning(body, limiter, when);
         REQUIRE(decided.has_value());
-        noted.take(*decided, planning, body, protocol::v1, {.address = "10.0.0.3", .agent = "vmagent"}, when);
+        sampler.take(*decided, planning, body, protocol::v1, {.address = "10.0.0.3", .agent = "vmagent"}, when);
     }
     std::uint64_t total(series_event kind, cardinality_window window = cardinality_window::hourly) {
         return tracker.tables(kind, window).total();
@@ -58,7 +58,7 @@ TEST_CASE("new and refused series are counted once somebody catches up") {
     at.send(numbered(0, 500));
     at.send(numbered(0, 500));
     CHECK(at.total(series_event::newly_admitted) == 0);
-    at.noted.catch_up();
+    at.sampler.catch_up();
     CHECK(at.total(series_event::newly_admitted) == 300);
     CHECK(at.total(series_event::refused) == 200);
     const cardinality_tables tables = at.tracker.tables(series_event::refused, cardinality_window::hourly);
@@ -75,7 +75,7 @@ TEST_CASE("new and refused series are counted once somebody catches up") {
 TEST_CASE("what came in a new hour does not count in the one before, however late it is counted") {
     scene at;
     for (int hour = 0; hour < 4; ++hour) at.send(numbered(100 * hour, 100), noon + std::chrono::hours{hour});
-    at.noted.catch_up();
+    at.sampler.catch_up();
     CHECK(at.total(series_event::newly_admitted) == 100);
     CHECK(at.total(series_event::newly_admitted, cardinality_window::daily) == 400);
     CHECK(at.tracker.hours().size() == 4);
@@ -85,7 +85,7 @@ TEST_CASE("what waits when an hour ends counts in that hour") {
     scene at;
     at.send(numbered(0, 100), noon + std::chrono::minutes{59});
     at.limiter.maintain(noon + std::chrono::hours{1});
-    at.noted.end_hours();
+    at.sampler.end_hours();
     CHECK(at.total(series_event::newly_admitted) == 0);
     REQUIRE(at.tracker.hours().size() == 2);
     CHECK(at.tracker.hours()[0].newly_admitted == 100);
@@ -97,7 +97,7 @@ TEST_CASE("what came by a clock that is not believed ends no hour") {
     at.send(numbered(100, 100), noon + std::chrono::hours{5});
     CHECK(at.limiter.sets()->leap.has_value());
     at.send(numbered(200, 100), noon + std::chrono::minutes{1});
-    at.noted.catch_up();
+    at.sampler.catch_up();
     CHECK(at.total(series_event::newly_admitted) == 300);
 }
 
@@ -110,13 +110,13 @@ TEST_CASE("whoever asks is not kept by a flood") {
         int tenant = 0;
         do {
             const auto decided = planning(body, at.limiter, noon, std::to_string(tenant++));
-            at.noted.take(*decided, planning, body, protocol::v1, {}, noon);
+            at.sampler.take(*decided, planning, body, protocol::v1, {}, noon);
         } while (!is_answered);
     }};
-    for (int i = 0; i < 3; ++i) at.noted.catch_up();
+    for (int i = 0; i < 3; ++i) at.sampler.catch_up();
     is_answered = true;
     flood.join();
-    at.noted.catch_up();
+    at.sampler.catch_up();
     CHECK(at.total(series_event::newly_admitted) > 0);
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("an entry with much besides its labels is noted by these") {
     append_series(
         body, {{"__name__", "giant"}, {"a", lasting}, {"b", lasting}, {"c", lasting}, {"d", lasting}, {"e", lasting}});
     at.send(body);
-    at.noted.catch_up();
+    at.sampler.catch_up();
     CHECK(at.total(series_event::newly_admitted) == 2);
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("when nobody has time to count, fewer are looked at and stand for the 
         }
         at.send(body);
     }
-    at.noted.catch_up();
+    at.sampler.catch_up();
     const cardinality_tables tables = at.tracker.tables(series_event::newly_admitted, cardinality_window::hourly);
     const top_entry& one = tables.metrics().in_all().all()[0];
     CAPTURE(one.series, tables.error_of(one));
@@ -167,7 +167,7 @@ TEST_CASE("what waits takes 16 MiB at most: for what comes then there is no room
         }
         at.send(body, noon + std::chrono::seconds{second});
     }
-    at.noted.catch_up();
+    at.sampler.catch_up();
     const int newest = std::stoi(at.refused.all().at(0)->labels.at(2).second);
     CHECK(newest > 3 * each);
     CHECK(newest < 5 * each);
@@ -183,7 +183,7 @@ TEST_CASE("long labels make nothing else less sure") {
     }
     at.send(body);
     at.send(numbered(0, 10));
-    at.noted.catch_up();
+    at.sampler.catch_up();
     const cardinality_tables tables = at.tracker.tables(series_event::refused, cardinality_window::hourly);
     CHECK(tables.total() == 1'009);
     CHECK(tables.error_of(tables.metrics().in_all().all()[0]) == 0);
@@ -203,7 +203,7 @@ TEST_CASE("when the limiter goes back, so do the counts") {
     at.limiter.maintain(eight);  // in doubt
     at.limiter.maintain(eight + clock_doubt);
     REQUIRE(at.limiter.sets()->hour_span.start == eight);
-    at.noted.end_hours();
+    at.sampler.end_hours();
     CHECK(at.tracker.hour_start() == eight);
     CHECK(at.total(series_event::newly_admitted) == 0);
     CHECK(at.total(series_event::newly_admitted, cardinality_window::daily) == 100);

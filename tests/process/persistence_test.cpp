@@ -30,13 +30,13 @@ struct gate {
     const instance_identity installed{settings};
     hash_key key{installed.secret};
     offering offers{settings.rules, wall_clock::now()};
-    shared_cardinality noted{settings, key, offers.limiter, wall_clock::now()};
+    shared_cardinality cardinality{settings, key, offers.limiter, wall_clock::now()};
     state_metrics metrics;
     persistence kept{{.settings = settings,
                       .in = installed,
                       .key = key,
                       .limiter = offers.limiter,
-                      .noted = noted,
+                      .cardinality = cardinality,
                       .metrics = metrics,
                       .now = [] { return time_point{wall_clock::now()}; }}};
 

@@ -127,9 +127,9 @@ TEST_CASE("where there is no thread for a worker, those before it end") {
     series_limiter limiter{{}, wall_clock::now()};
     gate_metrics metrics;
     access_control access{settings.web};
-    shared_cardinality noted{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
+    shared_cardinality cardinality{settings, hash_key::known_to_all(), limiter, wall_clock::now()};
     warm_series warm;
-    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, noted, warm, nullptr};
+    serving_shared shared{settings, limiter, hash_key::known_to_all(), metrics, access, cardinality, warm, nullptr};
     const worker_threads workers = make_workers(shared, settings.server);
     REQUIRE(workers.size() == 2);
     const thread_starter one_thread = [](net::io_context& loop, const std::string& name) {
