@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "http/queue_delay.hpp"
 #include "http/request_head.hpp"
 #include "http/request_reading.hpp"
 #include "net/event_loop.hpp"
