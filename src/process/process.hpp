@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "admin/gate_counts.hpp"
+#include "admin/delivery_record.hpp"
 #include "admin/pages.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
