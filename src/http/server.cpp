@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "http/session.hpp"
 #include "net/async.hpp"
 
 namespace seriesgate {

@@ -6,7 +6,7 @@
 
 #include "config/config.hpp"
 #include "http/connections.hpp"
-#include "http/session.hpp"
+#include "http/handshakes.hpp"
 #include "http/worker.hpp"
 #include "net/socket.hpp"
 

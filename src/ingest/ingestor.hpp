@@ -8,6 +8,7 @@
 #include "http/route_table.hpp"
 #include "ingest/forwarder.hpp"
 #include "ingest/ingest_shared.hpp"
+#include "ingest/media.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/sender_answer.hpp"
 #include "net/fair_queue.hpp"

@@ -1,4 +1,4 @@
-/// The working memory of a request, the format of its body, and the request as it goes upstream.
+/// The working memory of a request, and the request as it goes upstream.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 #include "core/bytes.hpp"
 #include "http/inflight.hpp"
 #include "http/route_table.hpp"
-#include "net/http_fields.hpp"
+#include "ingest/media.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "series/fingerprint.hpp"
@@ -82,26 +82,7 @@ class work_pool {
     [[nodiscard]] std::size_t in_use() const noexcept { return idle_->in_use; }
 };
 
-struct media {
-    protocol version = protocol::v1;
-    compression coding = compression::snappy;
-    /// The error as one line; empty if the body can be read.
-    std::string fault{};
-    /// The headers to send instead, where stores read the sender's spelling differently or it does not fit the body.
-    /// Empty: send the sender's. Literals.
-    std::string_view content_type{};
-    std::string_view content_encoding{};
-};
-
-/// Accepts `application/x-protobuf`, alone or with `proto=prometheus.WriteRequest` (remote write 1) or
-/// `proto=io.prometheus.write.v2.Request` (remote write 2), compressed with `snappy` or `zstd`. Absent or empty headers
-/// mean remote write 1 and snappy, as in Prometheus, Cortex and Mimir. `application/vnd.google.protobuf` is remote
-/// write 1. Ignores case, blanks around separators, quotes, empty list elements and other parameters. They are not
-/// forwarded, since stores compare the text or do not trim blanks.
-///
-/// The body decides the compression, not the header: vmagent 1.88 to 1.115 sends queued blocks under the header that it
-/// uses now (VictoriaMetrics issues 5301 and 5344).
-media media_of(const http::fields& headers, bytes_view body);
+// --- The request as it goes upstream.
 
 /// Immutable, so any number of upstreams may read it for as long as they like.
 using shared_body = std::shared_ptr<const std::string>;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "admin/delivery_record.hpp"
 #include "admin/gate_counts.hpp"
 #include "core/synchronization.hpp"
 #include "ingest/ingest_shared.hpp"

@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "admin/gate_counts.hpp"
+#include "admin/delivery_record.hpp"
 #include "admin/pages.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
 #include "core/synchronization.hpp"
 #include "http/connections.hpp"
+#include "http/handshakes.hpp"
 #include "http/server.hpp"
-#include "http/session.hpp"
 #include "limit/limiter.hpp"
 #include "net/event_loop.hpp"
 #include "process/fleet_runtime.hpp"

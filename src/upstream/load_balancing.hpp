@@ -12,8 +12,8 @@
 
 #include "base/clock.hpp"
 #include "net/async.hpp"
+#include "upstream/circuit_breaker.hpp"
 #include "upstream/shared_store.hpp"
-#include "upstream/upstream_health.hpp"
 
 namespace seriesgate {
 

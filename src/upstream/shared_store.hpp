@@ -21,6 +21,7 @@
 #include "net/tls_files.hpp"
 #include "net/tls_session.hpp"
 #include "net/watched_file.hpp"
+#include "upstream/circuit_breaker.hpp"
 #include "upstream/upstream_health.hpp"
 
 namespace seriesgate {

@@ -1,4 +1,4 @@
-#include "admin/gate_counts.hpp"
+#include "admin/delivery_record.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "http/worker.hpp"
+#include "http/queue_delay.hpp"
 
 #include "support/catch.hpp"
 

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "base/log.hpp"
+#include "http/queue_delay.hpp"
 #include "net/event_loop.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"

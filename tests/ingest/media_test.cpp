@@ -1,4 +1,4 @@
-#include "ingest/outgoing.hpp"
+#include "ingest/media.hpp"
 
 #include "support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "upstream/upstream_health.hpp"
+#include "upstream/circuit_breaker.hpp"
 
 #include "support/catch.hpp"
 

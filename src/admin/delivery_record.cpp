@@ -1,0 +1,97 @@
+#include "admin/delivery_record.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace seriesgate {
+namespace {
+
+/// `connection_refused` becomes `connection refused`.
+std::string in_words(std::string reason) {
+    std::ranges::replace(reason, '_', ' ');
+    return reason;
+}
+
+/// The fault with the largest increase.
+std::string most_since(const named_counts& now, const named_counts& before) {
+    std::string most;
+    std::uint64_t most_often = 0;
+    for (const auto& [what, count] : now) {
+        const auto then = std::ranges::find(before, what, &named_counts::value_type::first);
+        const std::uint64_t often = count - (then == before.end() ? 0 : std::min(count, then->second));
+        if (often <= most_often) continue;
+        most_often = often;
+        most = what;
+    }
+    return most;
+}
+
+}  // namespace
+
+delivery_record::moment delivery_record::moment_of(std::chrono::sys_seconds now, const gate_counts& counts) {
+    moment made{.when = now,
+                .stored = counts.samples.stored,
+                .failed = counts.samples.failed,
+                .refused = counts.samples.refused};
+    for (const auto& [reason, count] : counts.requests.upstream_errors_by_reason)
+        made.faults.emplace_back(in_words(reason), count);
+    for (const auto& [status, count] : counts.requests.upstream_by_status)
+        if (!status.starts_with('2')) made.faults.emplace_back("it answers " + status, count);
+    made.faults.emplace_back("it does not say what it has written, see upstream.protocol", counts.requests.unconfirmed);
+    made.faults.emplace_back("it says that it has written less", counts.requests.partly_written);
+    return made;
+}
+
+void delivery_record::note(std::chrono::sys_seconds now, const gate_counts& counts) {
+    moment made = moment_of(now, counts);
+    if (moments_.empty() || made.stored > moments_.back().stored || made.when < moments_.back().when)
+        last_stored_ = now;
+    const std::uint64_t refused = made.refused - (moments_.empty() ? 0 : moments_.back().refused);
+    if (refused > 0) last_refused_ = now;
+    if (moments_.empty() || now < moments_.back().when) watched_since_ = now;
+    refused_ = until(now);
+    refused_.back() += refused;
+    minute_ = std::chrono::floor<std::chrono::minutes>(now);
+    if (!moments_.empty() && made.when < moments_.back().when) moments_.clear();  // the clock was set back
+    moments_.push_back(std::move(made));
+    while (moments_.front().when + window < now) moments_.pop_front();
+}
+
+/// The last moment not later than `when`.
+const delivery_record::moment& delivery_record::before(std::chrono::sys_seconds when) const {
+    const auto later = std::ranges::upper_bound(moments_, when, {}, &moment::when);
+    return later == moments_.begin() ? moments_.front() : *(later - 1);
+}
+
+/// The refused samples by minute, shifted so that the last minute is that of `now`. Empty after the clock was set back.
+delivery_record::minutes delivery_record::until(std::chrono::sys_seconds now) const {
+    const auto passed = (std::chrono::floor<std::chrono::minutes>(now) - minute_).count();
+    minutes made{};
+    if (passed >= 0 && passed < std::ssize(refused_))
+        std::ranges::copy(refused_.begin() + passed, refused_.end(), made.begin());
+    return made;
+}
+
+delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_counts& counts, bool has_store) const {
+    const moment last = moment_of(now, counts);
+    const std::uint64_t refused = moments_.empty() ? 0 : last.refused - moments_.back().refused;
+    delivery_facts made{.is_discarded = !has_store,
+                        .watched_since = watched_since_,
+                        .last_refused = refused > 0 ? std::optional{now} : last_refused_,
+                        .refused_by_minute = until(now)};
+    made.refused_by_minute.back() += refused;
+    if (!has_store || moments_.empty()) return made;
+    const moment& first = before(now - window);
+    made.stored = last.stored - first.stored;
+    made.failed = last.failed - first.failed;
+    const moment& then = before(last_stored_);  // some senders retry only once a minute
+    if (now - last_stored_ >= patience && last.failed > then.failed && last.stored == moments_.back().stored) {
+        made.nothing_since = last_stored_;
+        made.why = most_since(last.faults, then.faults);
+    }
+    return made;
+}
+
+}  // namespace seriesgate
