@@ -71,7 +71,7 @@ net::awaitable<reply> admin_answers::page(api_question key, std::string_view typ
     page_queue& queue = is_figures ? shared_.pages : shared_.questions;
     const auto text = co_await queue.ask(key, io_, page_limit, ahead_max);
     if (!text || *text == nullptr)
-        co_return come_again(
+        co_return with_retry_after(
             rejection(reject_reason::pages_held, 503,
                       "the answer was not made in 10 s, or too many others are being made or read: try again"));
     made.shared_body = *text;
@@ -120,7 +120,7 @@ net::awaitable<reply> admin_answers::reload(const http_request&) {
     shared_.reload.requests.add();
     const std::monostate configuration;
     const auto outcome = co_await shared_.reloads.ask(configuration, io_, reload_limit);
-    if (!outcome) co_return come_again(text_reply(503, "the configuration is still being read"));
+    if (!outcome) co_return with_retry_after(text_reply(503, "the configuration is still being read"));
     co_return text_reply(outcome->ok ? 200 : 400, outcome->text);
 }
 

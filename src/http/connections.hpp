@@ -185,7 +185,7 @@ class connection_lease {
     [[nodiscard]] bool has_asked() const noexcept { return entry_->has_asked; }
 
     /// The exceeded bound of an overflow connection.
-    [[nodiscard]] std::optional<connection_bound> over() const noexcept { return entry_->over; }
+    [[nodiscard]] std::optional<connection_bound> exceeded_bound() const noexcept { return entry_->over; }
 };
 
 /// A connection on its way to its thread. The lease goes before the socket.

@@ -90,7 +90,7 @@ reply forbidden(const access_decision& decided, access_side side) {
 }
 
 reply passwords_held() {
-    return come_again(
+    return with_retry_after(
         rejection(reject_reason::passwords_held, 503, "too many passwords wait to be checked: the sender comes again"));
 }
 

@@ -129,7 +129,7 @@ reply too_slow(worker& self, const incoming_request& current) {
     const std::string progress = progress_of(current);
     const server_config& bounds = self.shared.settings;
     const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
-    return come_again(rejection(
+    return with_retry_after(rejection(
         reject_reason::timeout, 503,
         self.senders.shortened_timeouts()
             ? "shutting down: request not complete, " + progress
@@ -182,7 +182,7 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
 std::optional<reply> rejected_for_delay(const worker& self, const incoming_request& current) {
     if (!self.delay.is_standing(current.began)) return std::nullopt;
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(self.delay.late(current.began));
-    return come_again(
+    return with_retry_after(
         rejection(reject_reason::queue_delay, 503,
                   fmt::format("over server.maxQueueDelay ({}): requests have waited for {} before they "
                               "were worked on; try again",

@@ -71,20 +71,20 @@ reply rejection(reject_reason reason, unsigned status, std::string_view line) {
     return made;
 }
 
-reply come_again(reply made) {
+reply with_retry_after(reply made) {
     made.headers.set(http::field::retry_after, "1");
     return made;
 }
 
 reply overloaded(const inflight_use& now) {
-    return come_again(
+    return with_retry_after(
         rejection(reject_reason::overloaded, 503,
                   fmt::format("over server.maxInflightBytes: {} of {} bytes are held, {} of {} for bodies; try again",
                               now.held, now.held_max, now.bodies, now.bodies_max)));
 }
 
 reply out_of_memory() {
-    return come_again(rejection(reject_reason::overloaded, 503, "out of memory, try again"));
+    return with_retry_after(rejection(reject_reason::overloaded, 503, "out of memory, try again"));
 }
 
 route_table::route_table(std::vector<route> routes) : routes_(std::move(routes)) {

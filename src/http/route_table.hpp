@@ -60,7 +60,7 @@ std::string shown_in_answer(std::string_view text);
 reply rejection(reject_reason reason, unsigned status, std::string_view line);
 
 /// Adds Retry-After: one second.
-reply come_again(reply made);
+reply with_retry_after(reply made);
 
 /// 503 at maxInflightBytes. The sender keeps the data and tries again.
 reply overloaded(const inflight_use& now);

@@ -22,11 +22,11 @@ namespace {
 
 /// Overflow connections may ask for health, but not write.
 reply too_many_connections(served_connection& peer) {
-    peer.self.shared.metrics.connections_turned_away[*peer.lease.over()].add();
-    const bool of_peer = peer.lease.over() == connection_bound::per_peer;
-    reply made =
-        come_again(text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
-                                           : "over server.maxConnections: all are being worked on, try again"));
+    peer.self.shared.metrics.connections_turned_away[*peer.lease.exceeded_bound()].add();
+    const bool of_peer = peer.lease.exceeded_bound() == connection_bound::per_peer;
+    reply made = with_retry_after(
+        text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
+                                : "over server.maxConnections: all are being worked on, try again"));
     made.close = true;
     return made;
 }
@@ -63,7 +63,7 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
 }
 
 /// As answer_one(); on std::bad_alloc only this request fails.
-net::awaitable<reply> answer_with_what_there_is(served_connection& peer, incoming_request& current) {
+net::awaitable<reply> answer_or_out_of_memory(served_connection& peer, incoming_request& current) {
     try {
         co_return co_await answer_one(peer, current);
     } catch (const std::bad_alloc&) {  // the stack unwinding has freed most memory, and the answer is small
@@ -131,7 +131,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     http_metrics& metrics = peer.self.shared.metrics;
     const gauge_hold inflight{metrics.inflight_requests};
     incoming_request current{peer.self.shared.inflight};
-    reply answer = co_await answer_with_what_there_is(peer, current);
+    reply answer = co_await answer_or_out_of_memory(peer, current);
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);
@@ -155,7 +155,7 @@ net::awaitable<void> serve(sender_connection from, service& offered) {
     for (;;) {
         const bool came = co_await wait_for_request(peer);
         if (!came) co_return;
-        if (is_to_be_passed_on(peer) && !peer.lease.over()) co_return pass_on(peer);
+        if (is_to_be_passed_on(peer) && !peer.lease.exceeded_bound()) co_return pass_on(peer);
         const after next = co_await serve_one(peer);
         if (next == after::linger) co_await linger(peer);
         if (next != after::next_request) co_return;

@@ -174,7 +174,7 @@ struct served_connection : leased_stream {
     void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
     /// Whether the next answer is the last on this connection.
     [[nodiscard]] bool ends() const noexcept {
-        return lease.over() || self.shared.life.draining() || self.shared.life.in_takeover();
+        return lease.exceeded_bound() || self.shared.life.draining() || self.shared.life.in_takeover();
     }
     void note_end(error_code error, connection_wait of) {
         if (error == boost::beast::error::timeout) self.shared.metrics.connections_timed_out[of].add();

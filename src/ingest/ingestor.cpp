@@ -44,7 +44,7 @@ reply looped() {
 
 /// Answers 503: the request got no turn among the large ones in time.
 reply no_turn(std::chrono::milliseconds patience) {
-    return come_again(
+    return with_retry_after(
         rejection(reject_reason::queue_delay, 503,
                   fmt::format("large requests take turns, and there was none within upstream.timeout ({}); "
                               "try again",

@@ -177,7 +177,7 @@ std::string unanswered_line(const upstream_error& error, const upstream_config& 
 
 reply unanswered_reply(const upstream_error& error, std::string_view line) {
     reply made = text_reply(status_of(error.reason), line);
-    return made.status == 503 ? come_again(std::move(made)) : made;
+    return made.status == 503 ? with_retry_after(std::move(made)) : made;
 }
 
 reply passed_on(upstream_answer answer, std::string_view tenant_header, const store_access& from) {

@@ -71,7 +71,7 @@ TEST_CASE("up to the bound nobody is given up, and what is closed makes room") {
     CHECK(at.metrics.connections.value() == 3);
     at.all.clear();
     CHECK(at.metrics.connections.value() == 0);
-    for (int i = 0; i < 3; ++i) CHECK_FALSE(at.admit().lease.over());
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(at.admit().lease.exceeded_bound());
     CHECK(at.given_up() + at.turned_away() == 0);
 }
 
@@ -85,11 +85,11 @@ TEST_CASE("the one that has waited longest makes room, not the oldest") {
     REQUIRE(again.lease.enter(connection_stage::working, start));
     REQUIRE(again.lease.enter(connection_stage::waiting, start));
 
-    CHECK_FALSE(at.admit().lease.over());
+    CHECK_FALSE(at.admit().lease.exceeded_bound());
     CHECK(idle.socket.is_shut_down());
     CHECK_FALSE(again.socket.is_shut_down());
     CHECK_FALSE(idle.lease.enter(connection_stage::receiving, start));  // nothing is worked on after that
-    CHECK_FALSE(at.admit().lease.over());
+    CHECK_FALSE(at.admit().lease.exceeded_bound());
     CHECK(again.socket.is_shut_down());
     CHECK_FALSE(busy.socket.is_shut_down());
     CHECK(at.given_up() == 2);
@@ -100,13 +100,14 @@ TEST_CASE("a request that is slow to come makes room, one that has just begun or
     taken& first = at.admit();
     SECTION("receiving") {
         REQUIRE(first.lease.enter(connection_stage::receiving, start));
-        CHECK(at.admit(start + connection_registry::slow_after - 1ns).lease.over() == connection_bound::total);
-        CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.over());
+        CHECK(at.admit(start + connection_registry::slow_after - 1ns).lease.exceeded_bound() ==
+              connection_bound::total);
+        CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.exceeded_bound());
         CHECK(first.socket.is_shut_down());
     }
     SECTION("working") {
         REQUIRE(first.lease.enter(connection_stage::working, start));
-        CHECK(at.admit(start + 1h).lease.over() == connection_bound::total);
+        CHECK(at.admit(start + 1h).lease.exceeded_bound() == connection_bound::total);
         CHECK_FALSE(first.socket.is_shut_down());
     }
 }
@@ -116,16 +117,16 @@ TEST_CASE("at its own bound a peer makes room itself") {
     taken& other = at.admit(start, peer_b);
     taken& one = at.admit();
     taken& two = at.admit();
-    CHECK_FALSE(at.admit().lease.over());
+    CHECK_FALSE(at.admit().lease.exceeded_bound());
     CHECK(one.socket.is_shut_down());
     REQUIRE(two.lease.enter(connection_stage::working, start));
     REQUIRE(at.all.back().lease.enter(connection_stage::working, start));
-    CHECK(at.admit().lease.over() == connection_bound::per_peer);
+    CHECK(at.admit().lease.exceeded_bound() == connection_bound::per_peer);
     CHECK_FALSE(other.socket.is_shut_down());
     CHECK(at.given_up(connection_bound::per_peer) == 1);
 
     scene alone{{.total = 10, .per_peer = 1}};
-    for (int i = 0; i < 5; ++i) CHECK_FALSE(alone.admit().lease.over());
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(alone.admit().lease.exceeded_bound());
     CHECK(alone.given_up(connection_bound::per_peer) == 4);
 }
 
@@ -134,8 +135,8 @@ TEST_CASE("guests are few, and the one that says nothing makes room for the next
     REQUIRE(at.admit().lease.enter(connection_stage::working, start));
     std::vector<taken*> guests;
     for (std::size_t i = 0; i < connection_registry::overflow_max; ++i) guests.push_back(&at.admit());
-    CHECK(guests.back()->lease.over() == connection_bound::total);
-    CHECK(at.admit().lease.over() == connection_bound::total);
+    CHECK(guests.back()->lease.exceeded_bound() == connection_bound::total);
+    CHECK(at.admit().lease.exceeded_bound() == connection_bound::total);
     CHECK(guests[0]->socket.is_shut_down());
     CHECK(at.turned_away() == 1);
     at.all.pop_back();
@@ -156,7 +157,7 @@ TEST_CASE("sockets are never more than said, though those given up stay open") {
     CHECK(at.given_up() == connection_registry::given_up_max(total));
     CHECK(at.turned_away() == 500 - open + connection_registry::overflow_evicted_max);
     at.all.clear();
-    CHECK_FALSE(at.admit().lease.over());
+    CHECK_FALSE(at.admit().lease.exceeded_bound());
 }
 
 TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
@@ -166,7 +167,7 @@ TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
         made.lease = at.registry.admit(made.socket.descriptor(), std::nullopt, start);
         return made;
     };
-    for (int i = 0; i < 5; ++i) CHECK_FALSE(from_proxy().lease.over());
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(from_proxy().lease.exceeded_bound());
     taken& own = at.admit();
     taken& first = at.all[0];
     CHECK_FALSE(first.lease.sender());
@@ -179,7 +180,7 @@ TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
     CHECK(own.socket.is_shut_down());
     for (const std::size_t which : {0, 2}) REQUIRE(at.all[which].lease.enter(connection_stage::working, start));
     CHECK(at.all[3].lease.set_sender(peer_a, start));
-    CHECK(at.all[3].lease.over() == connection_bound::per_peer);
+    CHECK(at.all[3].lease.exceeded_bound() == connection_bound::per_peer);
     CHECK(at.given_up(connection_bound::per_peer) == 1);
     CHECK_FALSE(at.all[1].socket.is_shut_down());
     at.all.clear();
@@ -192,7 +193,7 @@ TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
     taken& proxied = alone.all.emplace_back();
     proxied.lease = alone.registry.admit(proxied.socket.descriptor(), std::nullopt, start);
     CHECK(proxied.lease.set_sender(peer_a, start));  // the only one of its peer makes room
-    CHECK_FALSE(proxied.lease.over());
+    CHECK_FALSE(proxied.lease.exceeded_bound());
     CHECK(alone.all[0].socket.is_shut_down());
 }
 
@@ -211,9 +212,9 @@ TEST_CASE("a proxy's connection is no overflow of its own, and one that was clos
     for (int i = 1; i < 3; ++i)
         REQUIRE(at.all[static_cast<std::size_t>(i)].lease.enter(connection_stage::working, start));
     taken& over = from_proxy(connection_stage::tls_handshake);
-    CHECK(over.lease.over() == connection_bound::total);
+    CHECK(over.lease.exceeded_bound() == connection_bound::total);
     CHECK(over.lease.set_sender(peer_a, start));
-    CHECK(over.lease.over() == connection_bound::total);
+    CHECK(over.lease.exceeded_bound() == connection_bound::total);
 
     scene shaking{{.total = 100, .handshakes = 16}};
     for (int i = 0; i < 4; ++i) {
@@ -264,7 +265,7 @@ TEST_CASE("connections of many threads are counted right") {
     }
     for (std::thread& each : threads) each.join();
     CHECK(at.metrics.connections.value() == 0);
-    for (int i = 0; i < 20; ++i) CHECK_FALSE(at.admit().lease.over());
+    for (int i = 0; i < 20; ++i) CHECK_FALSE(at.admit().lease.exceeded_bound());
 }
 
 TEST_CASE("who has no address is bounded with all others only") {
@@ -273,12 +274,12 @@ TEST_CASE("who has no address is bounded with all others only") {
     for (int i = 0; i < 3; ++i) {
         taken& one = at.all.emplace_back();
         one.lease = at.registry.admit(one.socket.descriptor(), std::nullopt, start);
-        CHECK_FALSE(one.lease.over());
+        CHECK_FALSE(one.lease.exceeded_bound());
         made.push_back(&one);
     }
     CHECK(at.given_up(connection_bound::per_peer) == 0);
     REQUIRE(made[1]->lease.enter(connection_stage::working, start));
-    CHECK_FALSE(at.admit(start, peer_b).lease.over());
+    CHECK_FALSE(at.admit(start, peer_b).lease.exceeded_bound());
     CHECK(made[0]->socket.is_shut_down());
     at.all.clear();
     CHECK(at.metrics.connections.value() == 0);
@@ -353,12 +354,12 @@ TEST_CASE("a handshake that takes long makes room before who only waits") {
     taken& idle = at.admit();
     taken& tls_handshake = shake(at, peer_b);
     SECTION("long") {
-        CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.over());
+        CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.exceeded_bound());
         CHECK(tls_handshake.socket.is_shut_down());
         CHECK_FALSE(idle.socket.is_shut_down());
     }
     SECTION("not long") {
-        CHECK_FALSE(at.admit(start + connection_registry::slow_after - 1ns).lease.over());
+        CHECK_FALSE(at.admit(start + connection_registry::slow_after - 1ns).lease.exceeded_bound());
         CHECK_FALSE(tls_handshake.socket.is_shut_down());
         CHECK(idle.socket.is_shut_down());
     }
