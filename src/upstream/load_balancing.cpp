@@ -29,7 +29,7 @@ bool is_better(const backend_view& one, const backend_view& other, rank of) noex
 /// A trial without a result by then is abandoned.
 constexpr auto trial_grace = std::chrono::seconds{5};
 /// Weight of the running average: about the last eight requests.
-constexpr int stays_remembered = 8;
+constexpr int holds_averaged = 8;
 
 bool has_tried(const tried_backends& tried, std::size_t index) {
     return index < tried.size() && tried[index];
@@ -73,12 +73,12 @@ backend_slot::~backend_slot() {
 
 backend_slots::waiting::~waiting() {
     shown.sub();
-    if (!in_line) return;
-    if (const auto from = of.lock()) from->line_.remove(this);
+    if (!is_queued) return;
+    if (const auto from = of.lock()) from->queue_.remove(this);
 }
 
 /// @param is_early whether the request has enough time left for a trial.
-void backend_slots::look_around(const tried_backends& tried, bool is_early, clock::time_point now) {
+void backend_slots::update_views(const tried_backends& tried, bool is_early, clock::time_point now) {
     views_.clear();
     for (std::size_t i = 0; i < store_.backends.size(); ++i) {
         circuit_breaker& health = store_.backends[i].health;
@@ -95,7 +95,7 @@ void backend_slots::look_around(const tried_backends& tried, bool is_early, cloc
 /// A request with little time left takes no trial: it might end before the backend answers.
 std::optional<backend_slot> backend_slots::choose(const tried_backends& tried, clock::time_point limit) {
     const auto now = clock::now();
-    look_around(tried, limit - now >= store_.upstream.timeout / 2, now);
+    update_views(tried, limit - now >= store_.upstream.timeout / 2, now);
     const auto turn = store_.turn.fetch_add(1, std::memory_order_relaxed);
     for (;;) {
         const auto chosen = choose_backend(views_, turn);
@@ -109,53 +109,53 @@ std::optional<backend_slot> backend_slots::choose(const tried_backends& tried, c
 }
 
 std::optional<backend_slot> backend_slots::take(const tried_backends& tried, clock::time_point limit) {
-    return line_.empty() ? choose(tried, limit) : std::nullopt;
+    return queue_.empty() ? choose(tried, limit) : std::nullopt;
 }
 
 void backend_slots::leave(std::size_t index, clock::duration stay) {
     --taken_[index];
-    usual_stay_ += (stay - usual_stay_) / stays_remembered;
-    let_in();
+    average_hold_ += (stay - average_hold_) / holds_averaged;
+    serve_queue();
 }
 
 /// Gives the request a slot, or none if too little time is left. @return whether it leaves the queue.
-bool backend_slots::let_in(std::list<waiting*>::iterator at) {
+bool backend_slots::serve(std::list<waiting*>::iterator at) {
     waiting& one = **at;
-    if (one.limit >= clock::now() + usual_stay_ / 2) {
+    if (one.limit >= clock::now() + average_hold_ / 2) {
         auto slot = choose(one.tried, one.limit);
         if (!slot) return false;
         one.given.emplace(std::move(*slot));
     }
-    line_.erase(at);
-    one.in_line = false;
+    queue_.erase(at);
+    one.is_queued = false;
     one.alarm.cancel();
     return true;
 }
 
 /// Also tries the last in the queue: it may have time for a trial when the others do not.
-void backend_slots::let_in() {
-    while (!line_.empty())
-        if (!let_in(line_.begin())) break;
-    if (line_.size() > 1) let_in(std::prev(line_.end()));
+void backend_slots::serve_queue() {
+    while (!queue_.empty())
+        if (!serve(queue_.begin())) break;
+    if (queue_.size() > 1) serve(std::prev(queue_.end()));
 }
 
 /// Estimates the wait from the recent pace: all requests ahead, then the request itself.
-bool backend_slots::is_in_vain(clock::time_point limit, clock::time_point now) const {
+bool backend_slots::would_time_out(clock::time_point limit, clock::time_point now) const {
     const auto up =
         std::ranges::count_if(store_.backends, [](const shared_backend& each) { return each.health.is_up(); });
     const auto slots = static_cast<clock::rep>(store_.connections_each_max) * std::max<clock::rep>(up, 1);
-    const auto line = static_cast<clock::rep>(line_.size()) + 1;
-    return now + usual_stay_ + usual_stay_ * line / slots > limit;
+    const auto queued = static_cast<clock::rep>(queue_.size()) + 1;
+    return now + average_hold_ + average_hold_ * queued / slots > limit;
 }
 
 net::awaitable<std::optional<backend_slot>> backend_slots::wait(const tried_backends& tried, clock::time_point limit) {
-    if (is_in_vain(limit, clock::now())) co_return std::nullopt;
+    if (would_time_out(limit, clock::now())) co_return std::nullopt;
     store_.waits.add();
     store_.waiting.add();
     waiting own{
         .of = weak_from_this(), .tried = tried, .limit = limit, .shown = store_.waiting, .alarm = async_timer{io_}};
     own.alarm.expires_at(limit);
-    line_.push_back(&own);
+    queue_.push_back(&own);
     co_await own.alarm.async_wait(no_throw);
     co_return std::move(own.given);
 }

@@ -73,7 +73,7 @@ class backend_slots : public std::enable_shared_from_this<backend_slots> {
         gauge& shown;
         async_timer alarm;
         std::optional<backend_slot> given{};
-        bool in_line = true;
+        bool is_queued = true;
 
         ~waiting();
     };
@@ -81,8 +81,8 @@ class backend_slots : public std::enable_shared_from_this<backend_slots> {
     shared_store& store_;
     std::vector<std::size_t> taken_;
     std::vector<backend_view> views_;  // of the last choice
-    std::list<waiting*> line_;
-    clock::duration usual_stay_{0};  // running average
+    std::list<waiting*> queue_;
+    clock::duration average_hold_{0};  // running average
     net::io_context& io_;
 
   public:
@@ -97,16 +97,16 @@ class backend_slots : public std::enable_shared_from_this<backend_slots> {
     net::awaitable<std::optional<backend_slot>> wait(const tried_backends& tried, clock::time_point limit);
 
     /// Serves the queue: backends recover without any request leaving. Call it now and then.
-    void let_in();
+    void serve_queue();
 
-    [[nodiscard]] std::size_t waiting_count() const noexcept { return line_.size(); }
+    [[nodiscard]] std::size_t waiting_count() const noexcept { return queue_.size(); }
 
   private:
-    void look_around(const tried_backends& tried, bool is_early, clock::time_point now);
+    void update_views(const tried_backends& tried, bool is_early, clock::time_point now);
     std::optional<backend_slot> choose(const tried_backends& tried, clock::time_point limit);
-    bool let_in(std::list<waiting*>::iterator at);
+    bool serve(std::list<waiting*>::iterator at);
     void leave(std::size_t index, clock::duration stay);
-    [[nodiscard]] bool is_in_vain(clock::time_point limit, clock::time_point now) const;
+    [[nodiscard]] bool would_time_out(clock::time_point limit, clock::time_point now) const;
 };
 
 }  // namespace seriesgate

@@ -66,7 +66,7 @@ void store_client::maintain() {
         if (!backend.is_only && backend.health.take_probe(now, now + 2 * probe_limit))
             spawn(io_.get_executor(), probe(i), "looking at an address of the store failed");
     }
-    slots_->let_in();
+    slots_->serve_queue();
 }
 
 bool store_client::started() const noexcept {
@@ -82,7 +82,7 @@ net::awaitable<void> store_client::probe(std::size_t index) {
         backend.health.failed(began, clock::now());
     else
         backend.health.accepts(clock::now());
-    slots_->let_in();
+    slots_->serve_queue();
 }
 
 net::awaitable<store_client::outcome> store_client::post(const upstream_request& request) {

@@ -50,7 +50,7 @@ struct scene {
         io.poll();
     }
     void let_in() {
-        places->let_in();
+        places->serve_queue();
         io.poll();
     }
 };
