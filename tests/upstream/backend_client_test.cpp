@@ -329,7 +329,7 @@ TEST_CASE("a look connects and leaves nothing behind") {
     std::optional<std::optional<upstream_error>> got;
     const auto look = [&] {
         got.reset();
-        net::co_spawn(with.io, with.client.look(std::chrono::steady_clock::now() + 5s),
+        net::co_spawn(with.io, with.client.probe(std::chrono::steady_clock::now() + 5s),
                       [&](const std::exception_ptr&, std::optional<upstream_error> error) { got = std::move(error); });
         with.io.restart();
         while (!got && with.io.run_one_for(10s) != 0) continue;
