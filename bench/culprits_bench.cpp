@@ -61,16 +61,16 @@ void run(benchmark::State& state, std::uint64_t series_max) {
         auto limiter = std::make_unique<series_limiter>(limit_rules{.global = {.hourly = series_max}}, noon);
         auto tracker = std::make_unique<cardinality_tracker>(labels, hash_key::known_to_all(), noon);
         refused_ring ring;
-        series_sampler noted{*tracker, ring, *limiter};
+        series_sampler sampler{*tracker, ring, *limiter};
         state.ResumeTiming();
         for (std::uint64_t sent = 0; sent < series; sent += batch) {
             const std::string& body = requests.next();
             const auto made = plan_request(body, *limiter, noon);
-            if (is_noted) noted.take(*made, plan_request, body, protocol::v1, sender, noon);
+            if (is_noted) sampler.take(*made, plan_request, body, protocol::v1, sender, noon);
             benchmark::DoNotOptimize(made->forward);
             state.PauseTiming();
             limiter->maintain(noon);
-            noted.catch_up();
+            sampler.catch_up();
             state.ResumeTiming();
         }
         state.PauseTiming();

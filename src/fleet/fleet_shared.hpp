@@ -82,7 +82,8 @@ class fleet_shared {
 
     [[nodiscard]] std::string server_now() { return *server.lock(); }
 
-    /// Whether the fleet's series have yet to be read. Until then requests would ask about most of their series.
+    /// Whether the store is there, and the fleet's series have yet to be read from it. Until then requests would ask
+    /// about most of their series.
     [[nodiscard]] bool is_catching_up() const noexcept { return catches_up && view.is_reachable(); }
 };
 

@@ -95,9 +95,9 @@ void commit_state::deactivate(std::uint64_t fingerprint) noexcept {
     has_freed |= ended != 0;
 }
 
-void catch_up(guarded<commit_state>& counts) {
+void catch_up(guarded<commit_state>& commit) {
     for (;;) {
-        const auto held = counts.lock();
+        const auto held = commit.lock();
         if (!held->budgets.is_behind()) return;
         held->budgets.catch_up(budgets_updated_per_piece);
     }

@@ -137,8 +137,8 @@ struct commit_state {
     minute_number minute = 0;       ///< of the commit
     minute_number hour_begins = 0;  ///< of the running hour
     bool knows_hour_before = false;
-    /// The start, or the last leap of the clock. No series expires for an active_window after it: senders may have been
-    /// unable to reach the gate.
+    /// The start, or the last hour that did not follow the one before, as after a leap of the clock. No series expires
+    /// for an active_window after it: senders may have been unable to reach the gate.
     minute_number watched_since = 0;
     minute_number idle_before = 0;  ///< series last seen before it are not active
     /// Budgets may have room for active series that they refused lately. Those are asked again, see maintain_sets.
@@ -189,7 +189,7 @@ struct commit_state {
 };
 
 /// Brings all budgets up to date after a change, piece by piece, giving the lock back after each.
-void catch_up(guarded<commit_state>& counts);
+void catch_up(guarded<commit_state>& commit);
 
 /// Budgets per piece: each takes up to a microsecond.
 inline constexpr std::size_t budgets_updated_per_piece = 64;

@@ -64,14 +64,14 @@ constexpr combination_number combinations_per_piece = 1'024;
 using table_part = std::vector<std::pair<std::uint64_t, series_mark>>;
 
 /// Copies one partition at a time under the lock, and writes it without.
-void save_table(guarded<commit_state>& counts, state_encoder& out, const window_sets& copied) {
+void save_table(guarded<commit_state>& commit, state_encoder& out, const window_sets& copied) {
     table_part part;
     part.reserve(std::size_t{1} << 14);  // the lock is not held while memory is made
     std::uint64_t next = 0;
     for (bool more = true; more && out.good();) {
         part.clear();
         {
-            const auto held = counts.lock();
+            const auto held = commit.lock();
             more = copied.table->visit_some(next, [&part](std::uint64_t fingerprint, const series_mark& mark) {
                 part.emplace_back(fingerprint, mark);
             });

@@ -324,10 +324,10 @@ TEST_CASE("only what was not connected is certain not to have been worked on") {
     CHECK(with.post().error().backend == "store.test");
 }
 
-TEST_CASE("a look connects and leaves nothing behind") {
+TEST_CASE("a probe connects and leaves nothing behind") {
     scene with;
     std::optional<std::optional<upstream_error>> got;
-    const auto look = [&] {
+    const auto probe = [&] {
         got.reset();
         net::co_spawn(with.io, with.client.probe(std::chrono::steady_clock::now() + 5s),
                       [&](const std::exception_ptr&, std::optional<upstream_error> error) { got = std::move(error); });
@@ -335,11 +335,11 @@ TEST_CASE("a look connects and leaves nothing behind") {
         while (!got && with.io.run_one_for(10s) != 0) continue;
         REQUIRE(got);
     };
-    look();
+    probe();
     CHECK_FALSE(*got);
     CHECK(with.connections() == 0);
     with.store.acceptor.close();
-    look();
+    probe();
     REQUIRE(*got);
     CHECK((*got)->reason == upstream_error_reason::connection_refused);
 }

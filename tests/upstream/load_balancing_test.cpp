@@ -49,7 +49,7 @@ struct scene {
                       });
         io.poll();
     }
-    void let_in() {
+    void serve_queue() {
         places->serve_queue();
         io.poll();
     }
@@ -113,15 +113,15 @@ TEST_CASE("when all who wait have little time left, who came last is the trial")
     with.wait(line[1], 20min);
     with.wait(line[2], 50min);
     REQUIRE(with.places->waiting_count() == 3);
-    with.let_in();
+    with.serve_queue();
     CHECK(with.places->waiting_count() == 3);
     with.health(1).accepts(clock::now());
-    with.let_in();
+    with.serve_queue();
     CHECK(line[0].waits);
     CHECK(line[1].waits);
     REQUIRE(line[2].got);
     CHECK(line[2].got->index() == 1);
-    with.let_in();
+    with.serve_queue();
     CHECK(with.places->waiting_count() == 2);
 }
 
