@@ -121,7 +121,7 @@ list_slowest() { # LIST FILE...
     /usr/bin/python3 scripts/junit.py slowest 10 "${files[@]}" >"$list" || fail "$list"
 }
 
-# Configures and builds a preset. PREFIX runs the build, and with it the test programs that it asks for their tests.
+# Configures and builds a preset. PREFIX runs the build.
 build() { # PRESET TARGET [PREFIX...]
     local preset=$1 target=$2 status=0
     shift 2

@@ -9,7 +9,7 @@ from provoked_lines import LINES
 
 def test_the_document_has_all_lines_and_no_others():
     said = set()
-    for file in sorted((REPOSITORY / "src").rglob("*.cpp")):
+    for file in sorted((REPOSITORY / "src").rglob("*.?pp")):
         text = re.sub(r'"\s*"', "", file.read_text())
         said |= set(re.findall(r'\blog::(?:debug|info|warn|error)\(\s*"((?:[^"\\]|\\.)*)"', text))
         said |= set(re.findall(r'\blog::write\(\s*log::level::\w+,\s*"((?:[^"\\]|\\.)*)"', text))

@@ -4,7 +4,6 @@
 
 #include "fleet/shared_random_calls.hpp"
 #include "support/catch.hpp"
-#include "support/sanitizers.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -96,8 +95,8 @@ const std::vector<named_change>& changes() {
         {"a gate of another epoch is answered", {"or epoch ~= ARGV[5] then", "then"}},
         {"a record that has expired is not missed",
          {"if not values[1] then return nil end", "values[1] = values[1] or limits"}},
-        {"a refill is fed", {"if is_new and not refills then", "if is_new then"}},
-        {"what passes is not fed", {"if is_new and not refills then", "if false then"}},
+        {"a refill is fed", {"if is_new and not (refills and refilling) then", "if is_new then"}},
+        {"what passes is not fed", {"if is_new and not (refills and refilling) then", "if false then"}},
         {"a known series is counted again",
          {"if new ~= 1 then return new == 0 and KNOWN or new end", "if new ~= 1 and new ~= 0 then return new end"}},
         {"a series enters one window of a refill only",
@@ -120,7 +119,6 @@ const std::vector<named_change>& changes() {
 }  // namespace
 
 TEST_CASE("a store's script that does what it must not differs from the model", "[.][mutants]") {
-    if (sanitized) return;  // they run hidden tests, too, and these are about a script
     for (const named_change& each : changes()) {
         CAPTURE(each.what);
         CHECK(is_noticed(each.change));
@@ -128,7 +126,6 @@ TEST_CASE("a store's script that does what it must not differs from the model", 
 }
 
 TEST_CASE("a store that does what it must not breaks a promise, without any model beside it", "[.][mutants]") {
-    if (sanitized) return;
     const auto breaks = [](const script_change& change, const char* promise) {
         for (std::uint64_t seed = 200; seed < 200 + seeds; ++seed)
             for (const shared_scene& of : all_scenes(seed)) {
