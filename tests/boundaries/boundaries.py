@@ -39,7 +39,7 @@ def findings(root):
     includes = {file: own_includes(text) for file, text in sources.items()}
     return [*wrong_modules(uses, sources), *wrong_includes(uses, includes), *unused_declarations(uses, includes),
             *circles_of_modules(uses), *circles_of_files(includes), *impure_core(uses, sources), *other_logs(sources),
-            *other_clocks(sources), *old_words(root)]
+            *other_clocks(sources), *other_ways_to_catch(root), *old_words(root)]
 
 
 # --- what there is
@@ -184,6 +184,13 @@ def other_clocks(sources):
         if module_of(file) != "base" and module_of(file) not in CORE:
             for name in sorted({found[0] for found in OTHER_SOURCES.finditer(text)}):
                 yield f"src/{file}: asks {name}; time and random bytes come from src/base, timers from net/async.hpp"
+
+
+def other_ways_to_catch(root):
+    """Debian 12 has version 2 of Catch, Debian 13 version 3, and tests/support/catch.hpp knows which."""
+    for file, text in read_sources(root / "tests").items():
+        if not file.startswith(("support/", "mutants/")) and "<catch2/" in text:
+            yield f'tests/{file}: includes Catch itself; use "support/catch.hpp"'
 
 
 def circles(graph):

@@ -131,6 +131,10 @@ class MadeUpTree(unittest.TestCase):
             "src/http/session.cpp: asks steady_clock::now; time and random bytes come from src/base, "
             "timers from net/async.hpp"])
 
+    def test_catch_is_included_by_one_header(self):
+        self.assertEqual(self.found({"../tests/core/ascii_test.cpp": "#include <catch2/catch.hpp>\n"}), [
+            'tests/core/ascii_test.cpp: includes Catch itself; use "support/catch.hpp"'])
+
     def test_what_only_a_comment_says_is_not_there(self):
         self.assertEqual(self.found({"core/ascii.hpp": '// #include "http/session.hpp"\n/* clock::now()\n'
                                                        '#include <thread>\n#include "no.hpp" */\n#include <mutex>\n'}), [])

@@ -1,7 +1,6 @@
 #include "filter/series_table.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "support/allocations.hpp"
+#include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 #include "support/sanitizers.hpp"
 
