@@ -68,10 +68,10 @@ limit_answer answer_at(std::size_t place, const limit_rules& rules, std::string_
 std::optional<decision> admission::decide(const offered_series& series, const histogram_family& family,
                                           const rule_selections::one& selection, const pending_decision& by_fleet) {
     assert(series.admits && !sets_.hour_has(series.fingerprint));
-    const bool ends = !are_stored_ && selection.exempt() && is_beyond_exemption(series, selection);
-    if (ends) note_exempt_demand(series, selection);
-    auto made = decide_by(series, family, ends ? selection.without_exemption() : selection, by_fleet);
-    if (made) made->beyond_exemption = ends || selection.is_beyond_exemption();
+    const bool is_beyond = !are_stored_ && selection.exempt() && is_beyond_exemption(series, selection);
+    if (is_beyond) note_exempt_demand(series, selection);
+    auto made = decide_by(series, family, is_beyond ? selection.without_exemption() : selection, by_fleet);
+    if (made) made->beyond_exemption = is_beyond || selection.is_beyond_exemption();
     return made;
 }
 
@@ -103,8 +103,8 @@ void admission::note_exempt_demand(const offered_series& series, const rule_sele
 bool admission::activate(const offered_series& series, const rule_selections::one& selection) {
     const admitted_key key{.key = series.fingerprint, .into = {.hour = true}};
     if (!held_.have_room({&key, 1})) return false;
-    const bool ends = selection.exempt() && sets_.hour_has(beyond_exemption_key(series.fingerprint));
-    const auto applying = ends ? selection.without_exemption() : selection;
+    const bool is_beyond = selection.exempt() && sets_.hour_has(beyond_exemption_key(series.fingerprint));
+    const auto applying = is_beyond ? selection.without_exemption() : selection;
     held_.budgets.find(tenant_, applying, budgets_);
     held_.budgets.make_missing(tenant_, applying, budgets_);
     held_.remember({.key = key.key, .into = key.into, .combination = join(key.key)});
@@ -122,7 +122,7 @@ combination_number admission::join(std::uint64_t fingerprint) {
 std::optional<decision> admission::decide_by(const offered_series& series, const histogram_family& family,
                                              const rule_selections::one& selection, const pending_decision& by_fleet) {
     if (!are_stored_ && is_unanswered(by_fleet, selection))
-        return repeat(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
+        return apply_unremembered(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
     held_.budgets.find(tenant_, selection, budgets_);
     observing_.clear();
     const candidate one = look_at(series, family, selection, by_fleet);
@@ -180,10 +180,10 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
                   .spent = {}};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         made.spent.push_back(spent_at(place, one));
-        const in_windows asked = asked_at(place, refusing, one);
+        const in_windows here = refusing_at(place, refusing, one);
         if (made.refused || !refusing.any() || !enforces(budgets_[place])) continue;
         const refusing_window window = first_of(refusing);
-        if (!is_in(window, asked)) continue;
+        if (!is_in(window, here)) continue;
         made.refused = {.how = refused_by(window, limit_answer::drop), .limit = held_.limit_at(place, selection)};
     }
     if (one.in_histogram && !one.begun.hour && one.before == standing::new_series) {
@@ -197,7 +197,7 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
 decision admission::refuse_with_histogram(const offered_series& series, const histogram_family& family,
                                           const std::optional<refusal>& like, const pending_decision& by_fleet) {
     if (const auto remembered = state_.refused.lookup(family.fingerprint)) return refuse(series, *remembered);
-    if (!like) return repeat(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
+    if (!like) return apply_unremembered(by_fleet, state_, series, answer_of(*held_.budgets.rules(), tenant_.name));
     // The other series was not remembered as refused, so neither is this one: the store is asked again.
     state_.samples.add(window_of(like->how), series.samples);
     return {.how = like->how, .limit = like->limit};
@@ -276,7 +276,7 @@ void admission::count_incomplete_histogram(in_windows refusing, const candidate&
 }
 
 /// Windows in which the budget in this place refuses the series, or would if it did not only observe.
-in_windows admission::asked_at(std::size_t place, in_windows refusing, const candidate& of) const {
+in_windows admission::refusing_at(std::size_t place, in_windows refusing, const candidate& of) const {
     in_windows here = spent_at(place, of);
     here.hour &= refusing.hour || !enforces(budgets_[place]);
     here.day &= refusing.day || !enforces(budgets_[place]);
@@ -289,7 +289,7 @@ admission::demand admission::note_demand(in_windows refusing, const candidate& o
     demand found;
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         budget_pair* const pair = budgets_[place];
-        const in_windows here = asked_at(place, refusing, of);
+        const in_windows here = refusing_at(place, refusing, of);
         if (pair != nullptr && here.hour) pair->hourly.refuse(of.series.fingerprint);
         if (pair != nullptr && here.day) pair->daily.refuse(of.series.fingerprint);
         if (pair != nullptr && here.active) pair->active.refuse(of.series.fingerprint);
@@ -338,8 +338,8 @@ bool admission::is_unanswered(const pending_decision& by_fleet, const rule_selec
     return is_limited(*held_.budgets.rules(), tenant_.name, selection);
 }
 
-decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
-                limit_answer answer) {
+decision apply_unremembered(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
+                            limit_answer answer) {
     switch (by_fleet.outcome) {
         case decision_outcome::known:
             return {.how = verdict::known};

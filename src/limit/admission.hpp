@@ -139,7 +139,7 @@ class admission {
         in_windows without_margin;  ///< of an enforcing budget without margin for completions
     };
     [[nodiscard]] spent_windows spent(const candidate& of) const;
-    [[nodiscard]] in_windows asked_at(std::size_t place, in_windows refusing, const candidate& of) const;
+    [[nodiscard]] in_windows refusing_at(std::size_t place, in_windows refusing, const candidate& of) const;
     [[nodiscard]] completion completing(const spent_windows& spent, const candidate& of) const;
     /// The result of recording a series' demand in its budgets.
     struct demand {
@@ -168,7 +168,7 @@ class admission {
 
 /// Applies a fleet decision without remembering it: made for another hour or other rules, or none was made.
 /// @param answer to the sender, if it refuses.
-decision repeat(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
-                limit_answer answer);
+decision apply_unremembered(const pending_decision& by_fleet, limiter_state& state, const offered_series& series,
+                            limit_answer answer);
 
 }  // namespace seriesgate

@@ -41,7 +41,7 @@ std::string budget_table::begin_snapshot() {
         out.number(of.matching);
         out.number(of.sharing);
     };
-    for (std::size_t i = 0; i < of_rules; ++i) put_limit_budgets(limits_[i]);
+    for (std::size_t i = 0; i < first_limit_at; ++i) put_limit_budgets(limits_[i]);
     out.number(static_cast<std::uint64_t>(rules_->limits.size()));
     for (std::size_t i = 0; i < rules_->limits.size(); ++i) {
         const label_limit& rule = rules_->limits[i];
@@ -49,7 +49,7 @@ std::string budget_table::begin_snapshot() {
         put_flag(out, rule.per_tenant);
         out.number(static_cast<std::uint64_t>(rule.each.size()));
         for (const std::string& label : rule.each) out.text(label);
-        put_limit_budgets(limits_[of_rules + i]);
+        put_limit_budgets(limits_[first_limit_at + i]);
     }
     ++snapshot_;
     snapshot_open_ = true;
@@ -77,7 +77,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
 void budget_table::save_before_change(std::span<budget_pair* const> found) noexcept try {
     for (budget_pair* const pair : found) {
         if (pair == nullptr || pair->snapshot == snapshot_) continue;
-        save_pair(number_of(pair->role), *pair, saved_early_);
+        save_pair(index_of(pair->role), *pair, saved_early_);
     }
 } catch (const std::bad_alloc&) {
     end_snapshot();
@@ -86,11 +86,11 @@ void budget_table::save_before_change(std::span<budget_pair* const> found) noexc
 bool budget_table::save_some(std::size_t count, std::string& out) {
     assert(snapshot_open_ && !behind_);
     out.append(std::exchange(saved_early_, {}));
-    for (; saved_.limit_budgets < limits_.size(); ++saved_.limit_budgets, saved_.place = 0) {
-        const entries& all = limits_[saved_.limit_budgets].all;
+    for (; saved_.index < limits_.size(); ++saved_.index, saved_.place = 0) {
+        const entries& all = limits_[saved_.index].all;
         for (; saved_.place < all.size(); ++saved_.place) {
             if (count-- == 0) return true;
-            save_pair(saved_.limit_budgets, *all[saved_.place], out);
+            save_pair(saved_.index, *all[saved_.place], out);
         }
     }
     out.push_back('\0');
@@ -116,8 +116,8 @@ void budget_table::load(state_decoder& in, set_kind of_file) {
     day_ = in.count(hours_max);
     const bool reserving = get_flag(in);  // set at the end: budgets made here get their reservation from the file
     day_began_here_ = get_flag(in);
-    const std::vector<saved_limit_budgets> limits_budgets = load_all_limit_budgets(in);
-    while (in.good() && get_flag(in)) load_pair(in, limits_budgets);
+    const std::vector<saved_limit_budgets> saved = load_all_limit_budgets(in);
+    while (in.good() && get_flag(in)) load_pair(in, saved);
     if (!in.good()) return;
     budget_pair& always_there = *limits_.front().all.front();
     always_there.hour = hour_;
@@ -128,7 +128,7 @@ void budget_table::load(state_decoder& in, set_kind of_file) {
 }
 
 /// @param into null if the rules lack this limit. @return whether the same groups share the overflow budget.
-bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* into) {
+bool budget_table::load_limit_budgets_head(state_decoder& in, limit_budgets* into) {
     const auto admits_from = file_counts_active_ ? in.number<minute_number>() : 0;
     const auto whole_since = in.count(hours_max);
     const bool overflow_was_used = get_flag(in);
@@ -143,47 +143,47 @@ bool budget_table::load_limit_budgets_rules(state_decoder& in, limit_budgets* in
 }
 
 std::vector<budget_table::saved_limit_budgets> budget_table::load_all_limit_budgets(state_decoder& in) {
-    load_limit_budgets_rules(in, &limits_.front());
+    load_limit_budgets_head(in, &limits_.front());
     // Other series were exempt then, so no budget counted them.
     const bool others_exempt = limits_.front().whole_since > hour_;
-    std::vector<saved_limit_budgets> limits_budgets{
-        {.number = 0}, {.number = of_tenants, .same_sharing = load_limit_budgets_rules(in, &limits_[of_tenants])}};
-    for (std::size_t i = of_rules; i < limits_.size(); ++i) count_anew(limits_[i]);
+    std::vector<saved_limit_budgets> made{
+        {.number = 0}, {.number = tenants_at, .same_sharing = load_limit_budgets_head(in, &limits_[tenants_at])}};
+    for (std::size_t i = first_limit_at; i < limits_.size(); ++i) count_anew(limits_[i]);
     for (std::uint64_t left = in.count(limits_max); left > 0 && in.good(); --left) {
         label_limit saved;
         saved.name = in.text();
         saved.per_tenant = get_flag(in);
         for (std::uint64_t labels = in.count(limits_max); labels > 0 && in.good(); --labels)
             saved.each.push_back(in.text());
-        saved_limit_budgets& of = limits_budgets.emplace_back();
+        saved_limit_budgets& of = made.emplace_back();
         of.parts = saved.each.size() + (saved.per_tenant ? 1 : 0);
         for (std::size_t i = 0; i < rules_->limits.size(); ++i)
-            if (same_groups(rules_->limits[i], saved)) of.number = of_rules + i;
-        of.same_sharing = load_limit_budgets_rules(in, of.number ? &limits_[*of.number] : nullptr);
+            if (same_groups(rules_->limits[i], saved)) of.number = first_limit_at + i;
+        of.same_sharing = load_limit_budgets_head(in, of.number ? &limits_[*of.number] : nullptr);
     }
     if (others_exempt)
         for (limit_budgets& of : limits_) count_anew(of);
-    return limits_budgets;
+    return made;
 }
 
-void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budgets> limits_budgets) {
+void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budgets> saved) {
     const auto number = in.number<std::uint32_t>();
-    const bool flag = get_flag(in);
+    const bool is_overflow = get_flag(in);
     const std::string key = in.text();
-    if (number >= limits_budgets.size()) return in.fail();
-    const saved_limit_budgets& from = limits_budgets[number];
+    if (number >= saved.size()) return in.fail();
+    const saved_limit_budgets& from = saved[number];
     std::size_t parts = 0;
     for (std::string_view rest = key; take_key_part(rest);) ++parts;
-    if (number >= of_rules && !flag && parts != from.parts) return in.fail();
+    if (number >= first_limit_at && !is_overflow && parts != from.parts) return in.fail();
     budget hourly;
     budget daily;
     hourly.load(in);
     daily.load(in);
     active_budget active;
     if (file_counts_active_) active.load(in);
-    if (!in.good() || !from.number || (number == 0 && flag)) return;
-    if (number != 0 && !flag && limits_[*from.number].by_key.contains(key)) return in.fail();  // a duplicate
-    budget_pair& into = pair_for(from, flag, key);
+    if (!in.good() || !from.number || (number == 0 && is_overflow)) return;
+    if (number != 0 && !is_overflow && limits_[*from.number].by_key.contains(key)) return in.fail();  // a duplicate
+    budget_pair& into = pair_for(from, is_overflow, key);
     // Adds, because several saved tenants or groups may share this table's overflow budget.
     into.hourly.absorb(hourly);
     into.daily.absorb(daily);
@@ -193,15 +193,15 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     into.day = day_;
 }
 
-budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool flag, const std::string& key) {
+budget_pair& budget_table::pair_for(const saved_limit_budgets& from, bool is_overflow, const std::string& key) {
     const std::size_t number = *from.number;
     limit_budgets& of = limits_[number];
     if (number == 0) return *of.all.front();
-    const bool is_tenant = number == of_tenants;
+    const bool is_tenant = number == tenants_at;
     const budget_role role{.kind = is_tenant ? budget_kind::tenant : budget_kind::group,
-                           .overflow = flag,
-                           .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - of_rules)};
-    if (flag && !from.same_sharing) count_anew(of);
+                           .overflow = is_overflow,
+                           .limit = is_tenant ? 0 : static_cast<std::uint32_t>(number - first_limit_at)};
+    if (is_overflow && !from.same_sharing) count_anew(of);
     return make_in(role, key);
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t groups_reserved_max = 1 << 17;
 
 budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set)
     : key_(std::move(key)), rules_(std::move(rules)), counts_active_(set == set_kind::exact), active_(key_) {
-    for (std::size_t i = 0; i < of_rules + rules_->limits.size(); ++i) limits_.emplace_back(key_);
+    for (std::size_t i = 0; i < first_limit_at + rules_->limits.size(); ++i) limits_.emplace_back(key_);
     budget_pair& global = *limits_.front().all.emplace_back(std::make_unique<budget_pair>());
     open_active(global);
     global.hour = hour_;
@@ -145,7 +145,7 @@ budget_pair* budget_table::find_in(const budget_role& role, std::optional<std::s
 }
 
 budget_pair& budget_table::make_in(budget_role role, std::optional<std::string_view> key) {
-    limit_budgets& of = limits_[number_of(role)];
+    limit_budgets& of = limits_[index_of(role)];
     role.overflow = role.overflow || shares_overflow(of, role, key);
     if (role.overflow && of.overflow != nullptr) return *of.overflow;
     if (!role.overflow) {
@@ -264,15 +264,15 @@ void budget_table::note_change() noexcept {
 std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_rules> rules,
                                                 std::span<const limit_budgets_rules> described) {
     const auto gone = std::make_shared<std::vector<limit_budgets>>();  // memory first: nothing fails from the swaps on
-    for (std::size_t i = 0; i < of_rules + rules->limits.size(); ++i)
+    for (std::size_t i = 0; i < first_limit_at + rules->limits.size(); ++i)
         gone->emplace_back(key_).admits_from = admits_none;
-    for (std::size_t i = 0; i < of_rules; ++i) std::swap((*gone)[i], limits_[i]);
+    for (std::size_t i = 0; i < first_limit_at; ++i) std::swap((*gone)[i], limits_[i]);
     for (std::size_t i = 0; i < rules->limits.size(); ++i) {
         const auto same = std::ranges::find_if(
             rules_->limits, [&](const label_limit& old) { return same_groups(rules->limits[i], old); });
         if (same != rules_->limits.end())
-            std::swap((*gone)[of_rules + i],
-                      limits_[of_rules + static_cast<std::size_t>(same - rules_->limits.begin())]);
+            std::swap((*gone)[first_limit_at + i],
+                      limits_[first_limit_at + static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
     limits_.swap(*gone);
     if (counts_active_)
@@ -330,8 +330,8 @@ void budget_table::know_no_active_series() noexcept {
 
 void budget_table::catch_up(std::size_t count) {
     const auto counted = [](const budget& of) { return of.admitted() != 0; };
-    for (; updated_.limit_budgets < limits_.size(); ++updated_.limit_budgets, updated_.place = 0) {
-        limit_budgets& of = limits_[updated_.limit_budgets];
+    for (; updated_.index < limits_.size(); ++updated_.index, updated_.place = 0) {
+        limit_budgets& of = limits_[updated_.index];
         while (updated_.place < of.all.size()) {
             if (count-- == 0) return;
             budget_pair& pair = *of.all[updated_.place];
@@ -340,24 +340,24 @@ void budget_table::catch_up(std::size_t count) {
                                  (pair.day == day_ && (counted(pair.daily) || pair.daily.refused_series() != 0)) ||
                                  active_.count_in(pair.active.number) != 0 ||
                                  pair.active.newly_active(hour_minute_) != 0;
-            if (updated_.limit_budgets >= of_rules)
-                pair.role.limit = static_cast<std::uint32_t>(updated_.limit_budgets - of_rules);
+            if (updated_.index >= first_limit_at)
+                pair.role.limit = static_cast<std::uint32_t>(updated_.index - first_limit_at);
             if (hour_ended) {
                 note_ended(pair);
                 active_.begin_hour(pair.active.number);
             }
-            if (hour_ended && !is_used && updated_.limit_budgets != 0) {
+            if (hour_ended && !is_used && updated_.index != 0) {
                 drop(of, updated_.place);
                 continue;
             }
             update(of, pair);
-            if (updated_.limit_budgets != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
+            if (updated_.index != 0 && !pair.role.overflow && !is_overridden(*rules_, pair.role, pair.key))
                 ++of.bounded;
             ++updated_.place;
         }
     }
     behind_ = false;
-    assert(limits_.front().all.size() == 1 && limits_.size() == of_rules + rules_->limits.size());
+    assert(limits_.front().all.size() == 1 && limits_.size() == first_limit_at + rules_->limits.size());
 }
 
 void budget_table::note_ended(const budget_pair& pair) noexcept {

@@ -167,17 +167,17 @@ class budget_table {
     // Visiting all budgets, some at a time. A change to all budgets invalidates the cursor.
 
     struct cursor {
-        std::size_t limit_budgets = 0;
+        std::size_t index = 0;
         std::size_t place = 0;
         std::uint64_t change = 0;
     };
-    [[nodiscard]] cursor begin() const noexcept { return {.limit_budgets = 0, .place = 0, .change = change_}; }
+    [[nodiscard]] cursor begin() const noexcept { return {.index = 0, .place = 0, .change = change_}; }
     [[nodiscard]] bool holds(const cursor& at) const noexcept { return at.change == change_; }
     /// Calls `visit` with the next `count` budgets. @return whether there are more. Precondition: holds(at).
     template <class Visit>
     bool visit_some(cursor& at, std::size_t count, Visit visit) const {
-        for (; at.limit_budgets < limits_.size(); ++at.limit_budgets, at.place = 0) {
-            const entries& all = limits_[at.limit_budgets].all;
+        for (; at.index < limits_.size(); ++at.index, at.place = 0) {
+            const entries& all = limits_[at.index].all;
             for (; at.place < all.size(); ++at.place) {
                 if (count-- == 0) return true;
                 visit(std::as_const(*all[at.place]));
@@ -240,13 +240,13 @@ class budget_table {
     };
 
     [[nodiscard]] const limit_budgets& limit_budgets_of(const budget_role& role) const noexcept {
-        return limits_[number_of(role)];
+        return limits_[index_of(role)];
     }
     /// Index in limits_.
-    [[nodiscard]] static std::size_t number_of(const budget_role& role) noexcept {
+    [[nodiscard]] static std::size_t index_of(const budget_role& role) noexcept {
         return role.kind == budget_kind::global   ? 0
-               : role.kind == budget_kind::tenant ? of_tenants
-                                                  : of_rules + role.limit;
+               : role.kind == budget_kind::tenant ? tenants_at
+                                                  : first_limit_at + role.limit;
     }
 
     [[nodiscard]] budget_pair* find_in(const budget_role& role, std::optional<std::string_view> key) const;
@@ -272,10 +272,10 @@ class budget_table {
     void save_pair(std::size_t limit_budgets_number, budget_pair& pair, std::string& into) const;
 
     struct saved_limit_budgets;
-    bool load_limit_budgets_rules(state_decoder& in, limit_budgets* into);
+    bool load_limit_budgets_head(state_decoder& in, limit_budgets* into);
     std::vector<saved_limit_budgets> load_all_limit_budgets(state_decoder& in);
-    void load_pair(state_decoder& in, std::span<const saved_limit_budgets> limits_budgets);
-    budget_pair& pair_for(const saved_limit_budgets& from, bool flag, const std::string& key);
+    void load_pair(state_decoder& in, std::span<const saved_limit_budgets> saved);
+    budget_pair& pair_for(const saved_limit_budgets& from, bool is_overflow, const std::string& key);
 
     hash_key key_;
     std::shared_ptr<const compiled_rules> rules_;
@@ -284,7 +284,7 @@ class budget_table {
     std::vector<const budget_pair*> by_number_;  // of active budgets
     bool is_outdated_ = false;
     std::vector<limit_budgets> limits_;  // the global budget, tenants, then as rules_->limits
-    static constexpr std::size_t of_tenants = 1, of_rules = 2;
+    static constexpr std::size_t tenants_at = 1, first_limit_at = 2;
 
     // Running numbers of rules, hours and days. Successive hours have successive numbers; a gap in time leaves a gap.
     std::uint64_t rules_number_ = 1;

@@ -127,7 +127,7 @@ struct series_commit {
                 passing.push_back({.outcome = by_fleet.outcome});
             } else {
                 const decision repeated =
-                    repeat(by_fleet, state, offered[entry], answer_of(*open.rules, origin.tenant));
+                    apply_unremembered(by_fleet, state, offered[entry], answer_of(*open.rules, origin.tenant));
                 write(entry, repeated, {});
             }
         }
