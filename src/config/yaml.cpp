@@ -62,8 +62,10 @@ yaml_fault fault_of(const YAML::Exception& error, std::string_view text) {
     const std::size_t line = line_of(error.mark);
     if (line != 0 && !text.empty() && is_indented_by_tab(line_at(text, line)))
         return {line, start + std::string{meanings.back().cause}};
-    const auto known = std::ranges::find(meanings, std::string_view{error.msg}, &meaning::words);
-    const std::string what{known == meanings.end() ? std::string_view{error.msg} : known->cause};
+    const std::string_view words = error.msg;
+    // yaml-cpp 0.8 appends the anchor's name, which may be a password.
+    const auto known = std::ranges::find_if(meanings, [&](const meaning& of) { return words.starts_with(of.words); });
+    const std::string what{known == meanings.end() ? words : known->cause};
     if (line == 0) return {0, start + what};
     return {line, "column " + std::to_string(error.mark.column + 1) + ": " + start + what};
 }
