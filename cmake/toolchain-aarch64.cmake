@@ -6,7 +6,7 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig)
-# Test programs ask themselves which tests they have, and run: by an emulator, if there is one.
+# Test programs run: by an emulator, if there is one.
 find_program(SERIESGATE_QEMU NAMES qemu-aarch64-static qemu-aarch64)
 if(SERIESGATE_QEMU)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${SERIESGATE_QEMU})

@@ -50,7 +50,7 @@ def halted(gate):
 # --- the directory goes while the gate runs
 
 def test_a_directory_that_goes_is_made_anew_with_its_state(saving, limited, upstream, directory):  # noqa: F811
-    """However it goes: tests/state/state_directory_test.cpp."""
+    """However it goes: tests/process/state_directory_test.cpp."""
     gate, text = saving
     with within(gate, memory_mib=16, cpu=1, seconds=5):
         with halted(gate):

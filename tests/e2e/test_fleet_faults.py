@@ -154,7 +154,7 @@ class ClusterFaults(Faults):
 
     @property
     def _home(self):
-        return self._fleet.store.home("sg:{default}:head")
+        return self._fleet.store.home("sg:{default}:4:head")
 
     def halt_node(self):
         home = self._home

@@ -159,7 +159,7 @@ def test_it_waits_for_five_seconds_and_no_longer(says):
 
 
 def test_what_it_cannot_ask_is_one_clear_line():
-    """More of it: tests/app/health_check_test.cpp."""
+    """More of it: tests/process/health_check_test.cpp."""
     assert checked("gate.invalid") == (
         "seriesgate: --health-check: 'gate.invalid' is not a URL such as http://127.0.0.1:9201/-/healthy "
         "or unix:/run/seriesgate/gate.sock")

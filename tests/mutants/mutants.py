@@ -108,6 +108,9 @@ def generate(work, count, seed, sample, rooms):
     if sample:
         chosen = sorted(random.Random(seed).sample(chosen, min(sample, len(chosen))),
                         key=lambda c: (c[1], c[2].start, c[2].end, c[2].kind, c[2].mutated))
+    there = {(file, place.kind, place.original, place.mutated or '-') for _, file, place in all_places()}
+    for gone in sorted(equivalents().keys() - there):
+        print('in equivalent.txt, and not in the source:', *gone)
     faults = []
     for number, (room, file, place) in enumerate(chosen, 1):
         source = (TOP / file).read_text()
