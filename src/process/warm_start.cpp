@@ -109,9 +109,7 @@ net::awaitable<void> warm_start::run() {
         early = abandoned{warm_state::incomplete, error.what()};
     }
     clear();
-    const warm_series& progress = from_.progress;
-    if (!early && progress.admitted.value() + progress.younger.value() + progress.without_room.value() == 0)
-        note_unread({}, "the store has none of these series: is it asked for the right tenant?");
+    if (!early && !has_any_) note_unread({}, "the store has none of these series: is it asked for the right tenant?");
     const bool is_whole = !early && first_unread_.empty();
     from_.progress.end(early ? early->as : is_whole ? warm_state::complete : warm_state::incomplete);
     tell_end(early);
@@ -328,6 +326,7 @@ void warm_start::flush(const reading& to) {
 
 void warm_start::use_series(const reading& to) {
     if (to.what == use::note_old) return note_old();
+    has_any_ = true;  // known ones, too: a gate of a fleet may have read them from the shared store
     warm_series& progress = from_.progress;
     const bool admits_old = to.what == use::admit_old;
     const std::size_t all = planning_.entry_count();

@@ -117,6 +117,7 @@ class warm_start {
     std::deque<std::uint64_t> old_;  // grows without a copy; sorted up to old_ordered_, see order_old()
     std::size_t old_ordered_ = 0;
     bool has_younger_ = false;
+    bool has_any_ = false;             // of these series in the store
     std::vector<part> younger_;        // parts with younger series
     std::string first_unread_;         // why a part was not read
     std::set<std::string> in_part_;    // tenants and first names of parts that were not read completely

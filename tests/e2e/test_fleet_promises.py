@@ -288,6 +288,18 @@ def test_a_fleet_that_starts_warm_beside_an_explosion_lets_all_flow(share, start
     assert (len(came & old), len(came)) == (len(OLD), LIMIT)
 
 
+def test_a_gate_that_knows_its_fleets_series_by_then_has_started_warm_too(share, start_store):
+    with QueryStore() as queried:
+        queried.add(OLD, FOR_HOURS)
+        fleet = share(start_store(), f"{HOURLY}warmStart: {{url: '{queried.root}'}}\n", gates=1)
+        eventually(lambda: fleet.gates[0].stats["warmStart"]["state"] == "complete", "it is warm", 30)
+        fleet.gates[0].stop()
+        queried.respond_after = 1  # the shared store is read by then
+        gate = fleet.restart(0)
+        eventually(lambda: gate.stats["warmStart"]["state"] != "reading", "it has read", 30)
+        assert gate.stats["warmStart"]["state"] == "complete"
+
+
 # --- a gate whose memory runs out
 
 has_own_malloc = pytest.mark.skipif(sanitized("asan", "tsan"), reason="the sanitizer's own memory does not run out")
