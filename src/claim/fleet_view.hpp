@@ -43,7 +43,7 @@ class fleet_view {
         std::uint64_t daily = 0;
         std::uint64_t before = 0;             ///< of the hour before
         std::optional<std::uint64_t> kept{};  ///< see budget_in_store
-        std::uint64_t fed = 0;                ///< part of `hourly` that the feed has told: this gate knows these series
+        std::uint64_t fed = 0;                ///< part of `hourly` from the feed: this gate knows these series
 
         friend bool operator==(const budget_counts&, const budget_counts&) = default;
     };
@@ -96,7 +96,7 @@ class fleet_view {
                      std::uint64_t budget_counts::*window);
     /// Whether the counts of the hour before are known. If not, requests ask about its series.
     [[nodiscard]] bool knows_hour_before() const;
-    /// Notes whether the feed has told all that was taken in the hour so far.
+    /// Notes whether the feed has reported all that was taken in the hour so far.
     void follows_feed(bool all);
     void set_fresh_until(witnessed_clock::steady_point until) noexcept {
         fresh_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);

@@ -65,7 +65,7 @@ class store_questions {
         /// Place of the first budget that is known to be spent. It refuses the series unasked, except those that
         /// complete a histogram.
         std::optional<std::uint32_t> spent_place = std::nullopt;
-        std::vector<counted_budget> known{};   ///< the same budgets; hourly counts are what the feed has told, or 0
+        std::vector<counted_budget> known{};   ///< the same budgets; hourly counts are from the feed, or 0
         std::vector<std::uint32_t> refused{};  ///< of `series`: members of histograms, refused in the first round
     };
     /// A series that is refused without being asked about, because its histogram is.
