@@ -105,7 +105,12 @@ def test_vmagent(start_gate, victoria_metrics, started, tmp_path, newest):
     run_it, check = [block for kind, block in documents.FENCE.findall(RECIPES["senders", "vmagent"])]
     vmagent = started(start_vmagent(tmp_path, run_it, {"gate": address(gate)}, newest=newest))
     has_arrived(gate, victoria_metrics)
-    assert [line for line in shell(at(check, vmagent=address(vmagent))).splitlines() if 'status_code="2XX"' in line and line[-2:] != " 0"]
+
+    def counts_an_answer():  # a moment after the store has the samples
+        page = shell(at(check, vmagent=address(vmagent))).splitlines()
+        return [line for line in page if 'status_code="2XX"' in line and line[-2:] != " 0"]
+
+    eventually(counts_an_answer, "vmagent counts the gate's answer")
 
 
 # --- stores
