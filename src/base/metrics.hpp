@@ -197,7 +197,7 @@ void write_counters(exposition& out, std::string_view name, std::string_view hel
 /// A family with a sample for each status code counted so far, in the label `code`.
 /// @param always codes written from zero on, so that rate() sees the first event.
 void write_status_counters(exposition& out, std::string_view name, std::string_view help,
-                           const counter_by_status& values, std::span<const unsigned> always = {});
+                           const counter_by_status& values, std::span<const unsigned> always);
 
 // --- The process.
 

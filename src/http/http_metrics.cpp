@@ -1,6 +1,15 @@
 #include "http/http_metrics.hpp"
 
+#include <array>
+
 namespace seriesgate {
+namespace {
+
+/// An alert counts 401 and 403.
+constexpr std::array usual_codes{204u, 400u, 401u, 403u, 429u, 503u};
+
+}  // namespace
+
 std::string_view name_of(connection_wait wait) noexcept {
     return name_among({"request", "reading", "ending"}, wait);
 }
@@ -26,7 +35,7 @@ std::string_view name_of(proxy_header_outcome outcome) noexcept {
 
 void write(exposition& out, const http_metrics& metrics) {
     write_status_counters(out, "seriesgate_requests_total", "Remote write requests answered, by HTTP status code.",
-                          metrics.requests);
+                          metrics.requests, usual_codes);
     write_counters(out, "seriesgate_requests_rejected_total",
                    "Requests that the gate itself answered with an error, by reason.", "reason",
                    metrics.requests_rejected);

@@ -213,7 +213,7 @@ TEST_CASE("a family by status has a sample for each code that was counted") {
     answers[503].add(1);
     answers[0].add(2);
     exposition out;
-    write_status_counters(out, "answers_total", "Answers.", answers);
+    write_status_counters(out, "answers_total", "Answers.", answers, {});
     CHECK(out.take() ==
           "# HELP answers_total Answers.\n# TYPE answers_total counter\n"
           "answers_total{code=\"204\"} 9\nanswers_total{code=\"503\"} 1\nanswers_total{code=\"other\"} 2\n");

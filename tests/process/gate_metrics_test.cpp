@@ -85,7 +85,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
     write(out, *metrics);
     // But what has tests of its own.
     CHECK(samples_of(out.take(), {"_duration_seconds", "_delay_seconds", "_upstream_responses_"}) ==
-          family("requests_total", "code", "204 9 503 1 other 2") +
+          family("requests_total", "code", "204 9 400 0 401 0 403 0 429 0 503 1 other 2") +
               family("requests_rejected_total", "reason",
                      "malformed 3 invalid_http 0 too_large 0 unsupported_media 0 method_not_allowed 0 unknown_path 0 "
                      "timeout 0 overloaded 0 queue_delay 0 refused 0 untranslated 0 left_out 0 loop 0 bad_argument 0 "
