@@ -340,7 +340,7 @@ fleet_decision store_questions::decide(std::span<const std::optional<store_answe
                 answer->budgets.size() == calls_[i].budgets.size()));
         std::size_t first = 0;
         for (std::size_t run = 0; run < calls_[i].runs.size(); ++run) {
-            tell_run(runs_[i][run], calls_[i].runs[run], first, calls_[i], answer, otherwise, all);
+            decide_run(runs_[i][run], calls_[i].runs[run], first, calls_[i], answer, otherwise, all);
             first += calls_[i].runs[run].series;
         }
     }
@@ -352,8 +352,8 @@ fleet_decision store_questions::decide(std::span<const std::optional<store_answe
     return all;
 }
 
-void store_questions::tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
-                               const store_answer* answer, const without_answer& otherwise, fleet_decision& into) {
+void store_questions::decide_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
+                                 const store_answer* answer, const without_answer& otherwise, fleet_decision& into) {
     const auto said_of = [&](std::uint32_t i) { return decision_in(answer, first + i); };
     if (run.of->when == turn::look) {
         for (std::uint32_t i = 0; i < as.series; ++i)

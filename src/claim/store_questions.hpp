@@ -168,8 +168,8 @@ class store_questions {
     void ask_late(group& of, const fates& by_family);
     void add_runs(group& of);
     store_call& call_with_room(std::span<const applying> budgets, std::vector<std::uint8_t>& places);
-    void tell_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
-                  const store_answer* answer, const without_answer& otherwise, fleet_decision& into);
+    void decide_run(const asked_run& run, const series_run& as, std::size_t first, const store_call& asked,
+                    const store_answer* answer, const without_answer& otherwise, fleet_decision& into);
     void decide_unasked(const group& of, fleet_decision& into) const;
     [[nodiscard]] static bool passes_all_the_same(turn when, const series_decision& said, const store_call& asked,
                                                   const store_answer* answer) noexcept;

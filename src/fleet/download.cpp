@@ -42,7 +42,7 @@ net::awaitable<bool> download::read(series_limiter& limiter, std::uint64_t conne
     ending all;
     co_await read_all(limiter, connection, all);
     shared_.metrics.downloads[all.result].add();
-    tell(all, monotonic_clock::now() - began);
+    log_end(all, monotonic_clock::now() - began);
     co_return all.result == download_result::complete;
 }
 
@@ -148,7 +148,7 @@ net::awaitable<void> download::read_record(std::string record, std::int64_t hour
 
 /// Logs success, and each reason of a failure once. A download that an hour's end has overtaken is not logged: the next
 /// one follows.
-void download::tell(const ending& of, monotonic_clock::duration lasted) {
+void download::log_end(const ending& of, monotonic_clock::duration lasted) {
     if (of.result == download_result::complete) {
         log::info("the fleet's series are known", {{"series", of.series},
                                                    {"incumbents", of.incumbents},

@@ -46,7 +46,7 @@ class download {
     net::awaitable<void> read_records(open_windows open, ending& all);
     net::awaitable<void> read_record(std::string record, std::int64_t hour,
                                      std::uint64_t fleet_view::budget_counts::*window, ending& all);
-    void tell(const ending& of, monotonic_clock::duration lasted);
+    void log_end(const ending& of, monotonic_clock::duration lasted);
 };
 
 }  // namespace seriesgate

@@ -100,7 +100,7 @@ net::awaitable<std::string> membership::join(series_limiter& limiter, const hash
     session_.emplace(shared_.view, shared_.who, knows_series(limiter), shared_.now(), grace());
     const auto in_the_way = co_await beat();
     if (in_the_way && in_the_way->must_not) co_return in_the_way->why;
-    tell_state(in_the_way);
+    log_state(in_the_way);
     co_return std::string{};
 }
 
@@ -113,7 +113,7 @@ net::awaitable<void> membership::keep() {
         if (is_leaving_) continue;
         client_.maintain();
         const auto in_the_way = co_await beat();
-        tell_state(in_the_way);
+        log_state(in_the_way);
         if (!in_the_way) show_heard_counts(*limiter_, shared_.view, *rules_);
     }
 }
@@ -244,10 +244,10 @@ net::awaitable<std::optional<membership::obstacle>> membership::examine() {
 
 // --- The log.
 
-void membership::tell_state(const std::optional<obstacle>& in_the_way) {
+void membership::log_state(const std::optional<obstacle>& in_the_way) {
     const store_reach now = shared_.view.state();
-    if (in_the_way) return tell_away(*in_the_way);
-    if (away_since_) tell_back();
+    if (in_the_way) return log_away(*in_the_way);
+    if (away_since_) log_back();
     if (now == store_reach::refilling) {
         if (refilling_since_) return;
         refilling_since_ = clock::now();
@@ -270,7 +270,7 @@ void membership::tell_state(const std::optional<obstacle>& in_the_way) {
 }
 
 /// Once for each reason.
-void membership::tell_away(const obstacle& by) {
+void membership::log_away(const obstacle& by) {
     if (!away_since_) away_since_ = clock::now();
     if (said_ == by.why) return;
     said_ = by.why;
@@ -282,7 +282,7 @@ void membership::tell_away(const obstacle& by) {
         log::warn("the shared store is away", {{"new_series", new_series()}, {"err", by.why}});
 }
 
-void membership::tell_back() {
+void membership::log_back() {
     const double lasted = std::chrono::duration<double>(clock::now() - *away_since_).count();
     if (said_ == other_time)
         log::info("the shared store's clock is right again", {{"outage_seconds", lasted}, {"server", server_}});

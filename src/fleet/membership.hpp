@@ -68,9 +68,9 @@ class membership {
     net::awaitable<bool> tell_one(const store_call& call);
     void act_on(gate_session::news of);
     void note_refilled();
-    void tell_state(const std::optional<obstacle>& in_the_way);
-    void tell_away(const obstacle& by);
-    void tell_back();
+    void log_state(const std::optional<obstacle>& in_the_way);
+    void log_away(const obstacle& by);
+    void log_back();
     [[nodiscard]] const char* new_series() const noexcept;
     [[nodiscard]] std::chrono::seconds grace() const;
 };

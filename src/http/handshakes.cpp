@@ -132,7 +132,7 @@ net::awaitable<bool> handshakes::take_proxy_header(leased_stream& from, flat_buf
     begin.consume(found.size);
     if (outcome == proxy_header_outcome::completed) co_return true;
     const bool is_probe = outcome == proxy_header_outcome::closed && begin.size() == 0;  // whether the port is open
-    if (!is_probe) tell(outcome, proxy);
+    if (!is_probe) log_outcome(outcome, proxy);
     co_return false;
 }
 
@@ -146,7 +146,7 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(leased_strea
     const std::string why = one.stream.tls()->failure();
     const handshake_outcome outcome = is_kept ? outcome_of(error, why) : handshake_outcome::given_up;
     shared_.metrics.handshakes[outcome].add();
-    if (outcome != handshake_outcome::completed) tell(outcome, peer, why.empty() ? error.message() : why);
+    if (outcome != handshake_outcome::completed) log_outcome(outcome, peer, why.empty() ? error.message() : why);
     if (outcome != handshake_outcome::completed && outcome != handshake_outcome::plain_http) co_return std::nullopt;
 
     sender_connection came = std::move(one).release();
@@ -160,14 +160,14 @@ net::awaitable<std::optional<sender_connection>> handshakes::secure(leased_strea
     co_return came;
 }
 
-void handshakes::tell(proxy_header_outcome outcome, std::string_view peer) {
+void handshakes::log_outcome(proxy_header_outcome outcome, std::string_view peer) {
     if (outcome == proxy_header_outcome::given_up) return;  // closings_log covers these
     if (const auto connections = header_logs_.count(outcome, 1))
         log::warn("connections closed for their PROXY headers",
                   {{"connections", *connections}, {"outcome", name_of(outcome)}, {"sender", peer}});
 }
 
-void handshakes::tell(handshake_outcome outcome, std::string_view peer, std::string_view why) {
+void handshakes::log_outcome(handshake_outcome outcome, std::string_view peer, std::string_view why) {
     // closings_log covers these.
     if (outcome == handshake_outcome::given_up) return;
     const auto connections = logs_.count(outcome, 1);

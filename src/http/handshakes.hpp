@@ -40,8 +40,8 @@ class handshakes {
     net::awaitable<void> shake(sender_connection from, service& then, proxy_header_rule rule);
     net::awaitable<bool> take_proxy_header(leased_stream& from, flat_buffer& begin, bool is_required);
     net::awaitable<std::optional<sender_connection>> secure(leased_stream& one);
-    void tell(handshake_outcome outcome, std::string_view peer, std::string_view why);
-    void tell(proxy_header_outcome outcome, std::string_view peer);
+    void log_outcome(handshake_outcome outcome, std::string_view peer, std::string_view why);
+    void log_outcome(proxy_header_outcome outcome, std::string_view peer);
 
     net::io_context& io_;
     http_shared& shared_;

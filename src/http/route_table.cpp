@@ -124,7 +124,7 @@ bool is_logged_by_ingestion(reject_reason reason) noexcept {
            reason == reject_reason::left_out;
 }
 
-void tell_rest(rejection_logs& of) {
+void log_rest(rejection_logs& of) {
     of.rest([](reject_reason reason, std::uint64_t requests) {
         log::warn("more requests rejected", {{"requests", requests}, {"reason", name_of(reason)}});
     });
@@ -146,9 +146,9 @@ std::array<log::field, 7> describe_rejection(const reply& answer, std::uint64_t 
              {"err", std::string_view{answer.body}.substr(0, answer.body.find('\n'))}}};
 }
 
-void closings_log::tell(const http_metrics& metrics) {
+void closings_log::log_new(const http_metrics& metrics) {
     const auto closings = metrics.connections_given_up.total() + metrics.connections_turned_away.total();
-    const auto more = closings - std::exchange(told_, closings);
+    const auto more = closings - std::exchange(logged_, closings);
     const auto times = more == 0 ? lines_.rest() : lines_.count(more);
     if (times) log::warn("too many connections: some are closed or turned away", {{"connections", *times}});
 }

@@ -108,7 +108,7 @@ using rejection_logs = throttled_logs<reject_reason>;
 bool is_logged_by_ingestion(reject_reason reason) noexcept;
 
 /// Logs the number of requests not logged so far, if due. Call it every second.
-void tell_rest(rejection_logs& of);
+void log_rest(rejection_logs& of);
 
 /// The log fields: the number of requests, and one request as an example. They point into the arguments.
 /// @param answer must have a reason.
@@ -121,12 +121,12 @@ std::string_view shown_tenant(std::string_view tenant) noexcept;
 
 /// Logs connections closed or turned away at a bound. Threads: the acceptor thread.
 class closings_log {
-    std::uint64_t told_ = 0;
+    std::uint64_t logged_ = 0;
     throttled_log lines_{};
 
   public:
     /// Logs new ones, throttled. Call it after each accept, and every second.
-    void tell(const http_metrics& metrics);
+    void log_new(const http_metrics& metrics);
 };
 
 // --- Query strings.

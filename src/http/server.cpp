@@ -110,7 +110,7 @@ void server::take(stream_socket socket, const stream_endpoint& peer) {
         else
             serve_here(std::move(made), at_.front);
     }
-    shared.closings.tell(shared.metrics);
+    shared.closings.log_new(shared.metrics);
 }
 
 void server::pass_on(sender_connection from) {

@@ -98,7 +98,7 @@ void count_answer(http_metrics& metrics, const reply& answer) {
     if (answer.rejected && answer.status / 100 == 4) metrics.rejected_4xx.add();
 }
 
-void tell_rejection(const served_connection& peer, const incoming_request& current, const reply& answer) {
+void log_rejection(const served_connection& peer, const incoming_request& current, const reply& answer) {
     if (!answer.rejected) return;
     http_shared& shared = peer.self.shared;
     shared.metrics.requests_rejected[*answer.rejected].add();
@@ -135,7 +135,7 @@ net::awaitable<after> serve_one(served_connection& peer) {
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close || current.skips_body;
     if (current.is_ingestion()) count_answer(metrics, answer);
-    tell_rejection(peer, current, answer);
+    log_rejection(peer, current, answer);
     // Before the answer: the sender's next request must not meet its own memory.
     std::string{}.swap(current.parser.get().body());
     current.memory.release();

@@ -55,7 +55,7 @@ outgoing facts_of(const outgoing& sent) {
             .untranslated = sent.untranslated};
 }
 
-void tell_failed(shared_replica& replica, std::uint64_t samples, std::string_view reason, std::string_view err) {
+void log_failed(shared_replica& replica, std::uint64_t samples, std::string_view reason, std::string_view err) {
     replica.samples_failed.add(samples);
     const auto news = replica.lost.count(samples);
     if (!news) return;
@@ -286,7 +286,7 @@ replication::expected replication::begin_copy(shared_replica& replica, const ups
     auto room = shared_.begin_copy(static_cast<std::int64_t>(request.body.size() + bytes_held(request.headers)));
     if (room) return std::make_shared<expected_answers>(io_, std::move(room));
     replica.dropped.add();
-    tell_failed(replica, sent_samples(sent), "dropped", "too much is on its way to replicas");
+    log_failed(replica, sent_samples(sent), "dropped", "too much is on its way to replicas");
     return nullptr;
 }
 
@@ -297,7 +297,7 @@ reply replication::take(shared_replica& from, store_client::outcome got, const o
         const upstream_error& error = got.error();
         from.metrics.upstream_errors[error.reason].add();
         const std::string line = unanswered_line(error, shared_.first.upstream);
-        tell_failed(from, samples, name_of(error.reason), line);
+        log_failed(from, samples, name_of(error.reason), line);
         return unanswered_reply(error, line);
     }
     from.metrics.upstream_responses[got->status].add();
@@ -305,8 +305,8 @@ reply replication::take(shared_replica& from, store_client::outcome got, const o
     const std::uint64_t stored = stored_samples(sent, {}, answer);
     from.samples_stored.add(stored);
     if (stored < samples || !is_success(answer.status))
-        tell_failed(from, samples - stored, std::to_string(answer.status),
-                    said_by_store(answer, from.store.access).text);
+        log_failed(from, samples - stored, std::to_string(answer.status),
+                   said_by_store(answer, from.store.access).text);
     return answer;
 }
 

@@ -126,9 +126,9 @@ struct upstream_config;
 
 void log_refusals(const refusing_request& of, ingest_logs& logs);
 void count_refusals(const refusing_request& of, ingest_metrics& metrics);
-void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream);
+void write_unconfirmed(const lost_log::news& news, const upstream_config& upstream);
 /// Logs the events that no line has reported yet, where a line is due; otherwise only the first event of a burst would
 /// be logged. Call it every second. Threads: any.
-void tell_rest(ingest_shared& of);
+void log_rest(ingest_shared& of);
 
 }  // namespace seriesgate

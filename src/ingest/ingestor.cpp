@@ -254,14 +254,14 @@ void ingestor::complete(const http_request& request, const outgoing& sent, reply
     assert(stored <= accepted);
     shared_.metrics.samples_stored.add(stored);
     shared_.metrics.samples_failed.add(accepted - stored);
-    log_unconfirmed(tell_sender(sent, rules, answer), accepted - stored, request);
+    log_unconfirmed(finish_answer(sent, rules, answer), accepted - stored, request);
 }
 
 void ingestor::log_unconfirmed(confirmation confirmed, std::uint64_t samples, const http_request& request) {
     const upstream_config& upstream = shared_.settings.upstream;
     if (confirmed == confirmation::missing) {
         shared_.metrics.unconfirmed_requests.add();
-        if (const auto news = shared_.logs.unconfirmed.count(samples)) tell_unconfirmed(*news, upstream);
+        if (const auto news = shared_.logs.unconfirmed.count(samples)) write_unconfirmed(*news, upstream);
     } else if (confirmed == confirmation::partial) {
         shared_.metrics.partly_written_requests.add();
         if (const auto news = shared_.logs.partly_written.count(samples))

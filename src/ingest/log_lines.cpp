@@ -103,14 +103,14 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
                                           of.decided.refused_unknown_samples);
 }
 
-void tell_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
+void write_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
     log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
                                                                 {"samples", news.samples},
                                                                 {"upstream", upstream.store.backends.front().authority},
                                                                 {"hint", unconfirmed_hint}});
 }
 
-void tell_rest(ingest_shared& of) {
+void log_rest(ingest_shared& of) {
     of.stores.first.health.rest([](upstream_error_reason reason, std::uint64_t requests) {
         log::warn("more requests without an answer", {{"requests", requests}, {"reason", name_of(reason)}});
     });
@@ -126,7 +126,7 @@ void tell_rest(ingest_shared& of) {
     });
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
-    if (const auto news = of.logs.unconfirmed.rest()) tell_unconfirmed(*news, of.settings.upstream);
+    if (const auto news = of.logs.unconfirmed.rest()) write_unconfirmed(*news, of.settings.upstream);
     for (shared_replica& each : of.stores.replicas)
         if (const auto news = each.lost.rest())
             log::warn("a replica has not stored more of what it was sent",

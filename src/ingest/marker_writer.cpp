@@ -104,19 +104,19 @@ net::awaitable<marker_writer::outcome> marker_writer::send(const marker_request&
     auto answer = co_await client_.post(message);
     if (!answer) {
         const upstream_error& error = answer.error();
-        tell_failed(request.samples.size(), request.tenant, name_of(error.reason),
-                    unanswered_line(error, from_.settings.upstream));
+        log_failed(request.samples.size(), request.tenant, name_of(error.reason),
+                   unanswered_line(error, from_.settings.upstream));
         co_return outcome::away;
     }
     const reply response = passed_on(std::move(*answer), from_.settings.tenant_header, client_.shared().access);
     if (is_success(response.status)) co_return outcome::taken;
-    tell_failed(request.samples.size(), request.tenant, std::to_string(response.status),
-                said_by_store(response, client_.shared().access).text);
+    log_failed(request.samples.size(), request.tenant, std::to_string(response.status),
+               said_by_store(response, client_.shared().access).text);
     co_return response.status >= 500 ? outcome::away : outcome::rejected;
 }
 
-void marker_writer::tell_failed(std::size_t samples, std::string_view tenant, std::string_view reason,
-                                std::string_view err) {
+void marker_writer::log_failed(std::size_t samples, std::string_view tenant, std::string_view reason,
+                               std::string_view err) {
     const auto markers = failures_.count(samples);
     if (!markers) return;
     log::warn("markers were not written", {{"markers", *markers},

@@ -61,7 +61,7 @@ class marker_writer {
         away,      ///< the store is unreachable: ends this minute's round
     };
     net::awaitable<outcome> send(const marker_request& request);
-    void tell_failed(std::size_t samples, std::string_view tenant, std::string_view reason, std::string_view err);
+    void log_failed(std::size_t samples, std::string_view tenant, std::string_view reason, std::string_view err);
 };
 
 }  // namespace seriesgate

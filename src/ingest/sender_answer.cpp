@@ -41,7 +41,7 @@ bool is_less(const written_counts& stored, const written_counts& sent) {
 /// Sets the written counts. A remote write 2 sender treats a success with fewer written samples than sent as a fault.
 /// So samples refused on purpose count as written, unless the answer is an error. The gate never invents counts for a
 /// store that sent none, since that store may have stored nothing.
-confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
+confirmation set_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
     written_counts written = sent.refused_text.empty() ? written_of(sent.decided.refused) : written_counts{};
     auto made = confirmation::given;
     if (is_known_by_status(sent, rules)) {
@@ -57,7 +57,7 @@ confirmation tell_written(const outgoing& sent, const answer_rules& rules, reply
 }
 
 /// Sets headers for humans. Senders ignore them, since retries do not help a refused series.
-void tell_refused(const plan_counts& decided, reply& answer) {
+void set_refused(const plan_counts& decided, reply& answer) {
     answer.headers.set("X-Seriesgate-Refused-Series", std::to_string(decided.refused_series));
     answer.headers.set("X-Seriesgate-Refused-Samples", std::to_string(decided.refused.samples));
 }
@@ -83,7 +83,7 @@ void turn_into_error(unsigned status, std::string_view text, reply& answer) {
 }
 
 /// Turns a success into an error if the sender should get one. Refused series come first.
-void tell_errors(const outgoing& sent, const answer_rules& rules, reply& answer) {
+void report_errors(const outgoing& sent, const answer_rules& rules, reply& answer) {
     std::string text;
     const auto add = [&](const std::string& sentence, reject_reason reason) {
         if (sentence.empty()) return;
@@ -142,12 +142,12 @@ void erase_written(http::fields& headers) {
     for (const auto& each : count_headers) headers.erase(each.first);
 }
 
-confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer) {
+confirmation finish_answer(const outgoing& sent, const answer_rules& rules, reply& answer) {
     assert(sent.refused_text.empty() || sent.decided.refused_series != 0);
     assert(sent.left_out_text.empty() || sent.decided.left_out_series != 0);
     assert((sent.body == nullptr) == (sent.forward == body_action::nothing));
     if (sent.decided.refused_series != 0) {
-        tell_refused(sent.decided, answer);
+        set_refused(sent.decided, answer);
         if (!is_success(answer.status)) append_line(refused_summary(sent.decided), answer);
     }
     if (sent.decided.left_out_series != 0) {
@@ -156,8 +156,8 @@ confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply&
     }
     if (!is_success(answer.status)) return confirmation::none_due;
     const bool has_counts = sent.version == protocol::v2;
-    const confirmation written = has_counts ? tell_written(sent, rules, answer) : confirmation::none_due;
-    tell_errors(sent, rules, answer);
+    const confirmation written = has_counts ? set_written(sent, rules, answer) : confirmation::none_due;
+    report_errors(sent, rules, answer);
     return written;
 }
 

@@ -54,12 +54,12 @@ enum class confirmation : std::uint8_t {
 
 /// Completes the upstream's answer, or the gate's own success if nothing was forwarded. Turns a success into an error,
 /// and sets `answer.rejected`, where the sender must learn what was left out.
-confirmation tell_sender(const outgoing& sent, const answer_rules& rules, reply& answer);
+confirmation finish_answer(const outgoing& sent, const answer_rules& rules, reply& answer);
 
 std::uint64_t sent_samples(const outgoing& sent);
 
 /// Accepted samples that the upstream has confirmed.
-/// @param answer the upstream's, before tell_sender().
+/// @param answer the upstream's, before finish_answer().
 std::uint64_t stored_samples(const outgoing& sent, const answer_rules& rules, const reply& answer);
 
 // --- Answers to rejected requests.

@@ -239,7 +239,7 @@ void process::begin() {
     start_loops();
     net::io_context& control = acceptor();
     spawn(control.get_executor(), get_ready(), "getting ready failed");
-    spawn_lasting(control, "telling of the rest failed", [this] { return tell_rests(); });
+    spawn_lasting(control, "telling of the rest failed", [this] { return log_rests(); });
     spawn_lasting(control, "telling the service manager failed", [this] { return manager_.run(); });
     spawn_lasting(control, "reloading failed", [this] { return reload_on_signal(); });
     spawn_lasting(control, "draining failed", [this] { return drain_on_signal(); });
@@ -340,11 +340,11 @@ void process::offer_place() {
 }
 
 /// Logs what throttling has held back.
-net::awaitable<void> process::tell_rests() {
+net::awaitable<void> process::log_rests() {
     for (;;) {
-        tell_rest(shared_.http.rejections);
-        shared_.http.closings.tell(shared_.http.metrics);
-        tell_rest(shared_.ingest);
+        log_rest(shared_.http.rejections);
+        shared_.http.closings.log_new(shared_.http.metrics);
+        log_rest(shared_.ingest);
         co_await sleep_for(rest_interval);
     }
 }

@@ -120,7 +120,7 @@ class process {
     void open_to_senders();
     void accept();
     void offer_place();
-    net::awaitable<void> tell_rests();
+    net::awaitable<void> log_rests();
     net::awaitable<void> drain_on_signal();
     net::awaitable<void> reload_on_signal();
     net::awaitable<void> drain_and_end(std::string_view why);

@@ -108,7 +108,7 @@ net::awaitable<void> reloader::run(reload_queue& asked, std::function<void()> be
     }
 }
 
-reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) {
+reload_outcome reloader::refuse(const std::vector<config_error>& errors) {
     metrics_.successful.set(0);
     std::vector<std::string> lines;
     for (const config_error& error : errors) lines.push_back(error.text());
@@ -123,13 +123,13 @@ reload_outcome reloader::tell_mistakes(const std::vector<config_error>& errors) 
 reload_outcome reloader::reload() try {
     metrics_.reads.add();
     load_outcome loaded = read_again_();
-    if (!loaded.ok()) return tell_mistakes(loaded.errors);
+    if (!loaded.ok()) return refuse(loaded.errors);
     if (const auto mistakes = mistakes_until_restart(loaded.value.rules, in_force_); !mistakes.empty())
-        return tell_mistakes(mistakes);
+        return refuse(mistakes);
     // A different file takes effect only at a restart.
     const bool is_same_file = loaded.value.web_config_file == in_force_.web_config_file;
     if (is_same_file)
-        if (const auto mistakes = web_.mistakes_in(loaded.value.web); !mistakes.empty()) return tell_mistakes(mistakes);
+        if (const auto mistakes = web_.mistakes_in(loaded.value.web); !mistakes.empty()) return refuse(mistakes);
     // Everything that can fail comes first.
     reload_differences found{.made = changes(in_force_, loaded.value, key_effect::at_reload),
                              .at_restart = changes(in_force_, loaded.value, key_effect::at_restart)};
@@ -153,7 +153,7 @@ reload_outcome reloader::reload() try {
               {{"changes", logged(found.made)}, {"restart_needed", logged(found.at_restart)}});
     return outcome;
 } catch (const std::exception& error) {  // out of memory; the thread goes on
-    return tell_mistakes({{.where = {}, .key = {}, .message = error.what()}});
+    return refuse({{.where = {}, .key = {}, .message = error.what()}});
 }
 
 }  // namespace seriesgate

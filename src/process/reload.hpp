@@ -37,7 +37,7 @@ class reloader {
     reload_outcome reload();
 
   private:
-    reload_outcome tell_mistakes(const std::vector<config_error>& errors);
+    reload_outcome refuse(const std::vector<config_error>& errors);
     void note_success();
 };
 

@@ -89,7 +89,7 @@ supervision::supervision(const sources& from)
 void supervision::started() {
     if (has_started_.exchange(true)) return;
     manager_.send("READY=1");
-    if (manager_) tell_status();
+    if (manager_) send_status();
 }
 
 void supervision::stopping() {
@@ -123,14 +123,14 @@ net::awaitable<void> supervision::run() {
         const auto now = monotonic_clock::now();
         if (watchdog_ && is_alive(*watchdog_, oldest_turn(of_.workers), now)) manager_.send("WATCHDOG=1");
         if (now >= status_due) {
-            tell_status();
+            send_status();
             status_due = now + status_interval;
         }
         co_await sleep_for(interval);
     }
 }
 
-void supervision::tell_status() {
+void supervision::send_status() {
     const lifecycle_state stage = of_.life.stage();
     if (stage != lifecycle_state::starting && stage != lifecycle_state::ready) return;
     const auto& backends = of_.stores.first.backends;
@@ -140,9 +140,9 @@ void supervision::tell_status() {
     std::string status =
         why.empty() ? status_in_words(figures_of_windows(of_.limiter), static_cast<std::size_t>(up), backends.size())
                     : "starting: " + one_line(why);
-    if (status == told_) return;
-    told_ = std::move(status);
-    manager_.send("STATUS=" + told_);
+    if (status == sent_status_) return;
+    sent_status_ = std::move(status);
+    manager_.send("STATUS=" + sent_status_);
 }
 
 }  // namespace seriesgate

@@ -78,7 +78,7 @@ class supervision {
     notify_socket manager_;
     const std::optional<std::chrono::microseconds> watchdog_;  // the limit
     std::atomic<bool> has_started_{false};                     // said
-    std::string told_;                                         // the last status sent
+    std::string sent_status_;                                  // the last status sent
 
   public:
     /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. What `from` refers to outlives this.
@@ -95,7 +95,7 @@ class supervision {
 
   private:
     [[nodiscard]] bool says_reloads() const;
-    void tell_status();
+    void send_status();
 };
 
 }  // namespace seriesgate

@@ -112,7 +112,7 @@ net::awaitable<void> warm_start::run() {
     if (!early && !has_any_) note_unread({}, "the store has none of these series: is it asked for the right tenant?");
     const bool is_whole = !early && first_unread_.empty();
     from_.progress.end(early ? early->as : is_whole ? warm_state::complete : warm_state::incomplete);
-    tell_end(early);
+    log_end(early);
     co_await watch_senders();
 }
 
@@ -237,7 +237,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
         piece now = std::move(left.back());
         left.pop_back();
         const query_outcome got = co_await ask(now.of, now.when, what);
-        tell_progress();
+        log_progress();
         const bool is_divisible = now.of.of.size() > 1 || now.when.length > stretch_min;
         if (got.how == query_end::answered) {
             unread_in_a_row_ = 0;
@@ -381,7 +381,7 @@ bool warm_start::note_unread(const part& of, const std::string& why) {
     return true;
 }
 
-void warm_start::tell_progress() {
+void warm_start::log_progress() {
     const auto now = monotonic_clock::now();
     if (now < next_progress_) return;
     next_progress_ = now + progress_interval;
@@ -404,7 +404,7 @@ std::size_t warm_start::limits_exceeded() const {
                                     std::ranges::count_if(figures.limits, is_exceeded));
 }
 
-void warm_start::tell_end(const std::optional<abandoned>& early) {
+void warm_start::log_end(const std::optional<abandoned>& early) {
     const warm_series& progress = from_.progress;
     const std::chrono::duration<double> took = monotonic_clock::now() - began_;
     const std::string& why = early ? early->why : first_unread_;

@@ -101,8 +101,8 @@ class warm_start {
     [[nodiscard]] bool is_old(std::uint64_t fingerprint) const noexcept;
     bool note_unread(const part& of, const std::string& why);
     void clear();
-    void tell_progress();
-    void tell_end(const std::optional<abandoned>& early);
+    void log_progress();
+    void log_end(const std::optional<abandoned>& early);
     [[nodiscard]] std::size_t limits_exceeded() const;
 
     const sources from_;

@@ -97,18 +97,18 @@ std::vector<config_error> mistakes_until_restart(const web_config& before, const
 
 std::vector<config_error> less_protected(const web_config& before, const web_config& after, const std::string& file) {
     std::vector<config_error> found;
-    const auto tell = [&](bool is_less, const std::string& key, std::string_view what) {
+    const auto add_if = [&](bool is_less, const std::string& key, std::string_view what) {
         constexpr std::string_view how = ": that takes SIGHUP or POST /-/reload";
         if (is_less) found.push_back({.where = file, .key = key, .message = std::string{what}.append(how)});
     };
-    tell(before.has_users() && !after.has_users(), "basic_auth_users", "and bearer_tokens would leave no user");
-    tell(before.ingestion_users && !after.ingestion_users, "ingestion_users", "would be gone");
-    tell(before.admin_users && !after.admin_users, "admin_users", "would be gone");
+    add_if(before.has_users() && !after.has_users(), "basic_auth_users", "and bearer_tokens would leave no user");
+    add_if(before.ingestion_users && !after.ingestion_users, "ingestion_users", "would be gone");
+    add_if(before.admin_users && !after.admin_users, "admin_users", "would be gone");
     for (const auto& [user, tenant] : before.tenants)
-        tell(!after.tenants.contains(user) && may_write(after, user), "tenants." + user, "would be gone");
+        add_if(!after.tenants.contains(user) && may_write(after, user), "tenants." + user, "would be gone");
     for (const std::string& path : after.auth_excluded_paths)
-        tell(asks_anyone(before) && asks_anyone(after) && !before.auth_excluded_paths.contains(path),
-             "auth_excluded_paths." + path, "would ask nothing of anyone");
+        add_if(asks_anyone(before) && asks_anyone(after) && !before.auth_excluded_paths.contains(path),
+               "auth_excluded_paths." + path, "would ask nothing of anyone");
     return found;
 }
 
@@ -152,7 +152,7 @@ void web_access::show() {
 
 void web_access::refresh(clock::time_point now) {
     const std::scoped_lock lock{guard_};
-    if (!files_.look(now)) return tell(now);
+    if (!files_.look(now)) return log_mistakes(now);
     const web_outcome read = load_web_config(file_, bad_tokens::are_refused);
     // New token files must settle too, and so must files that changed during the read.
     if (files_.watch(files_of(file_, read.value)) || !files_.look(now)) return;
@@ -182,20 +182,20 @@ std::vector<config_error> web_access::hindrances(const web_config& next) const {
 }
 
 void web_access::note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now) {
-    if (mistakes != mistakes_ || refused != refused_) told_ = {};
+    if (mistakes != mistakes_ || refused != refused_) logged_at_ = {};
     mistakes_ = std::move(mistakes);
     refused_ = std::move(refused);
     show();
-    tell(now);
+    log_mistakes(now);
 }
 
 /// Logs the mistakes at once, then every ten minutes.
-void web_access::tell(clock::time_point now) {
-    if (told_ != clock::time_point{} && now - told_ < tells_again_after) return;
+void web_access::log_mistakes(clock::time_point now) {
+    if (logged_at_ != clock::time_point{} && now - logged_at_ < logs_again_after) return;
     for (const std::string& each : mistakes_) log::error("web configuration not reread", {{"err", each}});
     const std::size_t shown = std::min(refused_.size(), logged_mistakes_max);
     for (std::size_t i = 0; i < shown; ++i) log::error("token refused", {{"err", refused_[i]}});
-    told_ = now;
+    logged_at_ = now;
 }
 
 std::vector<std::string> web_access::replace(const web_config& next) {

@@ -79,13 +79,13 @@ class web_access {
     std::vector<std::string> mistakes_;  ///< why the file is not in force
     std::vector<std::string> refused_;   ///< errors of token files
     bool are_tls_files_taken_ = true;
-    debounced_files::clock::time_point told_{};
+    debounced_files::clock::time_point logged_at_{};
 
   public:
     using clock = debounced_files::clock;
 
     /// Repeats lasting errors in the log.
-    static constexpr std::chrono::minutes tells_again_after{10};
+    static constexpr std::chrono::minutes logs_again_after{10};
 
     /// @param file empty: nothing to reread.
     /// @param running the configuration read at the start.
@@ -113,7 +113,7 @@ class web_access {
     [[nodiscard]] std::vector<config_error> hindrances(const web_config& next) const;
     std::vector<std::string> replace(const web_config& next);
     void note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now);
-    void tell(clock::time_point now);
+    void log_mistakes(clock::time_point now);
     void show();
 };
 

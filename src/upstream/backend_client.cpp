@@ -145,12 +145,12 @@ address_list backend_client::make_addresses() {
         resolver_.look_up(backend_.at.host, backend_.at.port,
                           [this, take = std::move(take)](error_code error, std::vector<stream_endpoint> found) {
                               take(error, std::move(found));
-                              tell_of_lookup(error);
+                              log_lookup(error);
                           });
     }};
 }
 
-void backend_client::tell_of_lookup(error_code error) {
+void backend_client::log_lookup(error_code error) {
     const auto news = backend_.resolving.looked_up(error);
     if (!news) return;
     if (news->resolves)

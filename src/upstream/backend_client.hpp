@@ -175,7 +175,7 @@ class backend_client {
     net::awaitable<fault> connect(upstream_connection& connection, time_limit limit);
     void keep(upstream_connection connection);
     [[nodiscard]] std::shared_ptr<const tls_context> tls() const;
-    void tell_of_lookup(error_code error);
+    void log_lookup(error_code error);
     [[nodiscard]] upstream_error unresolved() const;
 };
 

@@ -86,9 +86,9 @@ struct shared_backend {
     const bool is_only;      ///< the store has no other backend
     circuit_breaker health{};
     name_health resolving{};
-    throttled_log outages{};                ///< throttles the lines about its outages
-    std::atomic<bool> outage_told{false};   ///< the log reports the end of an outage only if it reported the beginning
-    std::atomic<unsigned> next_address{0};  ///< rotates over its addresses
+    throttled_log outages{};                 ///< throttles the lines about its outages
+    std::atomic<bool> outage_logged{false};  ///< the log reports the end of an outage only if it reported the beginning
+    std::atomic<unsigned> next_address{0};   ///< rotates over its addresses
 
     gauge in_flight{};  ///< of all workers
     gauge connections{};

@@ -148,7 +148,7 @@ net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& 
 
 void store_client::answered(shared_backend& backend, clock::time_point began, unsigned status) {
     const auto lasted = backend.health.answered(status, began, clock::now());
-    if (lasted && backend.outage_told.exchange(false))
+    if (lasted && backend.outage_logged.exchange(false))
         log::info("an address of the store is back",
                   {{"upstream", backend.name}, {"outage_seconds", std::chrono::duration<double>(*lasted).count()}});
 }
@@ -157,7 +157,7 @@ void store_client::failed(shared_backend& backend, clock::time_point began, cons
     if (!backend.health.failed(began, clock::now()) || backend.is_only) return;
     const auto outages = backend.outages.count(1);
     if (!outages) return;
-    backend.outage_told = true;
+    backend.outage_logged = true;
     log::warn(
         "an address of the store is out",
         {{"upstream", backend.name}, {"outages", *outages}, {"reason", name_of(error.reason)}, {"err", error.text}});

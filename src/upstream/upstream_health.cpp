@@ -67,13 +67,13 @@ std::optional<std::uint64_t> upstream_health::failed(upstream_error_reason reaso
     return line;
 }
 
-void upstream_health::rest(const std::function<void(upstream_error_reason, std::uint64_t)>& tell,
+void upstream_health::rest(const std::function<void(upstream_error_reason, std::uint64_t)>& log,
                            clock::time_point now) {
     const auto held = outage_.lock();
     held->lines.rest(
         [&](upstream_error_reason reason, std::uint64_t requests) {
             held->is_logged = true;
-            tell(reason, requests);
+            log(reason, requests);
         },
         now);
 }

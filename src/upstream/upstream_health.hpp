@@ -85,7 +85,7 @@ class upstream_health {
     std::optional<std::uint64_t> failed(upstream_error_reason reason, clock::time_point now = clock::now());
 
     /// Calls `tell(reason, requests)` for each reason with unreported requests and a line due.
-    void rest(const std::function<void(upstream_error_reason, std::uint64_t)>& tell,
+    void rest(const std::function<void(upstream_error_reason, std::uint64_t)>& log,
               clock::time_point now = clock::now());
 
     /// Reports an answer. @return the outage that it ends, if the log should report that.

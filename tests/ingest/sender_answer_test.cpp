@@ -313,7 +313,7 @@ void check(const row& expected) {
     CAPTURE(expected.what);
     reply answer = expected.store;
     CHECK(stored_samples(expected.sent, expected.rules, answer) == expected.counts.stored);
-    CHECK(tell_sender(expected.sent, expected.rules, answer) == expected.counts.confirmed);
+    CHECK(finish_answer(expected.sent, expected.rules, answer) == expected.counts.confirmed);
     CHECK(answer.status == expected.gets.status);
     CHECK(answer.body == expected.gets.body);
     CHECK(refused_of(answer) == expected.gets.refused);
@@ -343,7 +343,7 @@ TEST_CASE("an error in place of a success is a text, and keeps the other headers
     answer.headers.set(http::field::content_type, "application/json");
     answer.headers.set(http::field::etag, "x");
     answer.headers.set("X-Other", "stays");
-    (void)tell_sender(told_of(sent_as(body_action::spliced, protocol::v1)), {}, answer);
+    (void)finish_answer(told_of(sent_as(body_action::spliced, protocol::v1)), {}, answer);
     CHECK(answer.status == 400);
     CHECK(answer.headers[http::field::content_type] == "text/plain; charset=utf-8");
     CHECK(answer.headers["X-Content-Type-Options"] == "nosniff");
@@ -357,7 +357,7 @@ TEST_CASE("what the gate has changed keeps no digest of what the store had sent"
         CAPTURE(status, header);
         reply answer = of_store(status, "x");
         answer.headers.set(header, "of x");
-        (void)tell_sender(told_of(sent_as(body_action::spliced, protocol::v1)), {}, answer);
+        (void)finish_answer(told_of(sent_as(body_action::spliced, protocol::v1)), {}, answer);
         CHECK(answer.body != "x");
         CHECK(answer.headers.count(header) == 0);
     }
@@ -366,7 +366,7 @@ TEST_CASE("what the gate has changed keeps no digest of what the store had sent"
 TEST_CASE("nothing is written behind an error that is compressed") {
     reply answer = of_store(500, "\x1f\x8b");
     answer.headers.set(http::field::content_encoding, "gzip");
-    (void)tell_sender(sent_as(body_action::spliced, protocol::v1), {}, answer);
+    (void)finish_answer(sent_as(body_action::spliced, protocol::v1), {}, answer);
     CHECK(answer.body == "\x1f\x8b");
     CHECK(refused_of(answer) == "2/3");
 }
