@@ -36,8 +36,8 @@ struct budget_figures {
     budget_name name;
     limit_mode mode = limit_mode::enforce;
     bool overridden = false;  ///< the rules have an override for this tenant or group
-    budget_window_figures hourly;
-    budget_window_figures daily;
+    budget_window_figures hourly{};
+    budget_window_figures daily{};
     std::optional<budget_window_figures> active{};  ///< nothing: active series are not counted
     std::uint64_t active_peak = 0;                  ///< most active series at one time in the hour
 };

@@ -72,14 +72,14 @@ inline constexpr std::size_t limit_name_bytes_max = 100;
 /// A limit on the series that a selector matches: one budget, or one for each combination of label values.
 struct label_limit {
     std::string name;
-    std::optional<selector> match;  ///< nothing: all series
-    std::vector<std::string> each;
+    std::optional<selector> match{};  ///< nothing: all series
+    std::vector<std::string> each{};
     std::uint64_t groups_max = 10'000;  ///< further groups without an override share one budget
-    series_maxima maxima;
+    series_maxima maxima{};
     limit_mode mode = limit_mode::enforce;
-    std::optional<limit_answer> answer;  ///< nothing: the tenant's
-    bool per_tenant = false;             ///< every tenant has its own budgets
-    std::vector<group_override> overrides;
+    std::optional<limit_answer> answer{};  ///< nothing: the tenant's
+    bool per_tenant = false;               ///< every tenant has its own budgets
+    std::vector<group_override> overrides{};
 
     friend bool operator==(const label_limit&, const label_limit&) = default;
 };
@@ -139,9 +139,9 @@ limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 /// A budget's owner for people; all texts are valid UTF-8.
 struct budget_name {
     std::string limit;  ///< of a label limit; empty for the tenant's and the global budget
-    std::string tenant;
+    std::string tenant{};
     bool has_tenant = false;
-    group_labels group;
+    group_labels group{};
     bool overflow = false;
 
     /// Whether it is the only budget of a label limit.
