@@ -70,7 +70,7 @@ window_names write_fixed_keys(word_writer& to, const store_keys& keys, std::uint
 }
 
 /// What the store has to know of a budget beside its id. Budgets of one limit mostly have the same text.
-std::string budget_text(const shared_budget& of, const std::vector<std::uint64_t>& limits) {
+std::string encoded_budget(const shared_budget& of, const std::vector<std::uint64_t>& limits) {
     const auto limit = std::ranges::lower_bound(limits, of.limit);
     assert(limit != limits.end() && *limit == of.limit);
     std::string text = std::to_string(limit - limits.begin() + 1);
@@ -113,7 +113,7 @@ void write_call(word_writer& to, const store_call& asked, const gate_terms& term
     to.word(fingerprint_bytes(asked.fingerprints));
     for (const std::uint64_t each : asked.fingerprints) to.word(member_text(each));
     for (const shared_budget& each : asked.budgets) to.numbers(each.id);
-    for (const shared_budget& each : asked.budgets) to.word(budget_text(each, terms.limits));
+    for (const shared_budget& each : asked.budgets) to.word(encoded_budget(each, terms.limits));
     for (const series_run& run : asked.runs) to.word(run_text(run));
 }
 

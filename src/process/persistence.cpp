@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 constexpr auto worked_min = 500us;
 
 /// No decision depends on it: a crash may lose a minute.
-constexpr auto observed_interval = std::chrono::minutes{1};
+constexpr auto cardinality_interval = std::chrono::minutes{1};
 
 }  // namespace
 
@@ -103,25 +103,25 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
 
 persistence::persistence(sources from) : from_(std::move(from)) {
     if (!from_.in.directory) return;
-    load_observed();
+    load_cardinality();
     state_.emplace(from_.settings, from_.in, from_.key, from_.limiter, from_.metrics);
 }
 
-void persistence::load_observed() {
-    observed_.emplace(*from_.in.directory, from_.key.identity());
-    const std::string wrong = observed_->load([this, now = from_.now()](state_decoder& in) {
+void persistence::load_cardinality() {
+    cardinality_.emplace(*from_.in.directory, from_.key.identity());
+    const std::string wrong = cardinality_->load([this, now = from_.now()](state_decoder& in) {
         return from_.cardinality.demand.load(in) && from_.cardinality.tracker.load(in, now);
     });
     if (!wrong.empty()) log::warn("what was seen before is not loaded", {{"err", wrong}});
 }
 
 /// Counts all samples taken so far first. Errors are only logged.
-void persistence::save_observed() noexcept {
-    observed_saved_ = monotonic_clock::now();
+void persistence::save_cardinality() noexcept {
+    cardinality_saved_ = monotonic_clock::now();
     try {
         from_.cardinality.sampler.catch_up();
         from_.cardinality.demand.look(from_.limiter, from_.now());
-        observed_->save([this](state_encoder& out) {
+        cardinality_->save([this](state_encoder& out) {
             from_.cardinality.demand.save(out);
             from_.cardinality.tracker.save(out);
         });
@@ -131,7 +131,7 @@ void persistence::save_observed() noexcept {
 }
 
 net::awaitable<void> persistence::run(std::stop_token ending) {
-    if (!observed_) co_return;
+    if (!cardinality_) co_return;
     background_pace pace{std::move(ending)};
     const state_keeper::pause rest = [&pace] { pace.rest(); };
     for (;;) {
@@ -182,12 +182,13 @@ void persistence::save_now_and_then(const state_keeper::pause& between) {
     };
     if (state_ && !from_.is_half_read())
         state_->save_if_changed(unless_promised);  // first: it recreates a missing directory
-    if (monotonic_clock::now() - observed_saved_ >= observed_interval && from_.in.directory->is_held()) save_observed();
+    if (monotonic_clock::now() - cardinality_saved_ >= cardinality_interval && from_.in.directory->is_held())
+        save_cardinality();
 }
 
 bool persistence::save_all() {
     const bool saved = !state_ || from_.is_half_read() || state_->save();
-    if (observed_) save_observed();
+    if (cardinality_) save_cardinality();
     return saved;
 }
 

@@ -145,8 +145,8 @@ class persistence {
     [[nodiscard]] bool take_back();
 
   private:
-    void load_observed();
-    void save_observed() noexcept;
+    void load_cardinality();
+    void save_cardinality() noexcept;
     void save_now_and_then(const std::function<void()>& between);
     bool save_all();
     /// Call it with saves_ locked. Whether this process holds the directory, or has just reclaimed it; logs if not.
@@ -155,9 +155,9 @@ class persistence {
     [[nodiscard]] std::string get_back();
 
     const sources from_;
-    std::optional<state_keeper> state_;      // only with a directory
-    std::optional<observed_file> observed_;  // the same; cardinality and demand
-    std::chrono::steady_clock::time_point observed_saved_ = monotonic_clock::now();
+    std::optional<state_keeper> state_;            // only with a directory
+    std::optional<cardinality_file> cardinality_;  // the same; cardinality and demand
+    std::chrono::steady_clock::time_point cardinality_saved_ = monotonic_clock::now();
     std::mutex saves_;          // one save at a time; lock it before belongs_
     std::mutex belongs_;        // guards the two below, held only briefly
     bool is_given_up_ = false;  // another process may hold the directory

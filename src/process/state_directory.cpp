@@ -254,7 +254,7 @@ void keep_secret(const state_directory& directory, const std::string& secret) {
     });
 }
 
-void observed_file::save(const std::function<void(state_encoder&)>& write) {
+void cardinality_file::save(const std::function<void(state_encoder&)>& write) {
     std::string text{observed_magic};
     text_sink sink{text};
     state_encoder out{sink};
@@ -271,7 +271,7 @@ void observed_file::save(const std::function<void(state_encoder&)>& write) {
     saved_ = sum;
 }
 
-std::string observed_file::load(const std::function<bool(state_decoder&)>& read) const try {
+std::string cardinality_file::load(const std::function<bool(state_decoder&)>& read) const try {
     const auto refused = [this](std::string_view why) {
         return directory_.path_of("observed").append(": ").append(why);
     };

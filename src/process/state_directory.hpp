@@ -103,14 +103,14 @@ void keep_secret(const state_directory& directory, const std::string& secret);
 ///
 /// Format: "SGSEEN1\n", format version (4 bytes), the secret's identity (8 bytes, see hash_key::identity; other hashes
 /// would be useless), the parts, and the XXH3-64 of everything before it.
-class observed_file {
+class cardinality_file {
   public:
     /// Raise it when a part changes its format. Other versions are refused.
     static constexpr std::uint32_t format_version = 1;
     /// Bounds the read; all parts are smaller.
     static constexpr std::size_t bytes_max = 128u << 20;
 
-    observed_file(const state_directory& directory, std::uint64_t secret) : directory_(directory), secret_(secret) {}
+    cardinality_file(const state_directory& directory, std::uint64_t secret) : directory_(directory), secret_(secret) {}
 
     /// Skips an unchanged content. Throws std::runtime_error with one readable line.
     /// @param write called once, for all parts.

@@ -50,13 +50,13 @@ struct scene {
     fs::path path = scratch / "state.d/observed";
 
     void save(std::uint64_t number, std::uint64_t secret = 1) {
-        observed_file file{directory, secret};
+        cardinality_file file{directory, secret};
         file.save([&](state_encoder& out) { out.number(number); });
     }
     /// @return what was loaded, or why not.
     std::string load(std::uint64_t secret = 1) {
         std::string found = "nothing";
-        const std::string wrong = observed_file{directory, secret}.load([&](state_decoder& in) {
+        const std::string wrong = cardinality_file{directory, secret}.load([&](state_decoder& in) {
             const auto number = in.number<std::uint64_t>();
             if (in.good() && number != 13) found = std::to_string(number);
             return in.good() && number != 13;
@@ -352,7 +352,7 @@ TEST_CASE("what was saved is loaded") {
 
 TEST_CASE("what has not changed is not written again") {
     scene at;
-    observed_file file{at.directory, 1};
+    cardinality_file file{at.directory, 1};
     const auto write = [](state_encoder& out) { out.number(std::uint64_t{5}); };
     file.save(write);
     fs::remove(at.path);
