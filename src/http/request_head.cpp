@@ -102,10 +102,10 @@ std::string turn_of(std::string_view peer) {
 }
 
 /// Queues an unknown password for its check, and waits. Unchecked if the queue is full or the check takes too long.
-net::awaitable<password_verdict> check_password(worker& self, std::string_view peer,
+net::awaitable<password_verdict> check_password(worker& thread, std::string_view peer,
                                                 const password_question& question) {
-    awaited<password_verdict> verdict{self.io};
-    const bool taken = self.shared.access.queue.add(turn_of(peer), question, verdict.to_give());
+    awaited<password_verdict> verdict{thread.io};
+    const bool taken = thread.shared.access.queue.add(turn_of(peer), question, verdict.to_give());
     if (!taken) co_return password_verdict::unchecked;
     const auto made = co_await verdict.wait(access_control::wait_max);
     co_return made.value_or(password_verdict::unchecked);
@@ -183,11 +183,11 @@ bool expects_continue(const request_header& header) {
 net::awaitable<std::optional<reply>> authenticate(const request_header& header, const route* to,
                                                   const served_connection& peer, std::string_view sender,
                                                   access_decision& who) {
-    access_control& access = peer.self.shared.access;
-    const access_question asked = question_of(header, to, peer.certificate_name, peer.self.shared.tenant_header);
+    access_control& access = peer.thread.shared.access;
+    const access_question asked = question_of(header, to, peer.certificate_name, peer.thread.shared.tenant_header);
     access_decision decided = access.decide(asked);
     if (decided.is == access_verdict::unchecked) {
-        const password_verdict made = co_await check_password(peer.self, sender, *decided.unchecked);
+        const password_verdict made = co_await check_password(peer.thread, sender, *decided.unchecked);
         if (made == password_verdict::right) decided = access.decide(asked);
         if (made == password_verdict::wrong) decided.is = access_verdict::unauthenticated;
     }

@@ -125,21 +125,21 @@ std::string progress_of(const incoming_request& current) {
 }
 
 /// 503, because the sender may try again: Prometheus drops data answered with 408.
-reply too_slow(worker& self, const incoming_request& current) {
+reply too_slow(worker& thread, const incoming_request& current) {
     const std::string progress = progress_of(current);
-    const server_config& bounds = self.shared.settings;
+    const server_config& bounds = thread.shared.settings;
     const bool in_header = !current.parser.is_header_done() && bounds.header_timeout < bounds.read_timeout;
     return with_retry_after(rejection(
         reject_reason::timeout, 503,
-        self.senders.shortened_timeouts()
+        thread.senders.shortened_timeouts()
             ? "shutting down: request not complete, " + progress
             : fmt::format("request not complete within server.{} ({}): {}", in_header ? "headerTimeout" : "readTimeout",
                           format_duration(in_header ? bounds.header_timeout : bounds.read_timeout), progress)));
 }
 
 /// The answer to a request whose reading failed.
-reply unreadable(worker& self, const incoming_request& current, error_code error) {
-    if (error == boost::beast::error::timeout) return too_slow(self, current);
+reply unreadable(worker& thread, const incoming_request& current, error_code error) {
+    if (error == boost::beast::error::timeout) return too_slow(thread, current);
     if (error == net::error::no_memory) return overloaded(current.memory.use());
     return is_invalid_http(error) ? malformed_http(error.message()) : gone();
 }
@@ -164,7 +164,7 @@ bool begins_with_proxy_header(const flat_buffer& begin) {
 }
 
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, incoming_request& current) {
-    const server_config& bounds = peer.self.shared.settings;
+    const server_config& bounds = peer.thread.shared.settings;
     peer.allow(std::min(bounds.header_timeout, bounds.read_timeout));
     charged_meter meter{bounds.header_bytes_max, current.memory};
     const error_code error = co_await read_header(peer.stream, peer.buffer, current.parser, meter);
@@ -172,21 +172,21 @@ net::awaitable<std::optional<reply>> read_header(served_connection& peer, incomi
     if (error && is_invalid_http(error) && begins_with_proxy_header(peer.buffer))
         co_return malformed_http(
             "a PROXY header, which the gate takes once, with server.proxyProtocol, and from server.trustedProxies");
-    if (error) co_return unreadable(peer.self, current, error);
+    if (error) co_return unreadable(peer.thread, current, error);
     current.keep_alive = current.parser.keep_alive();
     current.header = std::move(current.parser.get().base());
     co_return std::nullopt;
 }
 
 /// 503 at maxQueueDelay if requests wait too long, see queue_delay.
-std::optional<reply> rejected_for_delay(const worker& self, const incoming_request& current) {
-    if (!self.delay.is_standing(current.began)) return std::nullopt;
-    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(self.delay.late(current.began));
+std::optional<reply> rejected_for_delay(const worker& thread, const incoming_request& current) {
+    if (!thread.delay.is_standing(current.began)) return std::nullopt;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(thread.delay.late(current.began));
     return with_retry_after(
         rejection(reject_reason::queue_delay, 503,
                   fmt::format("over server.maxQueueDelay ({}): requests have waited for {} before they "
                               "were worked on; try again",
-                              format_duration(self.shared.settings.queue_delay_max), format_duration(waited))));
+                              format_duration(thread.shared.settings.queue_delay_max), format_duration(waited))));
 }
 
 bool is_for_overload(const reply& rejected) {
@@ -202,9 +202,9 @@ bool is_body_short(const incoming_request& current) {
 /// Decides by the header. @return the answer to a rejected request or a probe.
 std::optional<reply> check(const served_connection& peer, incoming_request& current) {
     const request_bounds bounds{.routes = peer.offered.routes,
-                                .tenant_header = peer.self.shared.tenant_header,
-                                .hosts = peer.self.shared.settings.hosts,
-                                .body_bytes_max = peer.self.shared.settings.body_bytes_max,
+                                .tenant_header = peer.thread.shared.tenant_header,
+                                .hosts = peer.thread.shared.settings.hosts,
+                                .body_bytes_max = peer.thread.shared.settings.body_bytes_max,
                                 .memory = current.memory};
     std::optional<std::uint64_t> announced;
     if (const auto length = current.parser.content_length()) announced = *length;
@@ -212,8 +212,9 @@ std::optional<reply> check(const served_connection& peer, incoming_request& curr
     current.to = verdict.to;
     current.is_probe = verdict.is_probe;
     // Access rules, limits and store see the path's tenant as if it came from the header.
-    if (!verdict.tenant.empty() && !verdict.answer) current.header.set(peer.self.shared.tenant_header, verdict.tenant);
-    if (!verdict.answer && current.is_ingestion()) verdict.answer = rejected_for_delay(peer.self, current);
+    if (!verdict.tenant.empty() && !verdict.answer)
+        current.header.set(peer.thread.shared.tenant_header, verdict.tenant);
+    if (!verdict.answer && current.is_ingestion()) verdict.answer = rejected_for_delay(peer.thread, current);
     if (verdict.answer) current.skips_body = is_for_overload(*verdict.answer) && is_body_short(current);
     return std::move(verdict.answer);
 }
@@ -228,18 +229,18 @@ net::awaitable<bool> send_continue(served_connection& peer, const incoming_reque
 }
 
 void allow_rest(served_connection& peer, const incoming_request& current) {
-    const timed_stream::clock::duration limit = peer.self.shared.settings.read_timeout;
+    const timed_stream::clock::duration limit = peer.thread.shared.settings.read_timeout;
     peer.allow(limit - (timed_stream::clock::now() - current.began));
 }
 
 /// Reads the body, at most server.maxRequestBytes, within the rest of server.readTimeout.
 net::awaitable<std::optional<reply>> read_body(served_connection& peer, incoming_request& current) {
-    const server_config& bounds = peer.self.shared.settings;
+    const server_config& bounds = peer.thread.shared.settings;
     const std::string& body = current.parser.get().body();
     std::size_t counted = 0;
     while (!current.parser.is_done()) {
         const error_code error = co_await read_body_some(peer.stream, peer.buffer, current.parser);
-        if (error) co_return unreadable(peer.self, current, error);
+        if (error) co_return unreadable(peer.thread, current, error);
         if (body.size() > bounds.body_bytes_max) co_return body_too_large(bounds.body_bytes_max);
         if (!current.memory.grow(body.size() - counted)) {
             reply rejected = overloaded(current.memory.use());
@@ -269,10 +270,10 @@ net::awaitable<std::optional<reply>> receive(served_connection& peer, incoming_r
     auto rejected = co_await read_header(peer, current);
     if (!rejected) {
         if (peer.is_of_proxy)
-            current.proxied_for = forwarded_sender(current.header, peer.self.shared.settings.trusted_proxies);
+            current.proxied_for = forwarded_sender(current.header, peer.thread.shared.settings.trusted_proxies);
         rejected = check(peer, current);
         const bool is_sound = !rejected || !rejected->close;
-        if (is_sound && peer.self.shared.access.asks()) {
+        if (is_sound && peer.thread.shared.access.asks()) {
             // Before any further error, so that strangers learn nothing.
             auto denied =
                 co_await authenticate(current.header, current.to, peer, sender_of(current, peer), current.who);

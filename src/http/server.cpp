@@ -42,9 +42,9 @@ server::server(entrance at, listening_socket where, descriptor_relief& relief)
     : at_(std::move(at)),
       relief_(relief),
       file_(std::move(where.file)),
-      acceptor_(at_.front.self.io),
+      acceptor_(at_.front.thread.io),
       takes_file_(where.leaves_file) {
-    auto attached = where.socket.attach_listening(at_.front.self.io);
+    auto attached = where.socket.attach_listening(at_.front.thread.io);
     if (!attached) throw std::runtime_error("cannot accept connections: " + attached.error().message());
     acceptor_ = std::move(*attached);
     assert(!at_.front.pass_on);
@@ -58,7 +58,7 @@ net::awaitable<void> server::accept() {
     while (acceptor_.listens() && !is_paused_) {
         std::string failure;
         try {
-            auto came = co_await acceptor_.next(at_.front.self.io);
+            auto came = co_await acceptor_.next(at_.front.thread.io);
             if (is_out_of_descriptors(came.error)) relief_.make_room();
             if (came.error)
                 failure = came.error.message();
@@ -91,7 +91,7 @@ void server::close() {
 }
 
 void server::take(stream_socket socket, const stream_endpoint& peer) {
-    http_shared& shared = at_.front.self.shared;
+    http_shared& shared = at_.front.thread.shared;
     shared.metrics.connections_accepted.add();
     const proxy_header_rule rule = !at_.has_proxy_protocol                            ? proxy_header_rule::ignored
                                    : is_trusted(ip_address_of(peer), shared.settings) ? proxy_header_rule::required

@@ -22,7 +22,7 @@ namespace {
 
 /// Overflow connections may ask for health, but not write.
 reply too_many_connections(served_connection& peer) {
-    peer.self.shared.metrics.connections_turned_away[*peer.lease.exceeded_bound()].add();
+    peer.thread.shared.metrics.connections_turned_away[*peer.lease.exceeded_bound()].add();
     const bool of_peer = peer.lease.exceeded_bound() == connection_bound::per_peer;
     reply made = with_retry_after(
         text_reply(503, of_peer ? "over server.maxConnectionsPerPeer: all are being worked on, try again"
@@ -33,7 +33,8 @@ reply too_many_connections(served_connection& peer) {
 
 /// Whether the sender has closed while its request waited. It sends the data again.
 bool is_abandoned(const served_connection& peer, const incoming_request& current) {
-    return current.is_ingestion() && peer.self.delay.is_late(queue_delay::clock::now()) && peer.stream.peer_has_ended();
+    return current.is_ingestion() && peer.thread.delay.is_late(queue_delay::clock::now()) &&
+           peer.stream.peer_has_ended();
 }
 
 /// Reads one request and answers it. Status 0: the sender is gone.
@@ -42,12 +43,12 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
     auto rejected = co_await receive(peer, current);
     if (rejected) co_return std::move(*rejected);
     if (is_abandoned(peer, current)) {
-        peer.self.shared.metrics.requests_abandoned.add();
+        peer.thread.shared.metrics.requests_abandoned.add();
         co_return gone();
     }
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     assert(current.to != nullptr);
-    peer.self.delay.note_request(queue_delay::clock::now());
+    peer.thread.delay.note_request(queue_delay::clock::now());
     if (!current.is_ingestion()) current.memory.release();  // admin requests do not count as inflight memory
     http_request request{.headers = current.header,
                          .query = query_of(current.header.target()),
@@ -56,7 +57,7 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
                          .memory = current.memory,
                          .sender = sender_of(current, peer),
                          .user = current.who.user,
-                         .tenant = tenant_for(current, peer.self.shared.tenant_header),
+                         .tenant = tenant_for(current, peer.thread.shared.tenant_header),
                          .tenant_is_bound = !current.who.bound_tenant.empty(),
                          .authorization_is_ours = current.who.authorization_is_ours};
     co_return co_await current.to->answer(request);
@@ -78,7 +79,7 @@ net::awaitable<reply> answer_or_out_of_memory(served_connection& peer, incoming_
 net::awaitable<bool> send(served_connection& peer, const incoming_request& current, reply answer) {
     http::response<http::span_body<const char>> message;
     static_cast<http::fields&>(message) = std::move(answer.headers);
-    if (peer.self.shared.access.asks()) add_answer_headers(peer.self.shared.access, message);
+    if (peer.thread.shared.access.asks()) add_answer_headers(peer.thread.shared.access, message);
     message.version(current.header.version() == 10 ? 10 : 11);
     message.result(answer.status);
     message.keep_alive(!answer.close && !peer.ends() && (current.parser.is_done() || current.skips_body) &&
@@ -87,7 +88,7 @@ net::awaitable<bool> send(served_connection& peer, const incoming_request& curre
     if (has_body && !answer.length_unknown) message.content_length(answer.text().size());
     if (has_body && !current.is_head()) message.body() = {answer.text().data(), answer.text().size()};
 
-    peer.allow(peer.self.shared.settings.write_timeout);
+    peer.allow(peer.thread.shared.settings.write_timeout);
     const error_code error = co_await write_message(peer.stream, message);
     peer.note_end(error, connection_wait::reading);
     co_return !error && message.keep_alive();
@@ -100,7 +101,7 @@ void count_answer(http_metrics& metrics, const reply& answer) {
 
 void log_rejection(const served_connection& peer, const incoming_request& current, const reply& answer) {
     if (!answer.rejected) return;
-    http_shared& shared = peer.self.shared;
+    http_shared& shared = peer.thread.shared;
     shared.metrics.requests_rejected[*answer.rejected].add();
     if (is_logged_by_ingestion(*answer.rejected)) return;
     const auto requests = shared.rejections.count(*answer.rejected, 1);
@@ -117,7 +118,7 @@ void log_answer(const served_connection& peer, const incoming_request& current, 
     const std::chrono::duration<double> took = monotonic_clock::now() - current.began;
     log::debug("request answered", {{"sender", sender_of(current, peer)},
                                     {"user", current.who.user},
-                                    {"tenant", tenant_for(current, peer.self.shared.tenant_header)},
+                                    {"tenant", tenant_for(current, peer.thread.shared.tenant_header)},
                                     {"method", std::string_view{current.header.method_string()}},
                                     {"path", path_of(current.header.target()).substr(0, logged_path_bytes_max)},
                                     {"status", status},
@@ -128,9 +129,9 @@ enum class after : std::uint8_t { next_request, linger, close };
 
 /// Reads and answers one request. Frees its memory afterwards.
 net::awaitable<after> serve_one(served_connection& peer) {
-    http_metrics& metrics = peer.self.shared.metrics;
+    http_metrics& metrics = peer.thread.shared.metrics;
     const gauge_hold inflight{metrics.inflight_requests};
-    incoming_request current{peer.self.shared.inflight};
+    incoming_request current{peer.thread.shared.inflight};
     reply answer = co_await answer_or_out_of_memory(peer, current);
     if (answer.status == 0) co_return after::close;
     const bool unread = answer.close || current.skips_body;
@@ -163,7 +164,7 @@ net::awaitable<void> serve(sender_connection from, service& offered) {
 }
 
 void serve_here(sender_connection from, service& offered) {
-    spawn(offered.self.io.get_executor(), serve(std::move(from), offered), connection_failed);
+    spawn(offered.thread.io.get_executor(), serve(std::move(from), offered), connection_failed);
 }
 
 std::optional<sender_connection> moved_to(net::io_context& to, sender_connection from) {
@@ -178,7 +179,7 @@ std::optional<sender_connection> moved_to(net::io_context& to, sender_connection
 }
 
 void serve_there(sender_connection from, service& offered) {
-    auto moved = moved_to(offered.self.io, std::move(from));
+    auto moved = moved_to(offered.thread.io, std::move(from));
     if (moved) serve_here(std::move(*moved), offered);
 }
 

@@ -46,7 +46,7 @@ constexpr auto next_request_grace = 200ms;
 constexpr auto first_request_grace = 1s;
 
 std::chrono::nanoseconds wait_limit(const served_connection& peer) {
-    if (!peer.self.shared.life.in_takeover()) return peer.self.shared.settings.idle_timeout;
+    if (!peer.thread.shared.life.in_takeover()) return peer.thread.shared.settings.idle_timeout;
     return peer.lease.has_asked() ? std::chrono::nanoseconds{next_request_grace} : first_request_grace;
 }
 
@@ -89,13 +89,13 @@ net::awaitable<void> probe_delay(worker& of) {
 served_connection::served_connection(sender_connection from, service& of)
     : leased_stream(std::move(from)),
       sender(sender_name()),
-      is_of_proxy(!of.self.shared.settings.trusted_proxies.empty() &&
-                  is_trusted(sender_address(), of.self.shared.settings)),
+      is_of_proxy(!of.thread.shared.settings.trusted_proxies.empty() &&
+                  is_trusted(sender_address(), of.thread.shared.settings)),
       certificate_name(certificate_name_of(stream)),
       offered(of),
-      self(of.self) {
+      thread(of.thread) {
     buffer.commit(net::buffer_copy(buffer.prepare(from.read_ahead.size()), net::buffer(from.read_ahead)));
-    self.senders.enter(stream, may_wake);  // last: the destructor leaves only if this has run
+    thread.senders.enter(stream, may_wake);  // last: the destructor leaves only if this has run
 }
 
 net::awaitable<bool> wait_for_request(served_connection& peer) {
@@ -112,7 +112,7 @@ net::awaitable<bool> wait_for_request(served_connection& peer) {
         error = co_await read_more(peer.stream, peer.buffer, idle_read_bytes);
         peer.may_wake = false;
     }
-    if (!peer.self.shared.life.in_takeover()) peer.note_end(error, connection_wait::request);
+    if (!peer.thread.shared.life.in_takeover()) peer.note_end(error, connection_wait::request);
     if (error) co_return false;
     co_return peer.lease.enter(connection_stage::receiving);
 }

@@ -120,7 +120,7 @@ struct worker {
 
 /// The routes of one thread: handlers belong to a thread. Threads: the worker's.
 struct service {
-    worker& self;
+    worker& thread;
     route_table routes;
     /// Only on the acceptor thread: takes a connection whose request is neither GET nor HEAD.
     std::function<void(sender_connection)> pass_on{};
@@ -165,19 +165,19 @@ struct served_connection : leased_stream {
     const bool is_of_proxy;              ///< in server.trustedProxies: its requests may name other senders
     const std::string certificate_name;  ///< of its verified certificate; empty without one
     service& offered;
-    worker& self;
+    worker& thread;
     bool may_wake = false;  ///< while it waits for the first byte of a request
 
     served_connection(sender_connection from, service& of);
-    ~served_connection() { self.senders.leave(stream); }
+    ~served_connection() { thread.senders.leave(stream); }
 
-    void allow(timed_stream::clock::duration limit) { self.senders.allow(stream, limit); }
+    void allow(timed_stream::clock::duration limit) { thread.senders.allow(stream, limit); }
     /// Whether the next answer is the last on this connection.
     [[nodiscard]] bool ends() const noexcept {
-        return lease.exceeded_bound() || self.shared.life.draining() || self.shared.life.in_takeover();
+        return lease.exceeded_bound() || thread.shared.life.draining() || thread.shared.life.in_takeover();
     }
     void note_end(error_code error, connection_wait of) {
-        if (error == boost::beast::error::timeout) self.shared.metrics.connections_timed_out[of].add();
+        if (error == boost::beast::error::timeout) thread.shared.metrics.connections_timed_out[of].add();
     }
 };
 

@@ -101,7 +101,7 @@ class process {
 
     /// The first part of run(), for a caller that runs the acceptor's event loop itself.
     void begin();
-    [[nodiscard]] net::io_context& acceptor() noexcept { return acceptor_.self.io; }
+    [[nodiscard]] net::io_context& acceptor() noexcept { return acceptor_.thread.io; }
     void drain();   ///< like SIGTERM
     void reload();  ///< like SIGHUP
     [[nodiscard]] bool is_ready() const noexcept { return shared_.http.life.stage() == lifecycle_state::ready; }

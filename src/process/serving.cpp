@@ -138,12 +138,12 @@ serving_shared::serving_shared(const config& settings, series_limiter& limiter, 
             .labels = cardinality.tracker.labels()} {}
 
 serving_thread::serving_thread(serving_shared& shared, role as)
-    : self(shared.http), admin(shared.admin, self.io), offered{.self = self, .routes = {}} {
-    if (as == role::worker) ingest.emplace(self.io, shared.ingest);
+    : thread(shared.http), admin(shared.admin, thread.io), offered{.thread = thread, .routes = {}} {
+    if (as == role::worker) ingest.emplace(thread.io, shared.ingest);
     offered.routes = make_routes(admin, ingestion_by(ingest), shared.ingest.settings.tenant_path);
     if (!shared.ingest.settings.admin_listen) return;
     if (as == role::acceptor)
-        admin_server.emplace(service{.self = self, .routes = offered.routes.of(route_kind::admin)});
+        admin_server.emplace(service{.thread = thread, .routes = offered.routes.of(route_kind::admin)});
     offered.routes = offered.routes.of(route_kind::ingestion);
 }
 
@@ -175,23 +175,23 @@ running_workers::running_workers(const worker_threads& workers, const config& se
 }
 
 void running_workers::stop() noexcept {
-    for (const auto& each : workers_) each->self.io.stop();
+    for (const auto& each : workers_) each->thread.io.stop();
     threads_.clear();
 }
 
 void running_workers::start(std::size_t number, const config& settings, const thread_starter& by) {
     serving_thread& one = *workers_[number];
-    net::io_context& io = one.self.io;
+    net::io_context& io = one.thread.io;
     if (!settings.upstream.discard || settings.shared.has_store())
         spawn_lasting(io, "keeping the ways to the stores failed",
                       [&ingest = *one.ingest] { return ingest.maintain(); });
-    spawn_lasting(io, "measuring the queue's delay failed", [&self = one.self] { return probe_delay(self); });
+    spawn_lasting(io, "measuring the queue's delay failed", [&thread = one.thread] { return probe_delay(thread); });
     threads_.push_back(by(io, fmt::format("worker-{}", number)));
 }
 
 std::chrono::steady_clock::time_point oldest_turn(const worker_threads& workers) noexcept {
     auto oldest = std::chrono::steady_clock::time_point::max();
-    for (const auto& each : workers) oldest = std::min(oldest, each->self.last_turn.load());
+    for (const auto& each : workers) oldest = std::min(oldest, each->thread.last_turn.load());
     return oldest;
 }
 
@@ -213,14 +213,14 @@ std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) no
 }
 
 net::awaitable<void> drain(serving_parts of, std::string_view why, std::function<bool()> is_impatient) {
-    http_shared& shared = of.acceptor.self.shared;
+    http_shared& shared = of.acceptor.thread.shared;
     log::info("draining", {{"signal", why}});
     shared.life.drain();
     of.senders.close();  // admin.listen stays open, and its /-/ready reports the drain
     const std::chrono::nanoseconds drain_timeout = shared.settings.drain_timeout;
     const auto grace = sender_grace(drain_timeout);
-    shorten_sender_timeouts(of.acceptor.self, grace);
-    for (const auto& each : of.workers) shorten_sender_timeouts(each->self, grace);
+    shorten_sender_timeouts(of.acceptor.thread, grace);
+    for (const auto& each : of.workers) shorten_sender_timeouts(each->thread, grace);
 
     const unfinished_work left{.parts = of, .patience = std::min(unasked_grace, grace)};
     const auto end = monotonic_clock::now() + drain_timeout;

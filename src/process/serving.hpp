@@ -42,7 +42,7 @@ struct serving_shared {
 };
 
 struct serving_thread {
-    worker self;  // first, so destroyed last: see worker.hpp
+    worker thread;  // first, so destroyed last: see worker.hpp
     std::optional<ingestor> ingest;
     admin_answers admin;
     service offered;                      ///< with admin.listen only ingestion

@@ -78,8 +78,9 @@ struct takeover_server::talk {
 };
 
 net::awaitable<void> takeover_server::run() {
-    net::io_context& io = of_.serving.acceptor.self.io;
-    if (of_.serving.acceptor.self.shared.life.in_takeover()) co_await go_on();  // begun again: memory ran out amid one
+    net::io_context& io = of_.serving.acceptor.thread.io;
+    if (of_.serving.acceptor.thread.shared.life.in_takeover())
+        co_await go_on();  // begun again: memory ran out amid one
     net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
     for (;;) {
         auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
@@ -105,7 +106,7 @@ void takeover_server::note_refusal(std::string_view why) {
 }
 
 net::awaitable<std::string> takeover_server::hand_to(talk& with) {
-    lifecycle& life = of_.serving.acceptor.self.shared.life;
+    lifecycle& life = of_.serving.acceptor.thread.shared.life;
     const uid_t user = with.other.peer_user();
     if (user != ::geteuid() && user != 0) co_return fmt::format("it is a process of the user {}", user);
     if (!co_await with.hear(takeover::hello, takeover::answer_limit))
@@ -155,8 +156,9 @@ net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
 }
 
 void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
-    what(of_.serving.acceptor.self);
-    for (const auto& each : of_.serving.workers) net::post(each->self.io, [&self = each->self, what] { what(self); });
+    what(of_.serving.acceptor.thread);
+    for (const auto& each : of_.serving.workers)
+        net::post(each->thread.io, [&thread = each->thread, what] { what(thread); });
 }
 
 void takeover_server::on_servers(void (server::*what)()) {
@@ -166,10 +168,10 @@ void takeover_server::on_servers(void (server::*what)()) {
 
 void takeover_server::stop_taking() {
     on_servers(&server::pause);
-    const auto grace = sender_grace(of_.serving.acceptor.self.shared.settings.drain_timeout);
-    on_all_threads([grace](worker& self) {
-        self.senders.wake_idle();
-        self.senders.shorten_timeouts(grace);
+    const auto grace = sender_grace(of_.serving.acceptor.thread.shared.settings.drain_timeout);
+    on_all_threads([grace](worker& thread) {
+        thread.senders.wake_idle();
+        thread.senders.shorten_timeouts(grace);
     });
 }
 
@@ -180,7 +182,7 @@ bool takeover_server::accepts() const {
 
 /// Waits until every connection is closed and every replica copy is finished.
 net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
-    const http_shared& shared = of_.serving.acceptor.self.shared;
+    const http_shared& shared = of_.serving.acceptor.thread.shared;
     const auto is_done = [&] {
         const bool is_quiet =
             of_.serving.senders.connections().open_count() == 0 &&
@@ -200,7 +202,7 @@ net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
 
 net::awaitable<std::string> takeover_server::save(talk& with) {
     if (is_saving_) co_return "the state is still being saved for another process";
-    awaited<bool> saved{of_.serving.acceptor.self.io};
+    awaited<bool> saved{of_.serving.acceptor.thread.io};
     of_.kept.promise();
     is_saving_ = true;
     try {
@@ -227,7 +229,7 @@ net::awaitable<std::string> takeover_server::save(talk& with) {
 }
 
 net::awaitable<std::string> takeover_server::give_place(talk& with) {
-    if (of_.serving.acceptor.self.shared.life.draining()) co_return "this one shuts down";
+    if (of_.serving.acceptor.thread.shared.life.draining()) co_return "this one shuts down";
     has_given_ = true;
     on_servers(&server::leave_file);  // from here on the new process serves also if this one ends
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
@@ -248,8 +250,8 @@ net::awaitable<void> takeover_server::go_on() {
         is_ours = of_.kept.take_back();
     }
     if (!is_ours) log::error("state.dir is another process', the next save tries to get it back");
-    if (!of_.serving.acceptor.self.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
-    on_all_threads([](worker& self) { self.senders.restore_timeouts(); });
+    if (!of_.serving.acceptor.thread.shared.life.go_on()) co_return;  // draining: drain_on_signal continues
+    on_all_threads([](worker& thread) { thread.senders.restore_timeouts(); });
     while (accepts()) co_await sleep_for(poll_interval);  // briefly, if the takeover failed at once
     of_.accept_again();
     on_servers(&server::take_file);

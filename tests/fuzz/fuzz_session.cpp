@@ -149,7 +149,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool closes = !input.choice(0);
     const bool at_once = input.choice(1);  // all pieces are there before the session reads the first
 
-    auto& io = tested.thread.self.io;
+    auto& io = tested.thread.thread.io;
     auto pair = connect_loopback(io);
     sender peer{std::move(pair.near)};
     bool ended = false;

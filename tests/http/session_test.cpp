@@ -47,8 +47,8 @@ struct scene {
     connection_registry connections{{.total = 4}, metrics};
     access_control access{{}};
     http_shared shared{.settings = settings, .tenant_header = tenant_header, .metrics = metrics, .access = access};
-    worker self{shared};
-    service offered{.self = self,
+    worker thread{shared};
+    service offered{.thread = thread,
                     .routes = {{"/write", "POST", route_kind::ingestion, echo},
                                {"/reject", "POST", route_kind::ingestion, reject},
                                {"/crowded", "POST", route_kind::ingestion, have_no_room},
@@ -58,22 +58,23 @@ struct scene {
 
     /// The worker has had many requests for so long that it turns others away from now on, or is about to.
     void be_late(std::chrono::milliseconds by) {
-        self.delay.begin_round(queue_delay::clock::now() - by);
-        for (std::size_t i = 0; i < queue_delay::requests_many; ++i) self.delay.note_request(queue_delay::clock::now());
+        thread.delay.begin_round(queue_delay::clock::now() - by);
+        for (std::size_t i = 0; i < queue_delay::requests_many; ++i)
+            thread.delay.note_request(queue_delay::clock::now());
     }
 
     /// Serves a connection that waits for a request. @return its sender's end
     stream_socket begin_serving() {
-        auto pair = connect_loopback(self.io);
+        auto pair = connect_loopback(thread.io);
         connection_lease lease = connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
-        spawn(self.io.get_executor(), serve({std::move(pair.far), std::move(lease)}, offered), "failed");
-        self.io.run_for(10ms);
+        spawn(thread.io.get_executor(), serve({std::move(pair.far), std::move(lease)}, offered), "failed");
+        thread.io.run_for(10ms);
         return std::move(pair.near);
     }
 
     void run_for(std::chrono::milliseconds time) {
-        self.io.restart();
-        self.io.run_for(time);
+        thread.io.restart();
+        thread.io.run_for(time);
     }
 
     /// @return what a connection that the gate has closed has to say
@@ -88,10 +89,10 @@ struct scene {
     /// Sends it on a new connection. @return what came back before the gate closed.
     /// @param ends whether the sender says that nothing more will come.
     std::string heard_after(std::string_view sent, bool ends = false) {
-        return heard_after(sent, ends, connect_loopback(self.io));
+        return heard_after(sent, ends, connect_loopback(thread.io));
     }
     std::string heard_after(std::string_view sent, bool ends, loopback_pair&& pair) {
-        net::io_context& io = self.io;
+        net::io_context& io = thread.io;
         net::write(pair.near, net::buffer(sent));
         if (ends) pair.near.shutdown(stream_socket::shutdown_send);
         pair.near.non_blocking(true);
@@ -218,7 +219,7 @@ TEST_CASE("between requests that come together others of their worker have a tur
     const auto count = [&](http_request&) -> net::awaitable<reply> {
         CHECK(turns == asked);
         ++asked;
-        net::post(at.self.io, [&turns] { ++turns; });
+        net::post(at.thread.io, [&turns] { ++turns; });
         co_return text_reply(200, "counted");
     };
     at.offered.routes = {{"/write", "POST", route_kind::ingestion, count}};
@@ -275,8 +276,8 @@ TEST_CASE("a sender that has gone while its request waited is not worked for") {
     CHECK(at.metrics.requests_abandoned.value() == 1);
     CHECK(at.metrics.requests.total() == 0);
     CHECK(at.heard_after(last("POST /write", "", "x")).starts_with("HTTP/1.1 200 "));
-    at.self.delay.end_round(queue_delay::clock::now());
-    at.self.delay.begin_round(queue_delay::clock::now());
+    at.thread.delay.end_round(queue_delay::clock::now());
+    at.thread.delay.begin_round(queue_delay::clock::now());
     CHECK(at.heard_after(last("POST /write", "", "x"), true).starts_with("HTTP/1.1 200 "));
     CHECK(at.metrics.requests_abandoned.value() == 1);
 }
@@ -313,7 +314,7 @@ TEST_CASE("a connection is not kept while the gate drains") {
 
 TEST_CASE("who writes on before its last answer reads that answer, and not a reset") {
     scene at;
-    auto pair = connect_loopback(at.self.io);
+    auto pair = connect_loopback(at.thread.io);
     at.offered.routes = {{"/begin", "GET", route_kind::admin, [&](http_request&) -> net::awaitable<reply> {
                               at.shared.life.drain();
                               net::write(pair.near, net::buffer(std::string_view{"GET /begin"}));
@@ -340,7 +341,7 @@ TEST_CASE("a takeover closes a connection that lies between two requests") {
     at.run_for(20ms);
     REQUIRE(at.connections.open_count() == 1);
     REQUIRE(at.shared.life.hand_over());
-    at.self.senders.wake_idle();
+    at.thread.senders.wake_idle();
     at.run_for(20ms);
     CHECK(at.connections.open_count() == 1);  // its next request may be on its way
     at.run_for(400ms);
@@ -355,7 +356,7 @@ TEST_CASE("during a takeover a new connection may still send its first request, 
     at.shared.life.become_ready();
     stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
-    at.self.senders.wake_idle();
+    at.thread.senders.wake_idle();
     at.run_for(20ms);
     REQUIRE(at.connections.open_count() == 1);
     net::write(near, net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n"}));
@@ -384,7 +385,7 @@ TEST_CASE("a connection that is woken when nothing is handed over any more waits
     at.shared.life.become_ready();
     stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
-    at.self.senders.wake_idle();
+    at.thread.senders.wake_idle();
     REQUIRE(at.shared.life.go_on());
     at.run_for(20ms);
     CHECK(at.connections.open_count() == 1);

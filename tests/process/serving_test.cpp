@@ -137,7 +137,7 @@ TEST_CASE("where there is no thread for a worker, those before it end") {
         return start_thread(loop, name);
     };
     CHECK_THROWS_WITH((running_workers{workers, settings, one_thread}), "no thread");
-    CHECK(workers.front()->self.io.stopped());
+    CHECK(workers.front()->thread.io.stopped());
 }
 
 }  // namespace
