@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/text.hpp"
+#include "http/query_string.hpp"
 #include "http/route_table.hpp"
 #include "limit/rules.hpp"
 #include "series/selector.hpp"

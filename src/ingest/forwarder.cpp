@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "http/query_string.hpp"
 #include "ingest/sender_answer.hpp"
 #include "ingest/sender_texts.hpp"
 #include "net/event_loop.hpp"
