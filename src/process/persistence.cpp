@@ -49,17 +49,17 @@ instance_identity::instance_identity(const config& settings) {
 }
 
 state_keeper::state_keeper(const config& settings, const instance_identity& in, const hash_key& key,
-                           series_limiter& limiter, state_metrics& metrics)
+                           series_limiter& limiter, state_metrics& metrics, time_point now)
     : directory_(*in.directory),
       secret_to_keep_(settings.secret_file.empty() ? in.secret : std::string{}),
       file_(directory_, {.ignored_labels = ignored_labels_identity(settings.ignore_labels), .secret = key.identity()}),
       limiter_(limiter),
       metrics_(metrics) {
-    load();
+    load(now);
 }
 
-void state_keeper::load() {
-    const auto loaded = file_.load(limiter_, wall_clock::now());
+void state_keeper::load(time_point now) {
+    const auto loaded = file_.load(limiter_, now);
     if (loaded.result == state_file::load_result::refused)
         log::error("state not loaded, all series are new", {{"err", loaded.reason}});
     if (loaded.result != state_file::load_result::loaded) return;
@@ -104,7 +104,7 @@ bool state_keeper::save_if_changed(const pause& between) noexcept {
 persistence::persistence(sources from) : from_(std::move(from)) {
     if (!from_.in.directory) return;
     load_cardinality();
-    state_.emplace(from_.settings, from_.in, from_.key, from_.limiter, from_.metrics);
+    state_.emplace(from_.settings, from_.in, from_.key, from_.limiter, from_.metrics, from_.now());
 }
 
 void persistence::load_cardinality() {

@@ -76,9 +76,11 @@ class state_keeper {
     std::uint64_t saved_revision_ = 0;
 
   public:
-    /// Loads the state file. @param in has a directory. All arguments outlive this.
+    /// Loads the state file. All arguments outlive this.
+    /// @param in has a directory.
+    /// @param now by the clock that decides about requests, in a fleet the store's: by another one an hour could end.
     state_keeper(const config& settings, const instance_identity& in, const hash_key& key, series_limiter& limiter,
-                 state_metrics& metrics);
+                 state_metrics& metrics, time_point now);
 
     /// Called between two pieces of a save, see state_file::save.
     using pause = std::function<void()>;
@@ -90,7 +92,7 @@ class state_keeper {
     void note_failure(std::string_view reason);
 
   private:
-    void load();
+    void load(time_point now);
 };
 
 /// Cardinality data that ingestion records and pages show; tracker and demand are saved. Threads: any.

@@ -27,10 +27,11 @@ config kept_in(const std::filesystem::path& directory, std::chrono::milliseconds
 /// A gate that keeps its state in a directory.
 struct gate {
     config settings;
+    const std::chrono::hours ahead;  // what it decides by: a fleet's clock is the store's
     const instance_identity installed{settings};
     hash_key key{installed.secret};
-    offering offers{settings.rules, wall_clock::now()};
-    shared_cardinality cardinality{settings, key, offers.limiter, wall_clock::now()};
+    offering offers{settings.rules, now()};
+    shared_cardinality cardinality{settings, key, offers.limiter, now()};
     state_metrics metrics;
     persistence kept{{.settings = settings,
                       .in = installed,
@@ -38,14 +39,16 @@ struct gate {
                       .limiter = offers.limiter,
                       .cardinality = cardinality,
                       .metrics = metrics,
-                      .now = [] { return time_point{wall_clock::now()}; }}};
+                      .now = [this] { return now(); }}};
 
-    explicit gate(const std::filesystem::path& directory, std::chrono::milliseconds interval = std::chrono::hours{1})
-        : settings(kept_in(directory, interval)) {
+    explicit gate(const std::filesystem::path& directory, std::chrono::milliseconds interval = std::chrono::hours{1},
+                  std::chrono::hours clock_ahead = {})
+        : settings(kept_in(directory, interval)), ahead(clock_ahead) {
         log::set_up(log::format::logfmt, log::level::error);
     }
 
-    void admit(std::uint64_t first) { REQUIRE(offers.accepted(series(first, 1), wall_clock::now()) == 1); }
+    [[nodiscard]] time_point now() const { return time_point{wall_clock::now()} + ahead; }
+    void admit(std::uint64_t first) { REQUIRE(offers.accepted(series(first, 1), now()) == 1); }
     [[nodiscard]] bool knows_one() { return figures_of(offers.limiter).hourly.series_current == 1; }
 };
 
@@ -65,7 +68,8 @@ struct scene {
     hash_key key{installed->secret};
     offering gate{settings.rules, wall_clock::now()};
     state_metrics metrics;
-    std::optional<state_keeper> keeper{std::in_place, settings, *installed, key, gate.limiter, metrics};
+    std::optional<state_keeper> keeper{std::in_place, settings, *installed,       key,
+                                       gate.limiter,  metrics,  wall_clock::now()};
 
     void admit(std::uint64_t first) { REQUIRE(gate.accepted(series(first, 1), wall_clock::now()) == 1); }
     [[nodiscard]] bool saved() const { return std::filesystem::exists(scratch / "state.d/state"); }
@@ -91,6 +95,16 @@ double slowness(const Call& call) {
     const double used = cpu_seconds();
     call();
     return seconds{std::chrono::steady_clock::now() - began}.count() / (cpu_seconds() - used);
+}
+
+TEST_CASE("the state is loaded by the clock that decides about requests") {
+    const scratch_directory scratch;
+    for (const bool is_restart : {false, true}) {
+        gate at{scratch / "state.d", std::chrono::hours{1}, std::chrono::hours{2}};
+        if (!is_restart) at.admit(1);
+        CHECK(at.knows_one());
+        at.kept.finish();
+    }
 }
 
 TEST_CASE("what is given up is saved, and another process has the directory from then on") {
@@ -257,7 +271,7 @@ TEST_CASE("what was saved is there after a restart, and is not saved again") {
     const hash_key same{again.secret};
     CHECK(same.identity() == at.key.identity());
     offering restarted{at.settings.rules, wall_clock::now()};
-    state_keeper keeper{at.settings, again, same, restarted.limiter, at.metrics};
+    state_keeper keeper{at.settings, again, same, restarted.limiter, at.metrics, wall_clock::now()};
     CHECK(restarted.daily().series_current == 2);
     CHECK_FALSE(keeper.save_if_changed());
 }
