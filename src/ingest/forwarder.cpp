@@ -256,8 +256,9 @@ replication::expected replication::begin(const upstream_request& of, const outgo
         const bool is_copy = replica.settings.best_effort;
         const expected to = is_copy ? begin_copy(replica, request, sent) : expects;
         if (!to) continue;
+        const std::size_t place = to->answers.size();  // an earlier answer may be there already
         to->answers.emplace_back();
-        const std::size_t place = to->missing++;
+        ++to->missing;
         spawn(io_.get_executor(), ask(i, place, clients_[i].post(request), facts_of(sent), to),
               is_copy ? "sending a replica its copy failed" : "asking a replica failed");
     }

@@ -70,6 +70,17 @@ def test_a_replica_gets_every_byte_that_the_first_store_gets(start_gate, upstrea
     assert samples(gate, replica) == ((4, 0), (4, 0))
 
 
+def test_a_replica_that_fails_at_once_leaves_another_its_answer(start_gate, upstream, replica):
+    nobody = "http://no-such-host.invalid/w"
+    gate = start_gate(config=f"upstream:\n  url: '{upstream.url}'\n"
+                             f"  replicateTo: [{{url: '{nobody}'}}, {{url: '{replica.url}'}}]\n")
+    for _ in range(3):  # the first one waits for the name, the others do not
+        reply = gate.send(body())
+        assert (reply.status, "no-such-host.invalid" in reply.first_line) == (502, True), reply.first_line
+    assert len(replica.bodies) == 3
+    assert gate.metric("seriesgate_requests_rejected_total", reason="overloaded") == 0
+
+
 @pytest.mark.parametrize("status", [400, 429, 500, 503])
 def test_what_a_replica_says_is_told_if_the_first_store_has_taken_it(gate, replica, status):
     replica.default = Answer(status, [("Retry-After", "7")], b"not now\n")
