@@ -265,6 +265,16 @@ MORE_CASES = [
     ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns", "a"): "1x20", refused_by("per-ns", "b"): "1x20"}, True),
 ]
 
+# What was refused before a limit was raised, or removed.
+MORE_CASES += [
+    (alert, {**CASES[alert][0], **{each.replace("_series_refused{", "_series_max{"): limit for each in CASES[alert][0]
+                                   if "_series_refused{" in each}}, False)
+    for alert in ("SeriesgateTenantRefused", "SeriesgateBudgetRefused", "SeriesgateExemptSpent", "SeriesgateIgnoredValuesSpent",
+                  "SeriesgateWouldRefuse") for limit in ("100x2 200x40", "100x2 0x40")
+]
+MORE_CASES += [("SeriesgateWouldRefuse", {figure: "0x4 1x20", figure.replace("refused", "max"): "200x40", OBSERVES: "1x20"}, False)
+               for figure in (REFUSED, f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}")]
+
 
 def test_each_alert_has_a_case():
     assert list(CASES) == list(ALERTS)
@@ -374,8 +384,14 @@ def test_what_goes_on_pages(tmp_path, interval):
     assert status == 0, text
 
 
+def with_full_budgets(series):
+    """What has refused is full, unless `series` says otherwise."""
+    figures = [each.replace("_series_refused{", "_series_%s{") for each in series if "_series_refused{" in each]
+    return {figure % part: "100x40" for figure in figures for part in ("max", "current")} | series
+
+
 def unit_test(alert, series, fires):
-    return rule_tests.scenario(f"{alert}: {'fires' if fires else 'is quiet'}", series,
+    return rule_tests.scenario(f"{alert}: {'fires' if fires else 'is quiet'}", with_full_budgets(series),
                                rule_tests.fires(alert, MINUTES.get(alert, 8), int(fires)))
 
 
@@ -414,7 +430,7 @@ SUMMARIES = {
 def test_what_they_say_of_it(tmp_path):
     """Templates that are made of labels and values."""
     status, text = rule_tests.run(tmp_path, [
-        rule_tests.scenario(alert, CASES[alert][0], told=[
+        rule_tests.scenario(alert, with_full_budgets(CASES[alert][0]), told=[
             rule_tests.tells(alert, 8, {"job": "gate", "instance": "a", **labels}, summary)])
         for alert, (labels, summary) in SUMMARIES.items()])
     assert status == 0, text
