@@ -82,7 +82,7 @@ def test_the_comparison_sees_what_is_wrong():
 def test_a_host_that_there_is_no_way_to(start_gate):
     """Multicast: whatever routes the system has, it knows none for TCP."""
     gate = start_gate("--upstream.url=http://224.0.0.1:9/api/v1/write")
-    senders = Senders(Orders(3, gate.address, rest=0.02), 1, seconds=5)
+    senders = Senders(Orders(3, gate.address, rest=0.02), 1)
     eventually(lambda: len(senders.answers()) > 3, "it is answered")
     sent = senders.end()
     assert {one.status for one in sent} == {502}

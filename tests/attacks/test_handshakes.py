@@ -84,14 +84,14 @@ def another_server(secured):
 
 
 def times(what, seconds):
-    """How long each of as many as there is time for took, sorted."""
+    """How long each of as many as there is time for took."""
     took, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         began = time.monotonic()
         what()
         took.append(time.monotonic() - began)
         time.sleep(0.005)
-    return sorted(took)
+    return took
 
 
 def part(took, share):
@@ -112,17 +112,17 @@ def test_a_flood_of_handshakes_slows_nobody_who_is_connected(start_gate, upstrea
     def send():
         assert write(sender, GOOD) == 204
 
-    def both():
-        return times(send, 6), times(probe, 4)
-
-    with another_server(secured) as port, fifty_clients(port, secured):
-        elsewhere = both()
+    elsewhere, here = ([], []), ([], [])
     before = completed(gate, context)
-    with fifty_clients(gate.address[1], secured):
-        here = both()
+    with another_server(secured) as port:
+        for _ in range(4):  # in turn, so that both meet whatever else the machine does
+            for (sent, probed), flooded in ((elsewhere, port), (here, gate.address[1])):
+                with fifty_clients(flooded, secured):
+                    sent += times(send, 1.5)
+                    probed += times(probe, 1)
     assert completed(gate, context) > before + 200, "a flood"
     slack = 0.1 if SLOW_BUILD else 0.02
-    for here_took, elsewhere_took in zip(here, elsewhere):
+    for here_took, elsewhere_took in zip(map(sorted, here), map(sorted, elsewhere)):
         for share in (0.5, 0.9, 0.98):
             assert part(here_took, share) <= 2 * part(elsewhere_took, share) + slack, (share, here_took[-20:], elsewhere_took[-20:])
 

@@ -3,10 +3,11 @@
 import itertools
 import os
 import signal
+import threading
 
 import recorded
 import wire
-from bounds import cpu_seconds
+from bounds import cpu_seconds, waited_for_a_core
 from busy import Busy
 from gate import sanitized
 from waiting import eventually
@@ -37,11 +38,15 @@ class Probes(Busy):
         self._gate, self._paths, self._took = gate, itertools.cycle(["/health", "/-/healthy", "/-/ready"]), ([], [])
 
     def _ask(self, kept, number):
-        path, began = next(self._paths), time.monotonic()
+        path, began, waited = next(self._paths), time.monotonic(), self._waited()
         reply = kept.get(path) if number else self._gate.get(path)
-        self._took[number].append(time.monotonic() - began)
+        self._took[number].append(time.monotonic() - began - (self._waited() - waited))
         assert reply.status == 200, reply
         time.sleep(0.01)
+
+    def _waited(self):
+        """Of the two that this is not about: the thread that asks, and the one that answers."""
+        return waited_for_a_core(os.getpid(), threading.get_native_id()) + waited_for_a_core(self._gate.pid, self._gate.pid)
 
     @property
     def are_enough(self):

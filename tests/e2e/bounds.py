@@ -39,13 +39,24 @@ def page_faults(gate):
         return int(file.read().rsplit(")", 1)[1].split()[7])
 
 
+def waited_for_a_core(pid, thread):
+    """Seconds so far in which the thread could have run, and no core was free."""
+    return int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text().split()[1]) / 1e9
+
+
 def waits_for_a_core(pid):
-    """{thread: seconds in which it could have run, and no core was free}, so far."""
+    """{thread: what waited_for_a_core() says}"""
     waited = {}
     for folder in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):  # a thread that has ended
-            waited[folder.name] = int((folder / "schedstat").read_text().split()[1]) / 1e9
+            waited[folder.name] = waited_for_a_core(pid, folder.name)
     return waited
+
+
+def stolen():
+    """Seconds so far in which the host of this virtual machine gave its cores to others."""
+    with open("/proc/stat") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
 
 
 def longest_wait(before, after):
@@ -57,13 +68,14 @@ class OwnTime:
 
     def __init__(self, gate):
         self._pids = (gate.pid, os.getpid())
-        self._waited = [waits_for_a_core(pid) for pid in self._pids]
+        self._waited, self._stolen = [waits_for_a_core(pid) for pid in self._pids], stolen()
         self._began = time.monotonic()
 
     def so_far(self):
         """(all seconds, those of them for want of a core)"""
         took = time.monotonic() - self._began
-        return took, sum(longest_wait(before, waits_for_a_core(pid)) for before, pid in zip(self._waited, self._pids))
+        waited = sum(longest_wait(before, waits_for_a_core(pid)) for before, pid in zip(self._waited, self._pids))
+        return took, waited + stolen() - self._stolen
 
     def seconds(self):
         took, others_had = self.so_far()

@@ -10,6 +10,7 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from servers import free_port
 from traffic import TENANT, body
 from waiting import eventually
 
@@ -47,7 +48,7 @@ class Browser:
         if not scripts:
             options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+        self.driver = webdriver.Chrome(service=Service(DRIVER, port=free_port()), options=options)
         self.driver.set_page_load_timeout(30)
         self.driver.set_script_timeout(30)
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import servers
-from gate import BINARY, REPOSITORY, Gate
+from gate import BINARY, REPOSITORY, Gate, sanitized
 from upstream import Upstream
 from waiting import wait_out_the_hour
 from world import SIMULATED
@@ -46,7 +46,8 @@ if SIMULATED:
 @pytest.fixture(autouse=True)
 def within_one_hour(request):
     """Every test sees one hour window from beginning to end."""
-    wait_out_the_hour(90 if request.node.get_closest_marker("slow") else 20)
+    usual = 45 if not SIMULATED and sanitized("asan", "tsan", "ubsan") else 20
+    wait_out_the_hour(90 if request.node.get_closest_marker("slow") else usual)
 
 
 @pytest.fixture(scope="session")

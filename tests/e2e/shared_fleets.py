@@ -181,7 +181,7 @@ class SharedFleet:
             return [figure(gate.stats) for gate in self.gates]
 
         try:
-            eventually(lambda: is_expected(shown()), "", 5, every=0.05)
+            eventually(lambda: is_expected(shown()), "", every=0.05)
         except AssertionError:
             raise AssertionError(f"shown: {shown()}, expected: {expected}") from None
 

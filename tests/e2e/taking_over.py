@@ -23,8 +23,8 @@ def hear(peer):
 def is_given_all(peer):
     """Until the place is its own: all is saved, and the lock is free."""
     peer.send(b"seriesgate takeover 1")
-    while hear(peer) != b"that is all":
-        pass
+    while (word := hear(peer)) != b"that is all":
+        assert word.startswith(b"socket "), word
     peer.send(b"go")
     while (word := hear(peer)) != b"yours":
         assert word == b"wait" or word.startswith(b"connections "), word

@@ -4,6 +4,7 @@ import pytest
 
 from gate import run
 from secure import Secured
+from servers import free_port
 from tables import check_rows
 from upstream import Answer, Listener, Upstream
 from web_files import ALICE_CHANGED, users
@@ -69,7 +70,7 @@ def says():
 # --- a gate
 
 def test_a_gate_that_is_up_is_healthy_and_one_that_has_gone_is_not(start_gate):
-    gate = start_gate("--upstream.url=discard:")
+    gate = start_gate("--upstream.url=discard:", listen=f"127.0.0.1:{free_port()}")  # one that nobody takes meanwhile
     for path in ("", "/-/healthy", "/-/ready", "/metrics", "/"):
         assert checked(gate.url + path) == ""
     assert checked(gate.url.replace("127.0.0.1", "localhost")) == ""

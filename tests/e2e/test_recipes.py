@@ -82,8 +82,8 @@ def test_prometheus(start_gate, victoria_metrics, started, tmp_path, heading, ne
         assert gate.metric("seriesgate_requests_forwarded_total", kind="translated") > 0  # so it was version 2
         assert numbers(at(snippet(recipe, "sh"), gate=address(gate))) == [0]
     else:
-        lag, = eventually(lambda: ask(prometheus, snippet(recipe, "promql")), "it knows how far it is").values()
-        assert 0 <= lag < 30
+        eventually(lambda: [lag for lag in ask(prometheus, snippet(recipe, "promql")).values() if 0 <= lag < 30],
+                   "it knows how far it is, and that is not far")
 
 
 def start_vmagent(folder, command, addresses, *flags, newest=False):
@@ -199,7 +199,7 @@ def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, started
     gate.stop()
     gate = start_gate(config=configs["between"], listen=listen)
     goes_on(writes["between"])
-    assert gate.stats["samples"]["stored"] > 0
+    eventually(lambda: gate.stats["samples"]["stored"] > 0, "the gate counts the store's answer")
     assert numbers(at(snippet(recipe, "sh"), **here)) == [1]
     assert gate.reload(configs["between"].replace("mode: observe\n", "")).body == b"configuration reloaded\nmode observe -> enforce\n"
     assert gate.reload(configs["between"]).body == b"configuration reloaded\nmode enforce -> observe\n"
@@ -207,9 +207,14 @@ def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, started
     seen = gate.stats["samples"]["received"]
     goes_on()
     assert gate.stats["samples"]["received"] == seen
-    scraped = json.loads(victoria_metrics.get("/api/v1/query", query="up[5m]"))["data"]["result"][0]["values"]
-    times = sorted({moment for moment, _ in scraped})
-    assert max(later - sooner for sooner, later in zip(times, times[1:])) < 5, times  # of scrapes a second apart
+
+    def scraped(server):
+        found = json.loads(server.get("/api/v1/query", query="up[5m]"))["data"]["result"][0]["values"]
+        return sorted({moment for moment, _ in found})
+
+    stored, all_scrapes = scraped(victoria_metrics), scraped(prometheus)
+    lost = [sum(before < moment < after for moment in all_scrapes) for before, after in zip(stored, stored[1:])]
+    assert max(lost) < 4, stored
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def test_a_gate_that_is_not_ready_does_not_say_so(manager, start_gate):
     eventually(lambda: gate.get("/-/ready").body.startswith(b"starting: "), "it has tried to resolve the name")
     assert gate.get("/-/healthy").status == 200  # what probes of Kubernetes ask for before they let a Prometheus start
     gate.signal(1)  # SIGHUP: the end of a reload would be taken for the end of the start
-    status = eventually(lambda: manager.texts, "the status says what it waits for", 8)
+    status = eventually(lambda: manager.texts, "the status says what it waits for")
     assert len(status) == 1
     assert status[0].startswith("STATUS=starting: the upstream's name does not resolve: nowhere.invalid"), status
     gate.stop()
@@ -52,7 +52,7 @@ def test_the_status_has_the_figures(manager, start_gate, upstream):
     offer(gate, upstream, numbered(3))
     gate.send(body(numbered(5)))
     eventually(lambda: "STATUS=hour: 3 of 3 series, 2 refused; upstream up" in manager.texts,
-               "the figures, which are sent each five seconds", 8)
+               "the figures, which are sent each five seconds")
 
 
 def test_a_reload_has_a_beginning_and_an_end(manager, start_gate, upstream):

@@ -4,13 +4,16 @@ import pytest
 
 import documents
 import servers
+from waiting import wait_out_the_hour
 
 SESSIONS = documents.sessions()
 
 
 @pytest.mark.text
 @pytest.mark.parametrize("page", SESSIONS)
+@pytest.mark.timeout(300)
 def test_a_session_prints_what_it_says(page, tmp_path):
+    wait_out_the_hour(120)  # some take longer than most tests
     documents.sandbox(tmp_path)
     port = servers.free_port()
     steps = [(commands.replace("127.0.0.1:9201", f"127.0.0.1:{port}"), expected)

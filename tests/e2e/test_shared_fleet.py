@@ -75,7 +75,7 @@ def test_together_they_are_exact_whatever_the_store_is(share, start_store, keep,
 
 def have_heard(fleet, counts):
     """Of so many series each gate has read that others have taken them."""
-    eventually(lambda: metrics(fleet, "fed_series_total") == counts, f"fed series are {counts}", 5, every=0.02)
+    eventually(lambda: metrics(fleet, "fed_series_total") == counts, f"fed series are {counts}", every=0.02)
 
 
 def claims(fleet):
@@ -112,7 +112,7 @@ def test_nobody_is_asked_about_a_limit_that_is_spent_until_it_is_raised(share, s
     fleet.limits = "maxHourlySeries: 12\n"
     fleet.gates[1].reload(fleet.configuration(1))
     assert fleet.offer(1, more) == more[:2]
-    eventually(lambda: fleet.offer(2, more) == more[:2], "the third gate knows them", 5)
+    eventually(lambda: fleet.offer(2, more) == more[:2], "the third gate knows them")
 
 
 def over_limit(fleet, window="hourly"):

@@ -13,9 +13,10 @@ from gate import BINARY, run
 from servers import Prometheus, VictoriaMetrics
 from tables import check_rows
 from traffic import body, figures, limits, numbered
+from upstream import unused_port
 from waiting import eventually
 from web_files import ALICE_CHANGED, users
-from world import socket, time
+from world import time
 
 SERIES = [*numbered(900, name="requests", job="shop", namespace="shop"),
           *numbered(60, name="requests", job="node", namespace="infra"),
@@ -148,10 +149,11 @@ def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):
         assert failure(f"--from={url}") == f"seriesgate suggest: {url}: {said}"
 
     check_rows(NO_ANSWERS, is_said)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-    assert failure(f"--from=http://{address}") == (
-        f"seriesgate suggest: http://{address}: connecting to {address}: Connection refused")
+    holder, port = unused_port()
+    address = f"127.0.0.1:{port}"
+    with holder:
+        assert failure(f"--from=http://{address}") == (
+            f"seriesgate suggest: http://{address}: connecting to {address}: Connection refused")
     assert failure() == "seriesgate: suggest: --from: needs the store's URL, such as http://127.0.0.1:9090"
     gate = start_gate("--upstream.url=discard:")
     assert " is not there (404): is this the root of " in failure(f"--from={gate.url}")

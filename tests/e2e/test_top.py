@@ -120,7 +120,8 @@ def test_without_a_terminal_it_reports_even_if_it_is_not_told_to(gate):
     assert without[3:] == once[3:] and max(map(len, once)) == 120
 
 
-def test_a_gate_that_is_not_there_is_said_in_a_line(gate):
+def test_a_gate_that_is_not_there_is_said_in_a_line(start_gate):
+    gate = start_gate("--upstream.url=discard:", listen=f"127.0.0.1:{free_port()}")  # one that nobody takes meanwhile
     url = gate.url
     gate.stop()
     assert failure(f"--url={url}", "--once") == (
