@@ -1,7 +1,7 @@
 # The scripts that a fleet's store runs become texts in the room that sends them. Each part has the locals of those before
 # it. `store` counts series, `gate` hears gates and lets them read the feed.
-set(parts_of_store store_head store_windows store_room store_series)
-set(parts_of_gate store_head store_gate)
+set(parts_of_store store_head store_clock store_windows store_room store_series)
+set(parts_of_gate store_head store_clock store_gate)
 foreach(name store gate)
   set(SCRIPT "")
   foreach(part ${parts_of_${name}})

@@ -1,4 +1,4 @@
--- The first part of both scripts of a fleet's store: constants, the head, and the clock that decides.
+-- The first part of both scripts of a fleet's store: constants and the head.
 -- PROTOCOL.md explains the protocol, tests/fleet/shared_store_model.hpp specifies it.
 --
 -- KEYS  1 the head, 2 the gates, 3 the feed, 4 the record of the hour, 5 of the hour before, 6 of the day.
@@ -35,20 +35,6 @@ local epoch, refilling, generation = head[2], head[3], tonumber(head[4] or 0)
 local open, buckets, before_buckets = tonumber(head[5] or -1), tonumber(head[6] or 0), tonumber(head[8] or 0)
 local open_day, day_buckets = tonumber(head[9] or -1), tonumber(head[10] or 0)
 local lapsed, fed = tonumber(head[12] or -1), tonumber(head[13] or 0)
-
--- The store's clock, if the gate agrees with it. Else the median of all clocks decides, and the store has a second vote
--- if their number is even. A clock that is near neither the store's nor the gate's is wrong, or stands still.
-local function clock(gate, gates_clock)
-    if abs(now - gates_clock) <= AGREED then return now end
-    local clocks, gates = {now, gates_clock}, call('HGETALL', GATES)
-    for i = 1, #gates, 2 do
-        local its = tonumber(string.match(gates[i + 1], '^%d+'))
-        if gates[i] ~= gate and min(abs(its - now), abs(its - gates_clock)) <= HEARD_OF then clocks[#clocks + 1] = its end
-    end
-    if #clocks % 2 == 0 then clocks[#clocks + 1] = now end
-    table.sort(clocks)
-    return clocks[(#clocks + 1) / 2]
-end
 
 -- What a gate has to know to name the keys of the windows, and whether places are kept.
 local function windows()

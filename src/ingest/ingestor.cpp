@@ -88,7 +88,7 @@ net::awaitable<reply> ingestor::answer(http_request& request) {
     if (is_request_loop(request.headers)) co_return looped();
     if (auto wrong = tenant_fault(request.tenant)) co_return std::move(*wrong);
     if (asks_for_zstd(request)) co_return co_await forwarder_.ask_for_zstd(request);
-    const media kind = media_of(request.headers, request.body);
+    const body_format kind = body_format_of(request.headers, request.body);
     if (!kind.fault.empty()) co_return rejection(reject_reason::unsupported_media, 415, kind.fault);
 
     auto prepared = co_await prepare(request, kind);
@@ -129,7 +129,7 @@ net::awaitable<reply> ingestor::send(const http_request& request, const outgoing
 /// All steps from the body to the outgoing request; in a fleet it may wait for the shared store. Counts no samples of a
 /// rejected request. Returns the work to the pool at its end, so no request holds work while it waits for the upstream.
 /// @return the outgoing request, or the answer that rejects the request.
-net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request, const media& kind) {
+net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request, const body_format& kind) {
     try {
         const std::string_view tenant = request.tenant;
         if (!forwarder_.take_room(request)) co_return overloaded(request.memory.use());
@@ -165,7 +165,7 @@ void ingestor::report(const decided_request& request, request_work& work) {
 /// Decodes a body at once, then parses it in steps (planner::read_on), so that the worker serves others in between.
 /// Large bodies take turns.
 /// @return the decoded body, or the answer that rejects the request.
-net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& request, const media& kind,
+net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& request, const body_format& kind,
                                                          request_work& work) {
     const std::uint64_t decoded_max = shared_.settings.server.decoded_bytes_max;
     const auto size = body_codec::decoded_size(kind.coding, request.body, decoded_max);
@@ -186,7 +186,7 @@ net::awaitable<result<bytes_view, reply>> ingestor::read(const http_request& req
 }
 
 /// @param size of the decoded body, or an upper bound.
-result<bytes_view, reply> ingestor::decode(const http_request& request, const media& kind, std::size_t size,
+result<bytes_view, reply> ingestor::decode(const http_request& request, const body_format& kind, std::size_t size,
                                            request_work& work) {
     const std::uint64_t decoded_max = shared_.settings.server.decoded_bytes_max;
     if (!work.memory->grow(size)) return overloaded(request.memory.use());

@@ -6,9 +6,9 @@
 
 #include "fleet/claimer.hpp"
 #include "http/route_table.hpp"
+#include "ingest/body_format.hpp"
 #include "ingest/forwarder.hpp"
 #include "ingest/ingest_shared.hpp"
-#include "ingest/media.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/sender_answer.hpp"
 #include "net/fair_queue.hpp"
@@ -43,10 +43,11 @@ class ingestor {
   private:
     void find_tenant_placeholders(const store_config& store);
     [[nodiscard]] std::optional<reply> tenant_fault(std::string_view tenant) const;
-    net::awaitable<result<outgoing, reply>> prepare(http_request& request, const media& kind);
+    net::awaitable<result<outgoing, reply>> prepare(http_request& request, const body_format& kind);
     void report(const decided_request& request, request_work& work);
-    net::awaitable<result<bytes_view, reply>> read(const http_request& request, const media& kind, request_work& work);
-    result<bytes_view, reply> decode(const http_request& request, const media& kind, std::size_t size,
+    net::awaitable<result<bytes_view, reply>> read(const http_request& request, const body_format& kind,
+                                                   request_work& work);
+    result<bytes_view, reply> decode(const http_request& request, const body_format& kind, std::size_t size,
                                      request_work& work);
     net::awaitable<result<plan, reply>> decide(std::string_view tenant, const inflight_lease& body, request_work& work);
     net::awaitable<result<plan, wire_error>> decide_in_fleet(std::string_view tenant, request_work& work);

@@ -13,7 +13,7 @@
 #include "core/bytes.hpp"
 #include "http/inflight.hpp"
 #include "http/route_table.hpp"
-#include "ingest/media.hpp"
+#include "ingest/body_format.hpp"
 #include "plan/plan.hpp"
 #include "plan/planner.hpp"
 #include "series/fingerprint.hpp"
@@ -92,8 +92,8 @@ struct outgoing {
     protocol version = protocol::v1;  ///< the sender's
     body_action forward = body_action::nothing;
     shared_body body{};                   ///< compressed; null: none
-    std::string_view content_type{};      ///< as in media
-    std::string_view content_encoding{};  ///< as in media
+    std::string_view content_type{};      ///< as in body_format
+    std::string_view content_encoding{};  ///< as in body_format
     plan_counts decided{};
     translation_loss lost{};  ///< accepted, but not expressible in remote write 1
     entry_counts untranslated{};
@@ -104,7 +104,7 @@ struct outgoing {
 
 struct decided_request {
     http_request& from;
-    const media& kind;
+    const body_format& kind;
     std::string_view tenant;
     bytes_view decoded;
     const plan& decided;

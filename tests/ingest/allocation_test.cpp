@@ -29,7 +29,7 @@ TEST_CASE("a request that goes on unchanged costs one allocation, for sharing it
             const auto decoded = work->codec.decode(compression::snappy, from.request.body, 1 << 20, work->decoding);
             if (work->planning.read(*decoded, "", protocol::v1).code != wire_errc::none) return;
             const auto decided = work->planning.decide(limiter, noon, "");
-            const media kind;
+            const body_format kind;
             const decided_request whole{
                 .from = from.request, .kind = kind, .tenant = "", .decoded = *decoded, .decided = *decided};
             made = make_outgoing(whole, *work, limiter, settings.upstream);

@@ -7,9 +7,9 @@
 namespace seriesgate::testing::outgoing_test {
 namespace {
 
-const media snappy_v1{};
-const media zstd_v1{.coding = compression::zstd};
-const media snappy_v2{.version = protocol::v2};
+const body_format snappy_v1{};
+const body_format zstd_v1{.coding = compression::zstd};
+const body_format snappy_v2{.version = protocol::v2};
 
 /// A gate with room for one series.
 struct scene {
@@ -24,7 +24,7 @@ struct scene {
         : room(held, bytes_max, 0), limiter(rules, noon), pool(settings, hash_key::known_to_all(), labels) {}
 
     /// What becomes of it; the request keeps what it has not given away.
-    std::optional<outgoing> of(received& from, const media& kind) {
+    std::optional<outgoing> of(received& from, const body_format& kind) {
         auto work = pool.take(from.memory);
         const auto decoded = work->codec.decode(kind.coding, from.request.body, 1 << 20, work->decoding);
         REQUIRE(decoded.has_value());
@@ -35,7 +35,7 @@ struct scene {
             .from = from.request, .kind = kind, .tenant = "", .decoded = *decoded, .decided = *decided};
         return make_outgoing(whole, *work, limiter, settings.upstream);
     }
-    outgoing of(const std::string& body, const media& kind) {
+    outgoing of(const std::string& body, const body_format& kind) {
         received from{room, compressed(kind.coding, body)};
         auto made = of(from, kind);
         REQUIRE(made);
@@ -70,7 +70,7 @@ TEST_CASE("the body is shared and outlives the request and all that has worked o
 }
 
 TEST_CASE("a request of which something is refused goes on without that, compressed as it came") {
-    const media& kind = GENERATE(std::cref(snappy_v1), std::cref(zstd_v1)).get();
+    const body_format& kind = GENERATE(std::cref(snappy_v1), std::cref(zstd_v1)).get();
     scene at;
     received from{at.room, compressed(kind.coding, body_v1({"a", "b"}))};
     const std::string whole = from.request.body;

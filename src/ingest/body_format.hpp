@@ -1,4 +1,4 @@
-/// The form of a body, by its headers and first bytes: the protocol and the compression.
+/// The format of a body, by its headers and first bytes: the protocol and the compression.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace seriesgate {
 
-struct media {
+struct body_format {
     protocol version = protocol::v1;
     compression coding = compression::snappy;
     /// The error as one line; empty if the body can be read.
@@ -30,6 +30,6 @@ struct media {
 ///
 /// The body decides the compression, not the header: vmagent 1.88 to 1.115 sends queued blocks under the header that it
 /// uses now (VictoriaMetrics issues 5301 and 5344).
-media media_of(const http::fields& headers, bytes_view body);
+body_format body_format_of(const http::fields& headers, bytes_view body);
 
 }  // namespace seriesgate

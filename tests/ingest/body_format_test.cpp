@@ -1,4 +1,4 @@
-#include "ingest/media.hpp"
+#include "ingest/body_format.hpp"
 
 #include "support/catch.hpp"
 
@@ -10,7 +10,7 @@ bool readable(const char* type, const char* encoding) {
     http::fields headers;
     if (type != nullptr) headers.set(http::field::content_type, type);
     if (encoding != nullptr) headers.set(http::field::content_encoding, encoding);
-    return media_of(headers, {}).fault.empty();
+    return body_format_of(headers, {}).fault.empty();
 }
 
 }  // namespace
@@ -32,7 +32,7 @@ TEST_CASE("remote write 2 is told from 1 by the message's name alone") {
         http::fields headers;
         headers.set(http::field::content_type, type);
         headers.set("X-Prometheus-Remote-Write-Version", "2.0.0");
-        const media found = media_of(headers, {});
+        const body_format found = body_format_of(headers, {});
         CHECK(found.fault.empty());
         return found.version;
     };
@@ -64,7 +64,7 @@ TEST_CASE("a spelling that stores read in different ways goes on in theirs") {
              {"", plain}}) {
         http::fields headers;
         headers.set(http::field::content_type, type);
-        const media found = media_of(headers, {});
+        const body_format found = body_format_of(headers, {});
         CHECK(found.fault == "");
         CHECK(found.version ==
               (std::string_view{type}.find(".v2.") == std::string_view::npos ? protocol::v1 : protocol::v2));
@@ -100,7 +100,7 @@ TEST_CASE("which compression it is, the body says, and what goes on fits it") {
                                                                             {"snappy", {}, snappy, ""}}) {
         http::fields headers;
         if (said != nullptr) headers.set(http::field::content_encoding, said);
-        const media found = media_of(headers, body);
+        const body_format found = body_format_of(headers, body);
         CHECK(found.fault == "");
         CHECK(found.coding == is);
         CHECK(found.content_encoding == goes_on);
@@ -111,12 +111,12 @@ TEST_CASE("vmagent's compression is told from the usual one") {
     const auto coding_of = [](const char* encoding) {
         http::fields headers;
         headers.set(http::field::content_encoding, encoding);
-        return media_of(headers, {}).coding;
+        return body_format_of(headers, {}).coding;
     };
     CHECK(coding_of("zstd") == compression::zstd);
     CHECK(coding_of(" ZSTD ") == compression::zstd);
     CHECK(coding_of("snappy") == compression::snappy);
-    CHECK(media_of({}, {}).coding == compression::snappy);
+    CHECK(body_format_of({}, {}).coding == compression::snappy);
 }
 
 TEST_CASE("other types, messages and encodings are not readable") {
@@ -135,22 +135,23 @@ TEST_CASE("two statements about one body are a fault, even if they agree") {
     http::fields types;
     types.insert(http::field::content_type, "application/x-protobuf");
     types.insert(http::field::content_type, "application/x-protobuf");
-    CHECK(media_of(types, {}).fault == "more than one Content-Type");
+    CHECK(body_format_of(types, {}).fault == "more than one Content-Type");
     http::fields encodings;
     encodings.insert(http::field::content_encoding, "snappy");
     encodings.insert(http::field::content_encoding, "zstd");
-    CHECK(media_of(encodings, {}).fault == "more than one Content-Encoding");
+    CHECK(body_format_of(encodings, {}).fault == "more than one Content-Encoding");
 }
 
 TEST_CASE("a fault says what was there") {
     http::fields headers;
     headers.set(http::field::content_encoding, "gzip");
-    CHECK(media_of(headers, {}).fault == "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
+    CHECK(body_format_of(headers, {}).fault ==
+          "unsupported Content-Encoding: remote write wants snappy, or zstd, not gzip");
     headers.set(http::field::content_type, "application/x-protobuf;proto=a.B");
-    CHECK(media_of(headers, {}).fault ==
+    CHECK(body_format_of(headers, {}).fault ==
           "unsupported protobuf message in Content-Type: remote write is prometheus.WriteRequest or "
           "io.prometheus.write.v2.Request, not a.B");
     headers.set(http::field::content_type, "text/plain");
-    CHECK(media_of(headers, {}).fault ==
+    CHECK(body_format_of(headers, {}).fault ==
           "unsupported Content-Type: remote write wants application/x-protobuf, not text/plain");
 }

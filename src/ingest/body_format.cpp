@@ -1,4 +1,4 @@
-#include "ingest/media.hpp"
+#include "ingest/body_format.hpp"
 
 #include <cstddef>
 
@@ -33,7 +33,7 @@ bool is_protobuf(std::string_view type) {
 }
 
 /// Sets version, and content_type if it needs another spelling; or fault.
-void read_type(std::string_view type, media& found) {
+void read_type(std::string_view type, body_format& found) {
     std::string_view parameters = type;
     if (!type.empty() && !is_protobuf(take_until(parameters, ';'))) {
         found.fault =
@@ -65,7 +65,7 @@ constexpr std::string_view name_of(compression coding) {
 }
 
 /// Sets coding from the header, or fault.
-void read_encoding(std::string_view list, media& found) {
+void read_encoding(std::string_view list, body_format& found) {
     std::size_t names = 0;
     for_each_item(list, [&](std::string_view name) {
         const bool is_zstd = equal_ignoring_case(name, "zstd");
@@ -89,11 +89,11 @@ bool begins_as_zstd(bytes_view body) {
 
 }  // namespace
 
-media media_of(const http::fields& headers, bytes_view body) {
+body_format body_format_of(const http::fields& headers, bytes_view body) {
     // With two headers, the store might read the other one.
     if (headers.count(http::field::content_type) > 1) return {.fault = "more than one Content-Type"};
     if (headers.count(http::field::content_encoding) > 1) return {.fault = "more than one Content-Encoding"};
-    media found;
+    body_format found;
     const auto type = headers.find(http::field::content_type);
     if (type != headers.end()) read_type(type->value(), found);
     const auto encoding = headers.find(http::field::content_encoding);
