@@ -69,6 +69,10 @@ constexpr std::size_t jobs_max = 10, metrics_max = 60;
 constexpr double named_part = 0.005;
 /// Share of the exploding series that a rule must match.
 constexpr double stopped_part = 0.99;
+/// A rule is tried on a part of the healthy series. With fewer it says nothing.
+constexpr std::size_t tried_min = 30;
+/// With 95 % certainty a rule that takes none of n series tried takes less than 3/n of all.
+constexpr std::uint64_t untaken = 3;
 /// Without these labels, healthy series would become equal.
 constexpr std::array<std::string_view, 5> never_dropped{"le", "quantile", "job", "instance", "__name__"};
 
@@ -187,7 +191,7 @@ std::vector<const sampled_series*> taken_by(const selector& rule, const std::vec
     return made;
 }
 
-/// Tries rules on the sampled series, the widest first.
+/// Tries rules on the sampled series: the widest first if all are sampled, else the narrowest.
 class trial {
     const finding& found_;
     const sampled& all_;
@@ -199,7 +203,7 @@ class trial {
 
     remedy take() {
         made_.remembered = sorted_.healthy.size();
-        made_.known = made_.remembered * all_.weight;
+        made_.known = known_series();
         switch (found_.what) {
             case explosion::tenants:
                 made_.note = "no rule of a sender says whose a request is: see who may name tenants";
@@ -219,16 +223,25 @@ class trial {
             made_.note = "nothing of it is remembered, so no rule could be tried";
             return made_;
         }
+        if (!tries_all() && made_.remembered < tried_min) {
+            made_.note = fmt::format(
+                "only {} of about {} series that are no part of it were seen to come, so no rule can be "
+                "tried before the next full hour",
+                grouped(made_.remembered), grouped(made_.known));
+            return made_;
+        }
         const bool drops_label = std::ranges::find(never_dropped, found_.label) == never_dropped.end();
         const std::optional<rule> scope = scope_of();
         if (!scope || (drops_label && !is_plain(found_.label))) {
             made_.note = "its names cannot be pasted: they have characters that nobody sees, or there are too many";
             return made_;
         }
-        std::vector<rule> rules{drops_label ? with_label(*scope, ".+") : *scope};
+        const rule widest = with_label(*scope, any_value());
+        std::vector<rule> rules{drops_label ? widest : *scope};
         if (const std::string values = drops_label ? spelling_of_values() : ""; !values.empty())
             rules.push_back(with_label(*scope, values));
-        offer_limit(found_.what == explosion::metric_names ? *scope : with_label(*scope, ".+"));
+        if (!tries_all()) std::ranges::reverse(rules);
+        offer_limit(found_.what == explosion::metric_names ? *scope : widest);
         if (!drops_label && found_.what == explosion::label) {
             made_.note =
                 fmt::format("no rule: series that differ in {} alone would become one; see where its values come from",
@@ -266,11 +279,29 @@ class trial {
         return made;
     }
 
+    /// Series that are no part of it, about. A warm start or a fleet may have brought most of them, without labels.
+    [[nodiscard]] std::uint64_t known_series() const {
+        const std::uint64_t sampled = sorted_.healthy.size() * all_.weight;
+        const std::uint64_t exploding = (all_.known.size() - sorted_.healthy.size()) * all_.weight;
+        const std::uint64_t admitted = all_.admitted - std::min(all_.admitted, exploding);
+        return admitted > sampled + sampled / 4 + limit_min ? admitted : sampled;
+    }
+    [[nodiscard]] bool tries_all() const noexcept { return made_.known == made_.remembered; }
+
+    [[nodiscard]] std::vector<std::string_view> values() const {
+        std::vector<std::string_view> made;
+        for (const sampled_series* const each : sorted_.exploding) made.push_back(value_of(*each, found_.label));
+        return made;
+    }
+    /// Before Prometheus 3.0 a dot is no line end.
+    [[nodiscard]] std::string any_value() const {
+        const auto has_lines = [](std::string_view value) { return value.find('\n') != std::string_view::npos; };
+        return std::ranges::any_of(values(), has_lines) ? "(?s:.+)" : ".+";
+    }
     /// The form of the values since the explosion began.
     [[nodiscard]] std::string spelling_of_values() const {
-        std::vector<std::string_view> values;
-        for (const sampled_series* const each : sorted_.exploding) values.push_back(value_of(*each, found_.label));
-        return spelling_of(values);
+        std::string spelled = spelling_of(values());
+        return is_plain(spelled) ? spelled : std::string{};
     }
 
     /// @return whether no better rule is possible.
@@ -292,7 +323,10 @@ class trial {
         }
         made_.relabel = one.to_relabel();
         made_.note = fmt::format("tried on {} of {} series that are no part of it: takes none",
-                                 grouped(made_.remembered), count_text(made_.known, all_.weight == 1));
+                                 grouped(made_.remembered), count_text(made_.known, tries_all()));
+        if (!tries_all())
+            made_.note += fmt::format(" of these, and hardly more than {} of the others",
+                                      grouped(untaken * made_.known / made_.remembered));
         if (!is_identifier(found_.label) && found_.what == explosion::label)
             made_.note += "; Prometheus before 3.0 cannot name this label, vmagent and later ones can";
         return true;
@@ -308,8 +342,9 @@ class trial {
         std::uint64_t most = 0;
         for (const auto& [tenant, count] : demand) most = std::max(most, count);
         // n series sampled with probability 1/w stand for n w, with a standard error of about sqrt(n) w.
-        const auto before = static_cast<double>(all_.weight) *
-                            (static_cast<double>(most) + (all_.weight == 1 ? 0 : 4 * std::sqrt(most)));
+        const double weight =
+            tries_all() ? 1 : static_cast<double>(made_.known) / static_cast<double>(made_.remembered);
+        const double before = weight * (static_cast<double>(most) + (tries_all() ? 0 : 4 * (std::sqrt(most) + 1)));
         const auto maximum = std::max(limit_min, 2 * static_cast<std::uint64_t>(std::ceil(before)));
         made_.limit = fmt::format("- name: {}\n  match: {}\n  maxHourlySeries: {}\n", in_quotes(limit_name()),
                                   in_quotes(one.to_selector()), maximum);

@@ -68,6 +68,8 @@ struct sampled {
     std::vector<std::shared_ptr<const sampled_series>> known{};    ///< in this hour or the one before
     std::vector<std::shared_ptr<const sampled_series>> refused{};  ///< in this hour
     std::uint64_t weight = 1;                                      ///< series that one of `known` stands for
+    /// Series admitted in this hour. More than `known` stands for after a warm start, and in a fleet. 0: not said.
+    std::uint64_t admitted = 0;
 };
 
 /// Samples of the running hour and the one before. Threads: one at a time.

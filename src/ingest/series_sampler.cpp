@@ -34,10 +34,16 @@ constexpr std::size_t usual_record_bytes = 300;
 /// How many bytes of labels are copied.
 struct label_room {
     std::size_t labels = record_bytes_max;
-    std::size_t value = space_saving::text_max;  // the counts keep no more
+    std::size_t value = 1024;
 };
 constexpr label_room room_in_ring{.labels = series_sampler::labels_bytes_max,
                                   .value = series_sampler::labels_bytes_max};
+
+/// Keeps both ends: long values often differ at the second.
+std::string both_ends(bytes_view value, std::size_t room) {
+    const std::size_t first = (room + 1) / 2;
+    return std::string{value.substr(0, first)}.append(value.substr(value.size() - (room - first)));
+}
 
 /// Appends an entry with these labels and nothing else. Cuts long labels, so that one series does not take the room of
 /// many.
@@ -52,9 +58,10 @@ bool append_labels(std::string& out, std::span<const label_view> labels, const l
             is_whole = false;
             break;
         }
-        const bytes_view value = each.value.substr(0, std::min(room.value, left - each.name.size()));
-        is_whole = is_whole && value.size() == each.value.size();
-        append_label(inner, each.name, value);
+        const std::size_t value_max = std::min(room.value, left - each.name.size());
+        const bool is_cut = each.value.size() > value_max;
+        is_whole = is_whole && !is_cut;
+        append_label(inner, each.name, is_cut ? bytes_view{both_ends(each.value, value_max)} : each.value);
     }
     append_bytes(out, entry_tag, inner);
     return is_whole;
@@ -87,6 +94,7 @@ class series_sampler::batch_labels final : public label_source {
         return labels_;
     }
     histogram_family family(std::span<const label_view>) override { return {}; }
+    [[nodiscard]] bool is_whole(std::size_t entry) const override { return of_.entries[entry].is_whole; }
 };
 
 void series_sampler::take(const plan& decided, planner& planning, bytes_view body, protocol version,

@@ -152,6 +152,7 @@ void process::prepare_warm_start(bool is_asked_for) {
                                                                      .key = key_,
                                                                      .limiter = limiter_,
                                                                      .progress = warm_series_,
+                                                                     .sampler = cardinality_.sampler,
                                                                      .now = now_,
                                                                      .fleet = fleet_ ? &fleet_->shared : nullptr});
     spawn_lasting(warming_loop_.context(), "warm start failed", [this] { return warm_start_->run(); });

@@ -337,10 +337,14 @@ void warm_start::use_series(const reading& to) {
         note_unread({}, "the limits' selectors take too long");
         return;
     }
-    if (admits_old)
+    if (admits_old) {
         progress.admitted.add(made->returned.size());
-    else
+        plan old;
+        old.returned = made->returned;
+        from_.sampler.take(old, planning_, body_, protocol::v1, {.tenant = to.tenant}, from_.now());
+    } else {
         progress.younger.add(made->newly_admitted.size());
+    }
     progress.without_room.add(made->newly_refused.size());
     for (std::size_t i = 0; i < planning_.entry_count(); ++i)
         if (is_accepted(planning_.verdict_of(i))) progress.note(planning_.fingerprint_at(i));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "config/config.hpp"
+#include "ingest/series_sampler.hpp"
 #include "ingest/warm_series.hpp"
 #include "limit/window.hpp"
 #include "net/async.hpp"
@@ -42,6 +43,7 @@ class warm_start {
         const hash_key& key;
         series_limiter& limiter;
         warm_series& progress;
+        series_sampler& sampler;          ///< gets the old series: rules are tried on them
         std::function<time_point()> now;  ///< the clock that decides about requests
         fleet_shared* fleet = nullptr;    ///< null: a single gate
     };

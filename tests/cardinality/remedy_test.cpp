@@ -85,6 +85,63 @@ TEST_CASE("no rule is offered that takes what was there before") {
     CHECK(made.note.find("deadbeef") != std::string::npos);
 }
 
+/// Ids in the path of a shop that has 40 paths.
+samples ids_in_paths(std::string_view form) {
+    samples made;
+    for (int i = 0; i < 40; ++i)
+        made.healthy({{"__name__", "shop_requests_total"}, {"job", "shop"}, {"path", fmt::format("/p{}", i)}});
+    for (int i = 0; i < 600; ++i)
+        made.exploding({{"__name__", "shop_requests_total"},
+                        {"job", "shop"},
+                        {"path", fmt::format(fmt::runtime(form), 7'919 * i)}},
+                       30 + i / 60);
+    return made;
+}
+
+TEST_CASE("where few of many healthy series are sampled, the narrowest rule goes first, and says what it may take") {
+    samples seen = ids_in_paths("/user/{:08}");
+    sampled all = seen.all.all();
+    std::erase_if(all.known, [](const auto& each) { return value_of(*each, "path").starts_with("/p"); });
+    for (int i = 0; i < 100; ++i)
+        all.known.push_back(std::make_shared<sampled_series>(
+            sampled_series{.fingerprint = static_cast<std::uint64_t>(i),
+                           .labels = {{"__name__", fmt::format("other{}", i)}, {"job", "other"}},
+                           .first_seen = noon}));
+    all.weight = 128;
+    const remedy made = remedy_of(about("path", {"shop_requests_total"}), all);
+    CHECK(made.relabel.find("regex: 'shop_requests_total;shop;/user/[0-9]{8}'") != std::string::npos);
+    CHECK(made.known == 12'800);
+    CHECK(made.note ==
+          "tried on 100 of about 12,800 series that are no part of it: takes none of these, and hardly more than 384 "
+          "of the "
+          "others");
+}
+
+TEST_CASE("a rule is not tried on a handful of what the gate knows") {
+    samples seen = request_ids();
+    sampled all = seen.all.all();
+    all.admitted = 100'000;  // most of them by a warm start, or in a fleet by others
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), all);
+    CHECK(made.known > 99'000);
+    CHECK(made.note.find("tried on 50 of about 100,000 series") == 0);
+    std::erase_if(all.known, [](const auto& each) { return value_of(*each, "request_id").empty(); });
+    const remedy none = remedy_of(about("request_id", {"shop_requests_total"}), all);
+    CHECK(none.relabel.empty());
+    CHECK(none.limit.empty());
+    CHECK(none.note.find("only 0 of about 99,7") == 0);
+}
+
+TEST_CASE("values with line ends are told so that Prometheus 2 knows them, too") {
+    const samples seen = ids_in_paths("SELECT *\nFROM t WHERE id = {:06} or more");
+    const remedy made = remedy_of(about("path", {"shop_requests_total"}), seen.all.all());
+    CHECK(made.limit.find("(?s:.+)") != std::string::npos);
+}
+
+TEST_CASE("what nobody can see of the values is no part of a rule") {
+    samples seen = ids_in_paths("build-{:08}\r");
+    CHECK(remedy_of(about("path", {"shop_requests_total"}), seen.all.all()).relabel.empty());
+}
+
 TEST_CASE("another job's series stay") {
     samples seen = request_ids();
     for (int i = 0; i < 40; ++i)

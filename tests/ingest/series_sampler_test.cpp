@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "cardinality/findings.hpp"
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
@@ -191,9 +192,26 @@ TEST_CASE("long labels make nothing else less sure") {
     REQUIRE(last.size() > 100);
     CHECK(last[0]->labels.size() == 3);
     CHECK(last[20]->labels.size() == 4);  // of the long ones that came late the beginnings are there
-    CHECK(last[20]->labels[2].second.size() == space_saving::text_max);
+    CHECK(last[20]->labels[2].second.size() == 1'024);
     CHECK(last[20]->is_cut);
     CHECK_FALSE(last[0]->is_cut);
+}
+
+TEST_CASE("long values that differ at their ends are different, and no rule is made of a part of them") {
+    scene at{1};
+    const std::string lasting(4'000, 'x'), head(1'500, 'q');
+    std::string body;
+    for (int i = 0; i < 2'000; ++i)
+        append_series(body,
+                      {{"__name__", "m"}, {"job", "shop"}, {"long", lasting}, {"query", head + std::to_string(i)}});
+    at.send(body);
+    at.sampler.catch_up();
+    const auto found = find_explosions(at.tracker.tables(series_event::newly_admitted, cardinality_window::hourly),
+                                       at.tracker.tables(series_event::refused, cardinality_window::hourly));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].what == explosion::label);
+    CHECK(found[0].label == "query");
+    CHECK(at.tracker.samples().refused.empty());
 }
 
 TEST_CASE("when the limiter goes back, so do the counts") {

@@ -1,5 +1,8 @@
 """warmStart: a new gate admits the series that a store has."""
 
+import json
+import re
+
 import pytest
 
 import wire
@@ -59,6 +62,22 @@ def test_old_series_of_the_store_pass_above_the_limit_and_new_ones_are_refused(w
     assert len(offer(gate, upstream, numbered(20))) == 15
     line, = gate.said("warm start is complete")
     assert (line["series"], line["limits_exceeded"]) == ("15", "1")
+
+
+def test_a_rule_is_tried_on_what_the_warm_start_has_read(warm, store, upstream):
+    def of_shop(path):
+        return {"__name__": "requests_total", "job": "shop", "path": path}
+
+    healthy = [of_shop(f"/p{i}") for i in range(300)]
+    store.add(healthy, OLD)
+    gate = warm("maxHourlySeries: 100000\n")
+    ended(gate)
+    for scrape in range(4):
+        offer(gate, upstream, healthy + [of_shop(f"/user/{7919 * (400 * scrape + i):08}") for i in range(400)])
+        time.sleep(15)
+    found, = json.loads(gate.get("/api/v1/findings").body)["data"]
+    rule, = re.findall("regex: '(.*)'", found["remedy"]["relabel"])
+    assert rule == "requests_total;shop;/user/[0-9]{8}" and found["remedy"]["remembered"] == 300
 
 
 def test_an_explosion_in_the_store_gets_only_the_room_that_old_series_leave(warm, store, upstream):
