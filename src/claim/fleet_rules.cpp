@@ -33,14 +33,17 @@ series_maxima completions_of(const compiled_rules& rules, const series_maxima& m
 
 void fleet_rules::use(std::shared_ptr<const compiled_rules> rules) {
     if (rules == rules_) return;
-    std::vector<std::uint64_t> limits;
-    for (std::size_t place = 0; place < 2 + rules->written_limits().size(); ++place)
+    std::vector<std::uint64_t> limits, counted;
+    for (std::size_t place = 0; place < 2 + rules->written_limits().size(); ++place) {
         limits.push_back(number_of_limit(*rules, place));
-    std::vector<std::uint64_t> in_order = limits;
+        counted.push_back(number_of_counted(*rules, place, limits.back()));
+    }
+    std::vector<std::uint64_t> in_order = counted;
     std::ranges::sort(in_order);
     // Nothing throws from here on: these are the rules, or those before.
     with_day_ = counts_days(*rules);
     limits_ = std::move(limits);
+    counted_ = std::move(counted);
     in_order_ = std::move(in_order);
     rules_ = std::move(rules);
 }
@@ -58,6 +61,33 @@ std::uint64_t fleet_rules::number_of_limit(const compiled_rules& rules, std::siz
         append_key_part(text_, limit.match ? limit.match->to_string() : std::string{});
         append_key_part(text_, limit.per_tenant ? "per tenant" : "");
         for (const std::string& label : limit.each) append_key_part(text_, label);
+    }
+    return std::max<std::uint64_t>(1, key_(text_));
+}
+
+/// The store counts no budget without a maximum: where one gets its first, its count is not complete.
+std::uint64_t fleet_rules::number_of_counted(const compiled_rules& rules, std::size_t place, std::uint64_t limit) {
+    text_.clear();
+    append_key_part(text_, "counted");
+    append_key_part(text_, std::to_string(limit));
+    const auto add = [this](const series_maxima& of, std::string_view whose) {
+        append_key_part(text_, std::to_string(of.hourly != 0) + std::to_string(of.daily != 0));
+        append_key_part(text_, whose);
+    };
+    if (place == 0) {
+        add(rules.global, "");
+    } else if (place == 1) {
+        add(rules.tenants.fallback, "");
+        for (const auto& [name, maxima] : rules.tenants.overrides)
+            if (counts(maxima) != counts(rules.tenants.fallback)) add(maxima, name);
+    } else {
+        const label_limit& of = rules.limits[place - 2];
+        add(of.maxima, "");
+        for (const group_override& each : of.overrides) {
+            if (counts(each.maxima) == counts(of.maxima)) continue;
+            add(each.maxima, "");
+            for (const auto& [label, value] : each.group) append_key_part(text_, value);
+        }
     }
     return std::max<std::uint64_t>(1, key_(text_));
 }
@@ -95,7 +125,7 @@ std::optional<shared_budget> fleet_rules::budget_of(const budget_role& role, std
     overflow.overflow = true;
     const bool is_overflow = uses_overflow(role, key);
     const ruling own = ruling_of(*rules_, is_overflow ? overflow : role, key.value_or(""));
-    shared_budget made{.id = id_of(role, key), .limit = limits_[place_of(role)]};
+    shared_budget made{.id = id_of(role, key), .limit = counted_[place_of(role)]};
     const bool enforces = own.mode == limit_mode::enforce;
     if (enforces) made.maxima = {.hourly = own.maxima.hourly, .daily = own.maxima.daily};
     if (enforces) made.completions = completions_of(*rules_, own.maxima);

@@ -41,6 +41,8 @@ void fleet_view::hear(const open_windows& open) {
 
 void fleet_view::begin(const std::string& epoch, const open_windows& open) {
     const std::scoped_lock held{lock_};
+    const bool is_overtaken = open.generation == windows_.generation && open.hour < windows_.hour;
+    if (epoch == epoch_ && is_overtaken) return;  // by a call's answer; no hour begins twice
     if (epoch != epoch_) {
         epoch_ = epoch;
         counts_.clear();

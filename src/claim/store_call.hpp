@@ -65,7 +65,7 @@ struct store_call {
     call_kind kind = call_kind::claim;
     std::vector<std::uint64_t> fingerprints{};
     std::vector<series_run> runs{};        ///< of all fingerprints, in their order
-    std::vector<shared_budget> budgets{};  ///< each id once; no overflow_id among them
+    std::vector<shared_budget> budgets{};  ///< each id once
 
     friend bool operator==(const store_call&, const store_call&) = default;
 };

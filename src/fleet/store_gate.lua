@@ -46,11 +46,12 @@ local function file(name)
 end
 
 -- Another server, or no epoch: data may be lost. So it is if the open window is later than any clock can be, or if its
--- records have expired before their time, for then the store's clock has leapt.
+-- records have expired before their time, for then the store's clock has leapt. After its hour they expire as they should.
 local at = clock(gate, gates_clock)
 ahead = at - now
 local function is_missing(record, is_there) return is_there and call('EXISTS', record) == 0 end
-local names_windows = known_hour == open and tonumber(ARGV[12]) == generation
+local is_running = at < (open + 1) * HOUR_SECONDS + HEARD_OF
+local names_windows = is_running and known_hour == open and tonumber(ARGV[12]) == generation
 local is_wrong = open >= 0 and (open * HOUR_SECONDS > at + HEARD_OF or
                  (names_windows and (is_missing(HOUR, true) or is_missing(BEFORE, before_buckets > 0) or
                                      is_missing(DAY, open_day == floor(open / 24)))))

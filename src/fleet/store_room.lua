@@ -34,6 +34,7 @@ local function kind_in(text)
     return kind
 end
 
+for b = 1, budget_count do overflow_of[ids[b]] = b end  -- a call may name an overflow budget itself
 local kind_of = {}  -- by place of the budget
 for b = 1, budget_count do
     local text = ARGV[before_kinds + b]

@@ -84,6 +84,28 @@ TEST_CASE("a gate says all that it counts, and how many series there may be") {
     CHECK(terms.day_room == 200);
 }
 
+TEST_CASE("a limit that counts more budgets has another number, and its budgets keep theirs") {
+    limit_rules settings = all_limits();
+    sharing before{settings};
+    SECTION("the fallback of tenants") {
+        settings.tenants.fallback = {};
+        settings.tenants.overrides["red"] = {.hourly = 50, .daily = 60};
+        sharing first{settings};
+        CHECK(first.tenant("red")->limit != before.tenant("red")->limit);
+        CHECK(first.tenant("red")->id == before.tenant("red")->id);
+        CHECK(first.global()->limit == before.global()->limit);
+    }
+    SECTION("another maximum of the same budgets changes none") {
+        settings.tenants.fallback = {.hourly = 5, .daily = 6};
+        settings.tenants.overrides["red"] = {.hourly = 500, .daily = 60};
+        CHECK(sharing{settings}.tenant("red")->limit == before.tenant("red")->limit);
+    }
+    SECTION("a first daily maximum") {
+        settings.limits[0].maxima.daily = 20;
+        CHECK(sharing{settings}.group({"a"})->limit != before.group({"a"})->limit);
+    }
+}
+
 TEST_CASE("gates with the same key name a budget alike, others do not") {
     sharing gate{all_limits()};
     CHECK(sharing{all_limits()}.all() == gate.all());

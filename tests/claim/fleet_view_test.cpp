@@ -130,6 +130,18 @@ TEST_CASE("answers that come late change no later hour, and none of another stor
     CHECK(gate.view.windows().hour == ten + 5);
 }
 
+TEST_CASE("a heartbeat's answer that a call's has overtaken begins no hour twice") {
+    view_in_hour gate;
+    gate.view.follows_feed(true);
+    gate.hear(shared_limit(7, 100), {.hourly = 101});
+    gate.view.hear(open_hour(ten + 1));
+    gate.view.begin("epoch", open_hour(ten));
+    CHECK(gate.view.windows().hour == ten + 1);
+    gate.view.hear(open_hour(ten + 1));
+    gate.view.follows_feed(true);
+    CHECK(gate.view.is_over_full(shared_limit(7, 100), ten + 1) == over_full::yes);
+}
+
 TEST_CASE("which budgets were over-full is known when the feed was read to its end in the new hour") {
     view_in_hour gate;
     gate.hear(shared_limit(7, 100), {.hourly = 101});

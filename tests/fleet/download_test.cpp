@@ -259,7 +259,7 @@ TEST_CASE("a download is overtaken by the hour's end and by a loss of data, and 
         gate.shared.view.begin("other", next);
     }
     CHECK(gate.ends() == download_result::overtaken);
-    gate.shared.view.begin("epoch", next);
+    gate.shared.view.begin("another", next);
     CHECK(gate.reads() == download_result::complete);
     CHECK(gate.incumbents(0, many) == (next.hour == hour ? 1'000 : many));
     CHECK(gate.known(0, many) == (next.hour == hour ? many : 0));

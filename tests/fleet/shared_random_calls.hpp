@@ -122,6 +122,8 @@ class shared_random_calls {
             series_run run{.series = static_cast<std::uint32_t>(1 + random_.below(8))};
             run.budgets = {0, static_cast<std::uint8_t>(1 + group % tenants),
                            static_cast<std::uint8_t>(1 + tenants + group)};
+            if (!scene_.is_steady && random_.one_in(8))  // the budget of all groups beyond groups_max, named itself
+                run.budgets.back() = static_cast<std::uint8_t>(1 + tenants + groups + other_groups);
             if (is_of_others)
                 run.budgets.push_back(static_cast<std::uint8_t>(1 + tenants + groups + group % other_groups));
             set_windows(run, asked.kind);
@@ -224,6 +226,11 @@ class shared_random_calls {
                            .overflow_id = 10,
                            .overflow_maxima = {.hourly = limit(9), .daily = limit(11)},
                            .overflow_completions = {}});
+        if (!scene_.is_steady)
+            all.push_back({.id = 9,
+                           .limit = limit_of(3),
+                           .maxima = {.hourly = limit(4), .daily = limit(6)},
+                           .completions = bound});
         for (std::size_t i = 0; i < all.size(); ++i)
             if ((observed_ >> i % 3 & 1) != 0) all[i].maxima = all[i].overflow_maxima = {};
         return all;

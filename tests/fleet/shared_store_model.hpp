@@ -195,7 +195,8 @@ class shared_store_model {
     }
 
     void notice_losses(const heartbeat& of, const std::string& server, std::int64_t at) {
-        const bool names_windows = of.hour == open_ && of.generation == generation_;
+        const bool is_running = at < (open_ + 1) * 3600 + 300;
+        const bool names_windows = is_running && of.hour == open_ && of.generation == generation_;
         const bool has_expired = hour_.has_expired || (has_before() && before_.has_expired) ||
                                  (open_day_ == day_of_hour(open_) && day_.has_expired);
         const bool is_wrong = open_ >= 0 && (open_ * 3600 > at + 300 || (names_windows && has_expired));
