@@ -133,6 +133,22 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
     }
 }
 
+/// A series that the hour knows with its ignored labels stays known by them, though its value has found room since.
+void planner::keep_apart(const series_limiter& limiter) {
+    if (ignored_.empty()) return;
+    const auto sets = limiter.sets();
+    const auto keep_known = [&](std::span<const std::uint32_t> entries, const auto& is_known) {
+        for (const std::uint32_t i : entries) {
+            ignored_part& of = ignored_[i];
+            if (of.value == 0 || of.is_apart || !is_known(of.other_fingerprint)) continue;
+            std::swap(offered_[i].fingerprint, of.other_fingerprint);
+            of.is_apart = true;
+        }
+    };
+    keep_known(scratch_.pending, [&](std::uint64_t fingerprint) { return sets->hour_has(fingerprint); });
+    keep_known(scratch_.non_admitting, [&](std::uint64_t fingerprint) { return sets->knows(fingerprint); });
+}
+
 void planner::leave_out(byte_range record, const left_out_series& series) {
     left_out_.push_back({.record = record, .fault = series.fault});
     left_out_counts_ += {.samples = series.samples + std::uint64_t{series.histograms},
@@ -147,7 +163,9 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     verdicts_.resize(offered_.size());
     const request_origin origin{.tenant = tenant, .labels = this, .are_stored = are_stored};
     apply_ignored_values_limit(limiter, now, origin);
-    return collect_if(limiter.decide(offered_, now, verdicts_, scratch_, origin));
+    limiter.lookup(offered_, now, verdicts_, scratch_);
+    keep_apart(limiter);
+    return collect_if(scratch_.is_empty() || limiter.commit(offered_, now, verdicts_, scratch_, origin));
 }
 
 plan planner::pass(series_limiter& limiter, time_point now, std::string_view tenant) {
@@ -174,6 +192,7 @@ wire_error planner::collect_questions(series_limiter& limiter, const fleet_momen
     verdicts_.resize(offered_.size());
     apply_ignored_values_limit(limiter, at.now, {.tenant = tenant});
     limiter.lookup(offered_, at.now, verdicts_, scratch_);
+    keep_apart(limiter);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.non_admitting.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};

@@ -163,6 +163,11 @@ class planner : public label_source {
     /// Instead of decide(): accepts all series, and counts only those that were admitted before.
     plan pass(series_limiter& limiter, time_point now, std::string_view tenant);
 
+    /// Most bytes of this body, the last one, in remote write 1: with its symbols filled in.
+    [[nodiscard]] std::size_t filled_in_bytes(bytes_view body) const noexcept {
+        return body.size() + reader_v2_.symbol_bytes();
+    }
+
     /// Memory held, or needed for deciding, in bytes (without selection_bytes_max). About fifty times the body for the
     /// shortest entries, once or twice for usual requests.
     [[nodiscard]] std::size_t bytes() const noexcept;
@@ -191,6 +196,7 @@ class planner : public label_source {
     void note_ignored(const series_view& series);
     void find_values();
     void apply_ignored_values_limit(series_limiter& limiter, time_point now, request_origin origin);
+    void keep_apart(const series_limiter& limiter);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>

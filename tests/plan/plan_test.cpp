@@ -453,6 +453,38 @@ TEST_CASE("a value that has no room in one day and has it in the next does not c
     CHECK(planning.fingerprint_at(0) == without_label);
 }
 
+TEST_CASE("a series that counts apart passes for as long as the hour knows it, though its value finds room") {
+    limit_rules rules = limited_to(3);
+    rules.ignores_labels = true;
+    rules.ignored_values_max = 1;
+    series_limiter limiter{rules, noon};
+    planner planning{hash_key::known_to_all(), {"replica"}};
+    const auto refused = [&](const std::string& job, const std::string& replica, time_point now) {
+        prometheus::WriteRequest request;
+        auto& series = add_series(request, job);
+        series.add_labels()->set_name("replica");
+        series.mutable_labels(series.labels_size() - 1)->set_value(replica);
+        const std::string body = request.SerializeAsString();
+        const auto made = planning(body, limiter, now);
+        REQUIRE(made.has_value());
+        return made->refused.samples;
+    };
+    CHECK(refused("a", "one", noon) == 0);
+    CHECK(refused("b", "two", noon) == 0);
+    CHECK(refused("c", "two", noon) == 0);
+    SECTION("by a reload") {
+        rules.ignored_values_max = 10;
+        limiter.reconfigure(rules);
+        CHECK(refused("b", "two", noon) == 0);
+    }
+    SECTION("by the end of the grace") {
+        CHECK(refused("b", "two", noon + 1h) == 0);
+        CHECK(refused("c", "two", noon + 1h) == 0);
+        CHECK(refused("b", "two", noon + 1h + 11min) == 0);
+        CHECK(refused("c", "two", noon + 1h + 11min) == 0);
+    }
+}
+
 TEST_CASE("in a fleet a request asks its store, and what it hears decides") {
     limit_rules rules = limited_to(100);
     series_limiter limiter{rules, noon, hash_key::known_to_all(), limit_scope::fleet, set_kind::exact};
