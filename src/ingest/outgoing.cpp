@@ -38,11 +38,10 @@ std::optional<std::string> make_spliced(const decided_request& request, request_
 
 /// As make_spliced; fills in the losses. An empty body if nothing is left.
 std::optional<std::string> make_translated(const decided_request& request, request_work& work, outgoing& made) {
+    if (!take_room(work, work.planning.filled_in_bytes(request.decoded))) return std::nullopt;
     made.lost = work.translate(request.decoded, request.decided.removed, work.rewritten);
     made.untranslated = counts_of(made.lost);
     made.untranslated_text = untranslated_text(made.lost);
-    // The size with all symbols filled in is known only now.
-    if (!take_room(work, work.rewritten.size())) return std::nullopt;
     std::string body;
     const bool is_nothing_left = made.lost.any() && work.rewritten.empty();
     if (!is_nothing_left) work.codec.encode(request.kind.coding, work.rewritten, body);

@@ -47,12 +47,18 @@ void drop_own_names(http::fields& headers) {
     }
 }
 
+/// Beast throws at twice as much.
+constexpr std::size_t header_value_max = 32 * 1024;
+
 void clear_of_ours(reply& answer, const store_access& from) {
     if (from.has_query())
         for (const auto name : {http::field::location, http::field::content_location}) answer.headers.erase(name);
     http::fields headers;
-    for (const auto& field : answer.headers)
-        headers.insert(field.name(), field.name_string(), from.without_secrets(field.value()));
+    for (const auto& field : answer.headers) {
+        std::string value = from.without_secrets(field.value());
+        if (value.size() > header_value_max) value.resize(header_value_max);  // `<secret>` may be longer than one
+        headers.insert(field.name(), field.name_string(), value);
+    }
     answer.headers = std::move(headers);
     const bool is_compressed = answer.headers.find(http::field::content_encoding) != answer.headers.end();
     std::string body = is_compressed ? std::string{} : from.without_secrets(answer.body);
@@ -124,6 +130,7 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
     if (decided.quoted.empty()) return {};
     std::string text;
     std::set<std::string> named;
+    std::uint64_t work = rule_work_max;  // no more for all of them than to decide about the request
     for (const refused_entry& refused : decided.quoted) {
         if (refused.limit == unavailable_limit) {
             if (named.insert(std::string{nobody_answered}).second)
@@ -132,7 +139,7 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
         }
         const auto labels = planning.labels(refused.entry);
         std::string example;  // made once an entry, since it takes a while
-        for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant)) {
+        for (const spent_budget& spent : explain(limiter, refused.series, labels, tenant, work)) {
             const std::string budget = to_text(spent).append(rest_text(spent));
             if (text.size() > answer_bytes_max || !named.insert(budget).second) continue;
             if (example.empty()) example = to_text(distinguishing_first(planning, refused.entry), example_bytes_max);

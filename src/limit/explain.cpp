@@ -15,7 +15,7 @@ namespace {
 /// @param exists whether the pair is in the table, or that which the next series would make.
 budget_figures figures_in_place(const commit_state& held, const budget_pair& pair, bool exists,
                                 const budget_identity& wanted) {
-    budget_figures made = figures_of(pair, held.budgets.active());
+    budget_figures made = figures_of(pair, held.budgets, held.minute);
     made.name = name_of(*held.budgets.rules(), pair.role, wanted.key.value_or(""));
     if (!exists && held.table) made.active = {.series_max = pair.active.max()};
     return made;
@@ -112,18 +112,20 @@ enum class asked_about : std::uint8_t { series, ignored_value };
 
 /// Calls `ask` under the commit lock, with the rules in force.
 /// @param ask gets the commit state and the limits that apply to the labels, or to their ignored value.
+/// @param work left to evaluate rules with; made less.
 template <class Ask>
-auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::string_view tenant, Ask ask,
-                 asked_about what = asked_about::series)
+auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::string_view tenant, std::uint64_t& work,
+                 Ask ask, asked_about what = asked_about::series)
     -> decltype(ask(std::declval<commit_state&>(), std::declval<const rule_selections::one&>())) {
     rule_selections selections;
     for (;;) {
         catch_up(state.commit);
         const auto rules = state.sets.read()->rules;
-        selections.clear();
+        selections.clear(work);
         if (what == asked_about::ignored_value && !rules->ignores_labels) return {};
         const bool selected = what == asked_about::series ? selections.append(*rules, tenant, labels)
                                                           : selections.append_ignored_value(*rules, tenant);
+        work = selections.work_left();
         if (!selected) return {};  // evaluated without the lock: a regular expression may take long
         const auto held = state.commit.lock();
         if (held->budgets.is_behind() || held->budgets.rules() != rules)
@@ -139,14 +141,18 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
     const auto ask = [&](commit_state& held, const rule_selections::one& selection) {
         return budget_now(held, limit, tenant, selection);
     };
-    return ask_limiter(limiter.state(), labels, tenant, ask,
+    std::uint64_t work = rule_work_max;
+    return ask_limiter(limiter.state(), labels, tenant, work, ask,
                        limit == ignored_values_limit ? asked_about::ignored_value : asked_about::series);
 }
 
 std::vector<spent_budget> explain(const series_limiter& limiter, const offered_series& series,
-                                  std::span<const label_view> labels, std::string_view tenant) {
+                                  std::span<const label_view> labels, std::string_view tenant, std::uint64_t& work) {
     std::vector<spent_budget> spent;
-    const auto what = explain_series(limiter, series, {}, labels, tenant);
+    const auto what = ask_limiter(
+        limiter.state(), labels, tenant, work, [&](commit_state& held, const rule_selections::one& selection) {
+            return std::optional{explain_all(held, limiter.state(), series, {}, tenant, selection)};
+        });
     if (!what) return spent;
     for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
         for (const applying_budget& each : what->budgets)
@@ -159,7 +165,8 @@ std::optional<explanation> explain_series(const series_limiter& limiter, const o
                                           const histogram_family& family, std::span<const label_view> labels,
                                           std::string_view tenant) {
     limiter_state& state = limiter.state();
-    return ask_limiter(state, labels, tenant, [&](commit_state& held, const rule_selections::one& selection) {
+    std::uint64_t work = rule_work_max;
+    return ask_limiter(state, labels, tenant, work, [&](commit_state& held, const rule_selections::one& selection) {
         return std::optional{explain_all(held, state, series, family, tenant, selection)};
     });
 }

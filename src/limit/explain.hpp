@@ -27,8 +27,9 @@ std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number li
 
 /// The budgets that would refuse this series now, hourly ones first. Empty if there is room, or if evaluating the rules
 /// would cost too much. Threads: any.
+/// @param work left to evaluate rules with, as rule_work_max; made less.
 std::vector<spent_budget> explain(const series_limiter& limiter, const offered_series& series,
-                                  std::span<const label_view> labels, std::string_view tenant);
+                                  std::span<const label_view> labels, std::string_view tenant, std::uint64_t& work);
 
 struct applying_budget {
     limit_number limit = global_limit;

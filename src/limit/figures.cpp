@@ -21,7 +21,8 @@ budget_window_figures figures_of(const budget& counted) {
 
 }  // namespace
 
-budget_figures figures_of(const budget_pair& pair, const active_series& active) {
+budget_figures figures_of(const budget_pair& pair, const budget_table& in, minute_number now) {
+    const active_series& active = in.active();
     budget_figures made{.name = {},
                         .mode = pair.mode,
                         .overridden = false,
@@ -32,7 +33,8 @@ budget_figures figures_of(const budget_pair& pair, const active_series& active) 
                        .series_current = active.count_in(pair.active.number),
                        .series_reserved = 0,
                        .series_refused = pair.active.refused().estimate(),
-                       .refused_is_exact = pair.active.refused().is_exact()};
+                       .refused_is_exact = pair.active.refused().is_exact(),
+                       .takes_no_new = in.active_room_of(pair, now) == std::uint64_t{0}};
     made.active_peak = active.peak_in(pair.active.number);
     return made;
 }
@@ -60,7 +62,7 @@ limiter_figures figures_of_windows(const commit_state& held, const limiter_state
     limiter_figures made;
     made.mode = budgets.rules()->mode;
     made.clock_in_doubt = current->leap.has_value();
-    made.global = figures_of(budgets.global(), budgets.active());
+    made.global = figures_of(budgets.global(), budgets, held.minute);
     const auto in = [&](refusing_window window, const budget_window_figures& global, const window_tally& tally,
                         const admitted_set* filter) {
         const bool observes = made.mode == limit_mode::observe;
@@ -116,7 +118,7 @@ bool add_budgets(limiter_state& state, budget_table::cursor at, const compiled_r
             more = held->budgets.visit_some(at, figures_per_piece, [&](const budget_pair& pair) {
                 if (pair.role.kind == budget_kind::tenant || pair.role.kind == budget_kind::group)
                     piece.push_back(
-                        {.key = pair.key, .role = pair.role, .figures = figures_of(pair, held->budgets.active())});
+                        {.key = pair.key, .role = pair.role, .figures = figures_of(pair, held->budgets, held->minute)});
             });
         }
         for (unnamed& each : piece) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "limit/budget.hpp"
+#include "filter/series_table.hpp"
 #include "limit/rules.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
@@ -25,10 +26,12 @@ struct budget_window_figures {
     std::uint64_t series_reserved = 0;  ///< room kept for incumbents; the largest number: all room
     std::uint64_t series_refused = 0;   ///< distinct, estimated for large numbers; observing: would be refused
     bool refused_is_exact = true;       ///< series_refused is exact
+    bool takes_no_new = false;          ///< of active series: for now, whatever its room: see newly_active()
 
     /// Whether a new series finds no room. Room kept for incumbents counts as taken.
     [[nodiscard]] bool is_spent() const noexcept {
-        return series_max != 0 && series_reserved >= series_max - std::min(series_max, series_current);
+        return takes_no_new ||
+               (series_max != 0 && series_reserved >= series_max - std::min(series_max, series_current));
     }
 };
 
@@ -42,10 +45,11 @@ struct budget_figures {
     std::uint64_t active_peak = 0;                  ///< most active series at one time in the hour
 };
 
-class active_series;
+class budget_table;
 
 /// Leaves the name empty: names are made without the lock, because they take long.
-budget_figures figures_of(const budget_pair& pair, const active_series& active);
+/// @param in holds the pair.
+budget_figures figures_of(const budget_pair& pair, const budget_table& in, minute_number now);
 
 const budget_window_figures& in_window(const budget_figures& of, refusing_window window) noexcept;
 

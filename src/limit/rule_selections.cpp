@@ -23,11 +23,11 @@ bool is_same(bytes_view a, bytes_view b) noexcept {
 
 }  // namespace
 
-void rule_selections::clear() noexcept {
+void rule_selections::clear(std::uint64_t work) noexcept {
     series_.clear();
     selected_.clear();
     keys_.clear();
-    work_left_ = rule_work_max;
+    work_left_ = work;
     over_ = false;
     forget_values();
     values_.clear();

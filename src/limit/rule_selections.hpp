@@ -107,7 +107,9 @@ class rule_selections {
     };
 
     /// Starts another request or other rules. Drops all pointers into the labels.
-    void clear() noexcept;
+    /// @param work what may be spent until the next call.
+    void clear(std::uint64_t work = rule_work_max) noexcept;
+    [[nodiscard]] std::uint64_t work_left() const noexcept { return over_ ? 0 : work_left_; }
     /// Adds a series.
     /// @param rules the same from one clear() to the next.
     /// @param labels must stay valid until clear().

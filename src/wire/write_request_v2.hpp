@@ -51,6 +51,8 @@ class write_request_v2_reader : public series_reader {
     /// Starts a body of at most decoded_bytes_limit bytes, which must outlive the reading.
     /// @param symbol_bytes_max bound on the bytes of all references together; more is an error.
     void reset(bytes_view body, std::size_t symbol_bytes_max = symbol_bytes_per_request_max);
+    /// Bytes of all labels of the entries read, with their symbols filled in.
+    [[nodiscard]] std::size_t symbol_bytes() const noexcept { return symbol_bytes_; }
 
     /// Goes to the next series entry. @return false at the end or at the first error.
     bool next();

@@ -29,8 +29,9 @@ void decide_some(series_limiter& limiter, time_point now) {
         offered.push_back({.fingerprint = i * 0x9e3779b97f4a7c15, .samples = 1, .admits = i != 7});
     std::vector<verdict> verdicts(offered.size());
     limiter.decide(offered, now, verdicts, scratch, {.tenant = "t", .labels = &job});
+    std::uint64_t work = rule_work_max;
     for (std::size_t i = 0; i < offered.size(); ++i)
-        if (!is_accepted(verdicts[i])) explain(limiter, offered[i], job.labels(i), "t");
+        if (!is_accepted(verdicts[i])) explain(limiter, offered[i], job.labels(i), "t", work);
 }
 
 std::string saved(series_limiter& limiter) {

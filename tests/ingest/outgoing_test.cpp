@@ -163,6 +163,28 @@ TEST_CASE("the sender is told of refused series where the limit says so") {
     }
 }
 
+TEST_CASE("without room for the symbols filled in nothing is translated") {
+    scene at{limit_rules{}, 1 << 20};
+    at.settings.upstream.protocol = upstream_protocol::v1;
+    inflight_lease others{at.room};
+    REQUIRE(others.grow(1));  // a request that is alone always fits
+    const std::string text(100'000, 'x');
+    const std::string refs = varint(1) + varint(2) + varint(3) + varint(4);
+    std::string body = symbols_v2({text});
+    for (int i = 0; i < 100; ++i) body += len_field(5, len_field(1, refs) + sample(1));  // 10 MB in version 1
+    received from{at.room, compressed(compression::snappy, body)};
+    auto work = at.pool.take(from.memory);
+    const auto decoded = work->codec.decode(compression::snappy, from.request.body, 1 << 20, work->decoding);
+    REQUIRE(decoded.has_value());
+    REQUIRE(work->planning.read(*decoded, "", protocol::v2).code == wire_errc::none);
+    const auto decided = work->planning.decide(at.limiter, noon, "");
+    REQUIRE(decided.has_value());
+    const decided_request whole{
+        .from = from.request, .kind = snappy_v2, .tenant = "", .decoded = *decoded, .decided = *decided};
+    CHECK_FALSE(make_outgoing(whole, *work, at.limiter, at.settings.upstream));
+    CHECK(work->rewritten.capacity() <= 1 << 20);
+}
+
 TEST_CASE("without room for the new body there is none, and nothing is left of the attempt") {
     scene at{{.global = {.hourly = 1}}, 150};
     inflight_lease others{at.room};

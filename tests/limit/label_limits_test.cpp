@@ -35,6 +35,13 @@ batch of(std::string tenant, std::uint64_t first, std::uint64_t count) {
     return {.tenant = std::move(tenant), .first = first, .count = count};
 }
 
+/// With all the work that one answer may take.
+std::vector<spent_budget> explained(const series_limiter& limiter, const offered_series& series,
+                                    std::span<const label_view> labels, std::string_view tenant) {
+    std::uint64_t work = rule_work_max;
+    return explain(limiter, series, labels, tenant, work);
+}
+
 }  // namespace
 
 TEST_CASE("series without the label, or with an empty one, are one group") {
@@ -138,6 +145,23 @@ TEST_CASE("a tenant with an endless name shares the overflow budget, whatever th
     CHECK(gate.hourly(tenant_overflow).series_current == 5);
 }
 
+TEST_CASE("explanations of one answer share the work of one request") {
+    label_limit matching;
+    matching.name = "l";
+    matching.match = selecting("{a=~\"(x+y?)+\"}");
+    matching.maxima.hourly = 1;
+    labelled_offering gate{settings_of({matching}), at(10)};
+    const std::string value(1'000'000, 'x');
+    const std::vector<label_view> labels{{"a", value}};
+    std::uint64_t work = rule_work_max;
+    explain(gate.limiter, {.fingerprint = 1, .samples = 1, .admits = true}, labels, "", work);
+    const std::uint64_t once = rule_work_max - work;
+    CHECK(once > 2'000'000);
+    work = once / 2;
+    explain(gate.limiter, {.fingerprint = 1, .samples = 1, .admits = true}, labels, "", work);
+    CHECK(work == 0);
+}
+
 TEST_CASE("an explanation names the tenant's budgets without room, those of the hour first") {
     limit_rules settings = five_each();
     settings.tenants.fallback = {.hourly = 5, .daily = 5};
@@ -146,7 +170,7 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     const batch sent = of("a", 0, 9);
     gate.offer(sent, at(10));
     const offered_series refused{.fingerprint = fingerprint_in(sent, 8), .samples = 1, .admits = true};
-    const auto spent = explain(gate.limiter, refused, {}, "a");
+    const auto spent = explained(gate.limiter, refused, {}, "a");
     REQUIRE(spent.size() == 3);
     CHECK_FALSE(name_of(spent[0].figures).has_tenant);  // the global one
     CHECK(spent[0].window == refusing_window::hourly);
@@ -155,7 +179,7 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     CHECK(name_of(spent[2].figures).tenant == "a");
     CHECK(spent[2].window == refusing_window::daily);
     CHECK(spent[2].figures.daily == tally{.max = 5, .current = 5});
-    CHECK(explain(gate.limiter, refused, {}, "new").size() == 1);
+    CHECK(explained(gate.limiter, refused, {}, "new").size() == 1);
     CHECK(figures_of(gate.limiter).tenants.size() == 1);
 }
 
@@ -201,12 +225,12 @@ TEST_CASE("no explanation names a budget that only watches, or any for an exempt
     labelled_offering gate{settings, at(10)};
     gate.offer({.count = 9}, at(10));
     const offered_series refused{.fingerprint = fingerprint_in({}, 8), .samples = 1, .admits = true};
-    const auto spent = explain(gate.limiter, refused, {}, "");
+    const auto spent = explained(gate.limiter, refused, {}, "");
     REQUIRE(spent.size() == 1);
     CHECK(name_of(spent[0].figures).limit.empty());
     CHECK(spent[0].figures.hourly.series_current == 5);
     const std::vector<label_view> alert{{"__name__", "ALERTS"}};
-    CHECK(explain(gate.limiter, refused, alert, "").empty());
+    CHECK(explained(gate.limiter, refused, alert, "").empty());
 }
 
 }  // namespace label_limits_test
