@@ -15,8 +15,12 @@
 #include "limit/explain.hpp"
 #include "limit/rules.hpp"
 #include "series/label.hpp"
+#include "series/selector.hpp"
 
 namespace seriesgate {
+
+/// A question is read on the thread that answers health.
+inline constexpr selector_bounds question_bounds{.regexes_max = 4, .regex_memory_max = 256 << 10};
 
 /// Reads `up{job="a"}`: a selector with `=` matchers only, up to selector_bytes_max bytes and matchers_per_selector_max
 /// labels. @return or the error, one line.

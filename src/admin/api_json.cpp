@@ -326,7 +326,7 @@ std::string findings_json(cardinality_tracker& tracker, const api_question& aske
 }
 
 std::string refused_json(refused_ring& refused, const api_question& asked) {
-    const auto parsed = parse_selector(asked.match);
+    const auto parsed = parse_selector(asked.match, question_bounds);
     const selector wanted = parsed ? *parsed : selector{};
     json::array made;
     std::size_t bytes = 0, looked_at = 0;

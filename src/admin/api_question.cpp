@@ -69,7 +69,7 @@ std::string read_tenant(std::string_view value, std::span<const std::string>, ap
 std::string read_match(std::string_view value, std::span<const std::string>, api_question& into) {
     if (value.size() > question_selector_bytes_max)
         return fmt::format("match: expected a selector of at most {} bytes", question_selector_bytes_max);
-    const auto parsed = parse_selector(value);
+    const auto parsed = parse_selector(value, question_bounds);
     if (!parsed) return "match: " + to_string(parsed.error());
     into.match = value;
     return {};
@@ -136,7 +136,7 @@ std::string fault(std::string_view what, api_path path) {
 }  // namespace
 
 result<series_labels, std::string> read_series(std::string_view text) {
-    const auto parsed = parse_selector(text);
+    const auto parsed = parse_selector(text, question_bounds);
     if (!parsed) return to_string(parsed.error());
     series_labels made;
     for (const label_matcher& each : parsed->matchers()) {

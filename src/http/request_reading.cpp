@@ -144,6 +144,10 @@ reply unreadable(worker& thread, const incoming_request& current, error_code err
     return is_invalid_http(error) ? malformed_http(error.message()) : gone();
 }
 
+/// So much of a header takes no room, as the buffers of a connection do not: then health and figures are answered
+/// however much is held.
+constexpr std::size_t header_bytes_free = 4 * 1024;
+
 /// Bounds a header, and reserves its bytes.
 struct charged_meter : header_meter {
     inflight_lease& memory;
@@ -151,10 +155,12 @@ struct charged_meter : header_meter {
     charged_meter(std::size_t bytes_max, inflight_lease& lease) : header_meter(bytes_max), memory(lease) {}
 
     error_code take(std::string_view fresh) {
-        const std::size_t before = bytes();
+        const std::size_t before = charged();
         if (const error_code error = header_meter::take(fresh)) return error;
-        return memory.grow(bytes() - before) ? error_code{} : error_code{net::error::no_memory};
+        const std::size_t more = charged() - before;
+        return more == 0 || memory.grow(more) ? error_code{} : error_code{net::error::no_memory};
     }
+    [[nodiscard]] std::size_t charged() const noexcept { return bytes() - std::min(bytes(), header_bytes_free); }
 };
 
 bool begins_with_proxy_header(const flat_buffer& begin) {

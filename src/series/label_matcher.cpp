@@ -66,14 +66,14 @@ value_pattern value_pattern::literal(std::string value) {
     return made;
 }
 
-result<value_pattern, std::string> value_pattern::compile(const std::string& pattern) {
+result<value_pattern, std::string> value_pattern::compile(const std::string& pattern, int memory_max) {
     value_pattern made;
     if (made.read_simple(pattern)) return made;
     re2::RE2::Options options;
     options.set_dot_nl(true);
     options.set_never_capture(true);
     options.set_log_errors(false);
-    options.set_max_mem(regex_memory_max);
+    options.set_max_mem(memory_max);
     auto regex = std::make_shared<re2::RE2>(pattern, options);
     if (!regex->ok()) return regex->error();
     made.regex_ = std::move(regex);

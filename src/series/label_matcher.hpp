@@ -46,8 +46,9 @@ class value_pattern {
 
     static value_pattern literal(std::string value);
 
+    /// @param memory_max bytes that RE2 may take.
     /// @return the pattern, or RE2's error message.
-    static result<value_pattern, std::string> compile(const std::string& pattern);
+    static result<value_pattern, std::string> compile(const std::string& pattern, int memory_max = regex_memory_max);
 
     /// Throws std::bad_alloc if RE2 does.
     [[nodiscard]] bool matches(bytes_view value) const;

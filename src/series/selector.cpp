@@ -57,9 +57,11 @@ class selector_parser {
     std::vector<label_matcher> matchers_;
     bool name_given_ = false;  // without a matcher: `up`, `up{...}` or `{"up"}`
     selector_error error_;
+    const selector_bounds bounds_;
+    std::size_t regexes_ = 0;
 
   public:
-    explicit selector_parser(bytes_view text) : text_(text) {}
+    selector_parser(bytes_view text, const selector_bounds& bounds) : text_(text), bounds_(bounds) {}
 
     bool parse() { return check_size() && parse_text() && check_names() && check_empty(); }
 
@@ -209,8 +211,10 @@ class selector_parser {
         if (op == match_op::equal || op == match_op::not_equal) {
             made.pattern = value_pattern::literal(made.value);
         } else {
-            auto pattern = value_pattern::compile(made.value);
+            auto pattern = value_pattern::compile(made.value, bounds_.regex_memory_max);
             if (!pattern) return fail(offset, "bad regular expression (" + shown(pattern.error()) + ")");
+            if (pattern->uses_regex() && ++regexes_ > bounds_.regexes_max)
+                return fail(std::nullopt, "more than " + std::to_string(bounds_.regexes_max) + " regular expressions");
             made.pattern = std::move(*pattern);
         }
         matchers_.push_back(std::move(made));
@@ -315,8 +319,8 @@ std::string selector::to_string() const {
     return inner.empty() && !name.empty() ? name : name + "{" + inner + "}";
 }
 
-result<selector, selector_error> parse_selector(std::string_view text) {
-    selector_parser parser{text};
+result<selector, selector_error> parse_selector(std::string_view text, const selector_bounds& bounds) {
+    selector_parser parser{text, bounds};
     if (!parser.parse()) return std::move(parser.error());
     selector made;
     made.matchers_ = std::move(parser.matchers());

@@ -18,6 +18,12 @@ namespace seriesgate {
 /// "expected a quoted string, found 'b' at byte 3"
 std::string to_string(const selector_error& error);
 
+/// How much a selector may cost to read. RE2 takes up to 20 ms to compile one regular expression of 1 MiB.
+struct selector_bounds {
+    std::size_t regexes_max = matchers_per_selector_max;  ///< that need RE2
+    int regex_memory_max = value_pattern::regex_memory_max;
+};
+
 /// A conjunction of matchers over a label set. Copies share compiled patterns. Threads: any may call matches().
 class selector {
     std::vector<label_matcher> matchers_;  // canonical: sorted, without duplicates
@@ -36,7 +42,7 @@ class selector {
     /// Equal matchers in any order and spelling (not: the same set of series).
     friend bool operator==(const selector&, const selector&) = default;
 
-    friend result<selector, selector_error> parse_selector(std::string_view text);
+    friend result<selector, selector_error> parse_selector(std::string_view text, const selector_bounds& bounds);
 };
 
 /// Parses a selector in PromQL's syntax, with quoted UTF-8 names (`{"my.metric","my.label"="x"}`).
@@ -45,7 +51,7 @@ class selector {
 /// selector out selects every series. Comments are not supported, because YAML folds lines and the rest would be lost.
 /// Metrics named `on`, `bool`, `nan` and the like are supported, although PromQL uses these words otherwise.
 /// Source: prometheus/prometheus promql/parser/lex.go, generated_parser.y; docs "Querying basics".
-result<selector, selector_error> parse_selector(std::string_view text);
+result<selector, selector_error> parse_selector(std::string_view text, const selector_bounds& bounds = {});
 
 // --- The cost of matching selectors.
 

@@ -1,5 +1,7 @@
 #include "admin/api.hpp"
 
+#include <fmt/format.h>
+
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -19,6 +21,18 @@ std::string wrong_series(std::string_view text) {
 }
 
 }  // namespace
+
+TEST_CASE("a question has few regular expressions, for it is read where health is answered") {
+    const auto asking = [](int count) {
+        std::string query = "match=%7B";
+        for (int i = 0; i < count; ++i) query += fmt::format("a{}=~%60%5CpL%7B5%7D%60,", i);
+        return read_api_question(api_path::refused, query + "%7D", no_labels);
+    };
+    CHECK(asking(4).has_value());
+    REQUIRE_FALSE(asking(5).has_value());
+    CHECK(asking(5).error().find("match: more than 4 regular expressions") == 0);
+    CHECK_FALSE(read_api_question(api_path::refused, "match=%7Ba=~%60%5CpL%7B38%7D%60%7D", no_labels).has_value());
+}
 
 TEST_CASE("a series is a selector that only has equal signs") {
     const auto read = read_series(R"(up{job="a",zone='z\x41',"my.label"=`b\`,empty=""})");

@@ -1,9 +1,11 @@
 """What a signal does to requests in flight, and what the first line and the command line say. More of the end:
 tests/scenes. Mistakes: test_config_mistakes.py."""
 
+import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,7 @@ from gate import BINARY, REPOSITORY, run
 from servers import free_port
 from upstream import Answer
 from waiting import eventually
-from world import ThreadPoolExecutor, threading
+from world import ThreadPoolExecutor, socket, threading
 
 GOOD = wire.pack(wire.sampled("up", job="a"))
 
@@ -52,6 +54,21 @@ def test_further_signals_change_nothing_about_a_good_end(start_gate):
         while gate.running:
             gate.signal(number)
         assert gate.wait() == 0, number
+
+
+def test_a_signal_is_not_lost_while_a_container_starts(tmp_path):
+    """The first process of a PID namespace gets no signal that it has no handler for."""
+    (tmp_path / "secret").write_bytes(b"s" * 32)
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # a Valkey that says nothing, which takes the gate seconds
+        (tmp_path / "gate.yaml").write_text(f"upstream: {{url: 'discard:'}}\nlisten: 127.0.0.1:0\n"
+                                            f"shared: {{url: 'redis://127.0.0.1:{silent.getsockname()[1]}'}}\n"
+                                            f"fingerprint: {{secretFile: '{tmp_path}/secret'}}\n")
+        namespace = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "--pid", "--fork", "--kill-child"]
+        gate = subprocess.Popen([*namespace, BINARY, f"--config.file={tmp_path}/gate.yaml"])
+        silent.settimeout(20)
+        silent.accept()
+        os.kill(int(Path(f"/proc/{gate.pid}/task/{gate.pid}/children").read_text()), signal.SIGTERM)
+        assert gate.wait(20) == 0
 
 
 def test_the_port_is_free_again_after_the_end(start_gate, upstream):

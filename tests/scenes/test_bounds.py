@@ -228,6 +228,15 @@ def test_bodies_leave_room_for_decoding(limited, upstream):
     eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 0, "all of it is given back", 10)
 
 
+def test_health_and_figures_are_answered_while_all_room_is_taken(limited, upstream):
+    gate = limited(ROOM)  # 6 MiB, 4 of them for decoding
+    begun = b"POST /api/v1/write HTTP/1.1\r\nHost: gate\r\nTransfer-Encoding: chunked\r\n\r\nf0000\r\n"
+    with connections(gate, 2, begun + b"x" * 980_000), connections(gate, 1, begun + b"x" * ((2 << 20) - 2 * 980_000)):
+        eventually(lambda: gate.metric("seriesgate_inflight_bytes") == 2 << 20, "all is taken")
+        assert gate.send(blown_up(50_000, "up")).status == 503
+        assert gate.get("/-/healthy").status == 200
+
+
 def test_who_asks_how_much_is_in_flight_is_no_part_of_it(limited, upstream):
     with limited(ROOM).client() as client:
         metrics = client.request("GET", "/metrics", b"x" * 1000).body
