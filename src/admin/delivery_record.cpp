@@ -34,7 +34,7 @@ delivery_record::moment delivery_record::moment_of(std::chrono::sys_seconds now,
     moment made{.when = now,
                 .stored = counts.samples.stored,
                 .failed = counts.samples.failed,
-                .refused = counts.samples.refused};
+                .refused = counts.samples.refused_by_limits};
     for (const auto& [reason, count] : counts.requests.upstream_errors_by_reason)
         made.faults.emplace_back(in_words(reason), count);
     for (const auto& [status, count] : counts.requests.upstream_by_status)

@@ -32,7 +32,8 @@ struct sample_counts {
     std::uint64_t received = 0;
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
-    std::uint64_t left_out = 0;  ///< of series that break a rule; received = accepted + refused + left_out
+    std::uint64_t refused_by_limits = 0;  ///< part of refused: without stale markers of unknown series
+    std::uint64_t left_out = 0;           ///< of series that break a rule; received = accepted + refused + left_out
     std::uint64_t stored = 0;
     std::uint64_t failed = 0;
 };

@@ -78,14 +78,31 @@ std::string findings_text(const api_question& asked, const page_sources& from) {
                        .figures = figures_of_windows(from.limiter),
                        .counts = from.counts()};
     facts.samples = from.tracker.samples();
+    facts.samples.admitted = facts.figures.hourly.series_current;
     facts.hours = from.tracker.hours();
     return findings_json(from.tracker, asked, facts);
 }
 
 constexpr std::size_t too_small_max = 3;
 
+/// The budget with an override that the series belongs to, or null.
+const budget_figures* own_budget_of(const refused_series& one, const limiter_figures& figures) {
+    const auto has_it = [&](const auto& label) {
+        const auto found = std::ranges::find(one.labels, label.first, &series_labels::value_type::first);
+        return (found == one.labels.end() ? std::string{} : readable(found->second)) == label.second;
+    };
+    const auto found = std::ranges::find_if(figures.limits, [&](const budget_figures& each) {
+        const bool is_its =
+            each.overridden && each.name.limit == one.limit && std::ranges::all_of(each.name.group, has_it);
+        return is_its && (!each.name.has_tenant || each.name.tenant == readable(one.tenant));
+    });
+    return found == figures.limits.end() ? nullptr : &*found;
+}
+
 /// The suggestion for the limit that refused this series.
-std::optional<suggestion> suggestion_for(const refused_series& one, const page_sources& from) {
+/// @param own see own_budget_of().
+std::optional<suggestion> suggestion_for(const refused_series& one, const budget_figures* own,
+                                         const page_sources& from) {
     budget_choice choice{.shown_max = 1};
     demand_scope scope = demand_scope::global;
     if (one.limit == own_limit_names[tenant_limit]) {
@@ -95,8 +112,13 @@ std::optional<suggestion> suggestion_for(const refused_series& one, const page_s
         choice.limit = one.limit;
         scope = demand_scope::limit;
     }
+    if (own != nullptr) choice.shown_max = budget_choice{}.shown_max;
     const auto found = from.demand.suggest(from.limiter, from.now(), choice).shown;
-    const auto at = std::ranges::find(found, scope, &suggestion::scope);
+    const auto at = std::ranges::find_if(found, [&](const suggestion& each) {
+        if (own == nullptr) return each.scope == scope;
+        return each.scope == demand_scope::group && each.name.group == own->name.group &&
+               each.name.tenant == own->name.tenant;
+    });
     return at == found.end() ? std::nullopt : std::optional{*at};
 }
 
@@ -112,9 +134,12 @@ std::vector<too_small> too_small_limits(const status_facts& of, const page_sourc
     for (const auto& each : of.refused) {
         if (each->when < of.figures.hourly.span.start || made.size() == too_small_max) break;
         if (!tenants.contains(each->tenant)) continue;
+        if (!refuses_series(each->limit)) continue;
+        const budget_figures* const own = own_budget_of(*each, of.figures);
         const bool is_tenants = each->limit == own_limit_names[tenant_limit];
-        if (!seen.insert(is_tenants ? each->limit + '\n' + each->tenant : each->limit).second) continue;
-        const auto found = suggestion_for(*each, from);
+        const std::string whose = is_tenants ? each->tenant : own != nullptr ? owner_text(own->name) : "";
+        if (!seen.insert(each->limit + '\n' + whose).second) continue;
+        const auto found = suggestion_for(*each, own, from);
         if (!found) continue;
         auto yaml = suggested_yaml(*rules, found->scope, found->name, found->to_write);
         if (!yaml) continue;

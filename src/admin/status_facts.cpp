@@ -204,6 +204,7 @@ void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_rin
     to.hours = tracker.hours();
     to.refused = refused.all();
     to.samples = tracker.samples();
+    to.samples.admitted = to.figures.hourly.series_current;
     {
         const cardinality_tables newly_admitted =
             tracker.tables(series_event::newly_admitted, cardinality_window::hourly);

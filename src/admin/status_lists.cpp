@@ -109,8 +109,8 @@ std::string used_html(const budget_window_figures& window) {
     return fmt::format("<td class=\"used u{}\">{} %</td>", std::min<std::uint64_t>(used, 100) / 5 * 5, grouped(used));
 }
 
-std::string window_html(const budget_window_figures& window, limit_mode mode) {
-    const bool is_bad = window.series_refused > 0 && mode == limit_mode::enforce;
+std::string window_html(const budget_window_figures& window, bool refuses) {
+    const bool is_bad = window.series_refused > 0 && refuses;
     return fmt::format("<td>{}</td><td>{}</td>", grouped(window.series_current),
                        window.series_max == 0 ? "–" : grouped(window.series_max)) +
            used_html(window) +
@@ -121,10 +121,11 @@ std::string window_html(const budget_window_figures& window, limit_mode mode) {
 std::string row_html(const budget_figures& budget) {
     const std::string limit =
         budget.name.limit.empty() ? "<em>tenant</em>" : name_html(budget.name.limit, budget_name_bytes_max);
+    const bool refuses = budget.mode == limit_mode::enforce && refuses_series(budget.name.limit);
     return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td>", limit, group_html(budget.name),
                        tenant_html(budget.name), to_text(budget.mode)) +
-           window_html(budget.hourly, budget.mode) + window_html(budget.daily, budget.mode) +
-           (budget.active ? window_html(*budget.active, budget.mode) : "") + "</tr>\n";
+           window_html(budget.hourly, refuses) + window_html(budget.daily, refuses) +
+           (budget.active ? window_html(*budget.active, refuses) : "") + "</tr>\n";
 }
 
 /// The script sorts by `data-by`.

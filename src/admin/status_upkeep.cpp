@@ -137,10 +137,12 @@ std::string card_html(std::string_view name, const shown_window& window) {
 /// @param whose owner of the limits.
 std::string window_html(const status_facts& of, std::string_view name, std::string_view whose,
                         const shown_window& window) {
-    const char* const refused = of.figures.mode == limit_mode::observe ? "would be refused" : "refused";
+    const bool observes = of.figures.mode == limit_mode::observe;  // then the window counts for the global limit alone
+    const std::string refused =
+        observes ? "would be refused by the global limit" : fmt::format("refused by the {}&#39;s limits", whose);
     const auto end = window.counted.span.end;
     return card_html(name, window) + "<dl>\n" +
-           term_html(fmt::format("{} by the {}&#39;s limits", refused, whose), refused_html(of, window.counted)) +
+           (observes && !window.is_limited() ? "" : term_html(refused, refused_html(of, window.counted))) +
            term_html("kept for known series", grouped(window.reserved)) +
            term_html("room for new series",
                      window.is_limited() ? grouped(window.left() - window.reserved) : "not limited") +

@@ -35,10 +35,8 @@ struct observed_refusals {
 observed_refusals observed_now(const status_facts& of) {
     observed_refusals most;
     const auto look = [&](const budget_figures& each) {
-        // Other limits decide about series over the limit of exempt series.
-        const bool observes = (of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe) &&
-                              each.name.limit != own_limit_names[exempt_limit];
-        if (!observes) return;
+        const bool observes = of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe;
+        if (!observes || !refuses_series(each.name.limit)) return;
         for (const budget_window_figures* const window : {&each.hourly, each.active ? &*each.active : nullptr}) {
             if (window == nullptr || window->series_refused <= most.series.series) continue;
             const std::string owner = owner_text(each.name);
@@ -56,6 +54,23 @@ std::string observed_text(const observed_refusals& most) {
     return fmt::format("{} would be refused by {}", new_series(most.series), most.by);
 }
 
+/// Whether an enforcing limit has refused series in its window, and has no room.
+bool is_any_spent(const limiter_figures& of) {
+    const auto is_spent = [](const budget_figures& each) {
+        if (each.mode != limit_mode::enforce || !refuses_series(each.name.limit)) return false;
+        return std::ranges::any_of(std::array{&each.hourly, &each.daily, each.active ? &*each.active : nullptr},
+                                   [](const auto* in) { return in && in->series_refused != 0 && in->is_spent(); });
+    };
+    return is_spent(of.global) || std::ranges::any_of(of.tenants, is_spent) || std::ranges::any_of(of.limits, is_spent);
+}
+
+bool is_warming(const status_facts& of) noexcept {
+    return of.counts.warm && of.counts.warm->state == "reading";
+}
+
+/// Longer than a usual pause between two scrapes.
+constexpr auto refused_lately = std::chrono::seconds{90};
+
 std::string consequence_html(const status_facts& of) {
     const bool observes = of.figures.mode == limit_mode::observe;
     const window_figures& hour = of.figures.hourly;
@@ -64,6 +79,7 @@ std::string consequence_html(const status_facts& of) {
         return observed_now(of).series.series > 0 ? "With <code>mode: enforce</code> they would not reach the store."
                                                   : "Every series reaches the store, whatever the limits are.";
     if (!is_withholding(of)) {
+        if (!is_warming(of) && refused_now(of).series > 0) return "New series find room again.";
         const series_count before = refused_before(of);
         if (before.series > 0) return fmt::format("{} were refused earlier today.", new_series(before));
         const observed_refusals most = observed_now(of);
@@ -95,10 +111,6 @@ std::string reasons_html(const status_facts& of) {
     for (const auto& [reason, count] : sorted)
         out += fmt::format("{}<bdi>{}</bdi>", out.empty() ? "" : "; ", escaped(cut(reason, 200)));
     return out.empty() || !is_withholding(of) ? "" : fmt::format("<p>Why: {}.</p>\n", out);
-}
-
-bool is_warming(const status_facts& of) noexcept {
-    return of.counts.warm && of.counts.warm->state == "reading";
 }
 
 std::vector<std::string> warnings_of(const status_facts& of) {
@@ -275,14 +287,20 @@ std::string bars_svg(const hour_counts& hour, std::size_t place, std::uint64_t m
 
 }  // namespace
 
+/// Not any more if a limit was raised: its refusals count to the end of its window.
 bool is_withholding(const status_facts& of) noexcept {
-    return of.figures.mode == limit_mode::enforce && !is_warming(of) && refused_now(of).series > 0;
+    if (of.figures.mode != limit_mode::enforce || is_warming(of) || refused_now(of).series == 0) return false;
+    const auto last = of.counts.delivery.last_refused;
+    return is_any_spent(of.figures) || (last && of.now - *last <= refused_lately);
 }
 
 std::string verdict_text(const status_facts& of) {
     const series_count refused = refused_now(of);
     if (is_withholding(of)) return fmt::format("Data is withheld: {} refused this hour", new_series(refused));
-    if (of.figures.mode == limit_mode::enforce) return "Nothing is refused this hour";
+    if (of.figures.mode == limit_mode::enforce && (refused.series == 0 || is_warming(of)))
+        return "Nothing is refused this hour";
+    if (of.figures.mode == limit_mode::enforce)
+        return fmt::format("Nothing is refused now: {} were, earlier this hour", new_series(refused));
     const observed_refusals most = observed_now(of);
     if (most.series.series == 0) return "The gate observes, and nothing would be refused this hour";
     return fmt::format("The gate observes: {} this hour", observed_text(most));

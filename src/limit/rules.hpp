@@ -184,6 +184,11 @@ inline constexpr limit_number ignored_values_limit = 6;
 inline constexpr std::array<std::string_view, 7> own_limit_names{
     "global", "tenant", "__unknown__", "__other__", "__unavailable__", "exempt", "ignored-values"};
 
+/// Whether the limit of this name can refuse series itself.
+constexpr bool refuses_series(std::string_view limit) noexcept {
+    return limit != own_limit_names[exempt_limit] && limit != own_limit_names[ignored_values_limit];
+}
+
 /// Assigns the numbers. Threads: any; a number never changes its meaning.
 class limit_names {
     mutable std::mutex lock_;

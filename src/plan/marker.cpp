@@ -40,8 +40,7 @@ struct spent_window {
 std::vector<spent_window> find_spent(const limiter_figures& figures) {
     std::vector<spent_window> found;
     const auto look_at = [&](const budget_figures& each, std::string_view limit) {
-        const bool is_of_series = limit != own_limit_names[ignored_values_limit];
-        if (each.mode != limit_mode::enforce || !is_of_series) return;
+        if (each.mode != limit_mode::enforce || !refuses_series(limit)) return;
         for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active}) {
             if (window == refusing_window::active && !each.active) continue;
             const budget_window_figures& of = in_window(each, window);

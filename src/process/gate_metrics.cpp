@@ -51,6 +51,7 @@ sample_counts count_samples(const ingest_metrics& of) {
     return {.received = of.samples_received.value(),
             .accepted = of.samples_accepted.value(),
             .refused = of.samples_refused.value(),
+            .refused_by_limits = of.samples_refused_by_limits.value(),
             .left_out = of.samples_left_out.value(),
             .stored = of.samples_stored.value(),
             .failed = of.samples_failed.value()};

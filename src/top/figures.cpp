@@ -89,6 +89,12 @@ count_window window_called(std::string_view name) {
     return name == "daily" ? count_window::day : name == "active" ? count_window::active : count_window::hour;
 }
 
+/// The limits that leave the decision to others: they refuse nothing themselves.
+bool refuses_series(const json::object& limit) {
+    const std::string name = text_if(limit, "name");
+    return name != "exempt" && name != "ignored-values";
+}
+
 void add_budget(std::vector<budget_figures>& to, const json::object& from, const std::string& name) {
     for (const auto& [kind, key] :
          {std::pair{count_window::hour, "hourly"}, {count_window::day, "daily"}, {count_window::active, "active"}}) {
@@ -98,6 +104,7 @@ void add_budget(std::vector<budget_figures>& to, const json::object& from, const
                            .observes = text_at(from, "mode") == "observe",
                            .counts = window_of(from.at(key).as_object()),
                            .note = text_if(from, "note")};
+        if (!refuses_series(from)) one.counts.refused = 0;
         if (one.counts.series_max != 0) to.push_back(std::move(one));
     }
 }

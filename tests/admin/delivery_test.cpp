@@ -89,11 +89,11 @@ TEST_CASE("senders that come again once a minute do not make the store well in b
 TEST_CASE("when samples were last refused is known to some seconds") {
     scene at;
     CHECK_FALSE(at.record.facts(at.now, at.counts, true).last_refused);
-    at.counts.samples.refused = 5;
+    at.counts.samples.refused_by_limits = 5;
     at.pass(seconds{5}, 1, 0);
     at.pass(seconds{45}, 1, 0);
     CHECK(at.record.facts(at.now, at.counts, true).last_refused == start + seconds{5});
-    at.counts.samples.refused = 6;
+    at.counts.samples.refused_by_limits = 6;
     CHECK(at.record.facts(at.now, at.counts, false).last_refused == at.now);
 }
 
@@ -102,23 +102,23 @@ TEST_CASE("refused samples are counted by minute, for the last hour") {
     const auto by_minute = [&](std::size_t minutes_ago) {
         return at.record.facts(at.now, at.counts, true).refused_by_minute[59 - minutes_ago];
     };
-    at.counts.samples.refused = 7;
+    at.counts.samples.refused_by_limits = 7;
     at.pass(seconds{5}, 1, 0);
-    at.counts.samples.refused = 10;
+    at.counts.samples.refused_by_limits = 10;
     CHECK(by_minute(0) == 10);  // as much as is known now
     at.pass(seconds{55}, 1, 0);
     CHECK((by_minute(0) == 0 && by_minute(1) == 10));
-    at.counts.samples.refused = 11;
+    at.counts.samples.refused_by_limits = 11;
     at.pass(seconds{59 * 60}, 1, 0);
     CHECK((by_minute(59) == 1 && by_minute(0) == 0));
     at.pass(seconds{60}, 1, 0);
     CHECK(by_minute(59) == 0);
-    at.counts.samples.refused = 12;
+    at.counts.samples.refused_by_limits = 12;
     at.pass(seconds{5}, 1, 0);
     at.now += std::chrono::hours{5};  // nobody has noted anything meanwhile
     CHECK((by_minute(0) == 0 && by_minute(59) == 0));
     at.now -= std::chrono::hours{9};
-    at.counts.samples.refused = 20;
+    at.counts.samples.refused_by_limits = 20;
     at.pass(seconds{5}, 1, 0);
     CHECK((by_minute(0) == 8 && by_minute(1) == 0));
     CHECK(at.record.facts(at.now, at.counts, true).watched_since == at.now);

@@ -36,6 +36,7 @@ status_facts some_facts() {
     facts.hours = {{.start = hour_start - 2h, .newly_admitted = 100, .refused = 0},
                    {.start = hour_start, .newly_admitted = 50}};
     facts.upkeep.config_taken_over = hour_start;
+    facts.counts.delivery.last_refused = facts.now - 3s;
     return facts;
 }
 
@@ -216,7 +217,26 @@ TEST_CASE("windows have their counts, what is reserved and when they end") {
     CHECK(has(html, "00:00 UTC</time>, in 13 h 37 min</dd>"));
     facts.figures.mode = limit_mode::observe;
     html = windows_section(facts);
-    CHECK(has(html, "<dt>would be refused by the hour&#39;s limits</dt><dd>about 3,500</dd>"));
+    CHECK(has(html, "<dt>would be refused by the global limit</dt><dd>about 3,500</dd>"));
+    CHECK(count_of(html, "would be refused") == 1);  // the day is not limited
+}
+
+TEST_CASE("data is withheld while a limit is spent or has refused lately, and no longer when it was raised") {
+    status_facts facts = some_facts();
+    facts.hours.back().refused = 3;
+    CHECK(is_withholding(facts));
+    facts.counts.delivery.last_refused = facts.now - 10min;
+    CHECK_FALSE(is_withholding(facts));
+    CHECK(verdict_text(facts) == "Nothing is refused now: 3 new series were, earlier this hour");
+    CHECK(has(now_section(facts), "New series find room again."));
+    facts.figures.limits = {group("per-ns", {{"ns", "a"}}, 1'000)};
+    CHECK(is_withholding(facts));
+    facts.figures.limits.front().hourly.series_max = 2'000;
+    CHECK_FALSE(is_withholding(facts));
+    facts.figures.limits = {group("ignored-values", {}, 1'000)};
+    CHECK_FALSE(is_withholding(facts));
+    facts.figures.mode = limit_mode::observe;
+    CHECK(verdict_text(facts) == "The gate observes, and nothing would be refused this hour");
 }
 
 TEST_CASE("the chart has 24 hours, and each is in its place") {

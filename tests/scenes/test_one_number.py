@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import wire
 from culprits import NAME, ask, requests, send
 from traffic import numbered
 from world import time
@@ -71,6 +72,40 @@ def test_a_budget_with_more_than_a_thousand_is_about_as_much(limited):
     page = gate.get("/").body.decode()
     assert f"<td class=\"bad\">about {round(budget['hourly']['refusedSeries'], -2):,}</td>" in page
     assert "Data is withheld: 6,422 new series" in page
+
+
+def test_a_limit_that_was_raised_withholds_nothing(limited):
+    gate = limited("maxHourlySeries: 500\n")
+    send(gate, requests(3000))
+    assert "Data is withheld: 2,500 new series" in gate.get("/").body.decode()
+    gate.reload("maxHourlySeries: 5000\n")
+    send(gate, requests(3000))
+    time.sleep(120)
+    page = gate.get("/").body.decode()
+    assert "Nothing is refused now: 2,500 new series were, earlier this hour" in page
+    assert "Data is withheld" not in page and "do not reach the store" not in page
+
+
+def test_markers_of_series_that_nobody_admitted_are_no_refusals_of_a_limit(limited):
+    gate = limited("maxHourlySeries: 100\n")
+    markers = (wire.series(series, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1))) for series in numbered(20))
+    assert gate.send(wire.pack(b"".join(markers))).status == 204
+    refusals = gate.stats["refusals"]
+    assert gate.stats["samples"]["refused"] == 20
+    assert (refusals["lastRefused"], sum(refusals["samplesByMinute"])) == (None, 0)
+
+
+def test_what_is_raised_is_the_limit_that_refuses(limited):
+    gate = limited("limits: [{name: per-ns, each: [ns], maxHourlySeries: 4000,"
+                   " overrides: [{group: {ns: big}, maxHourlySeries: 5000}]}]\n")
+
+    def of(ns, count):
+        return [{"__name__": f"metric_{chr(97 + i % 26)}", "a": str(i % 10), "b": str(i // 130), "ns": ns} for i in range(count)]
+
+    send(gate, of("small", 3000))
+    send(gate, of("big", 6000))
+    raised, = re.findall(r'<h4 id="raise-1-title">([^<]*)</h4>', gate.get("/").body.decode())
+    assert "from 5,000 to" in raised
 
 
 def test_a_limit_that_is_too_small_has_what_to_raise_it_to(limited):

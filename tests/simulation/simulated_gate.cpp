@@ -87,7 +87,7 @@ class world {
         if (found == ends_.end()) return "closed";
         if (verb == "send") return send(which, found->second, bytes);
         if (verb == "receive") return receive(which, found->second, number(arguments), answer);
-        if (verb == "shut") found->second.thread->shutdown_send();
+        if (verb == "shut") found->second.self->shutdown_send();
         if (verb == "close") ends_.erase(found);
         if (verb == "reset") reset(which);
         if (verb == "unconfirmed") memory_of(found->second).unconfirmed = number(arguments) != 0;
@@ -115,7 +115,7 @@ class world {
         arguments >> made;
         return made;
     }
-    static memory_end& memory_of(const end& one) { return static_cast<memory_end&>(*one.thread); }
+    static memory_end& memory_of(const end& one) { return static_cast<memory_end&>(*one.self); }
 
     void tell(const char* kind, id which) { events_ += fmt::format("{} {}\n", kind, which); }
 
@@ -195,10 +195,10 @@ class world {
     std::string connect(id which, const std::string& from, const std::string& to) {
         within_.network.connect_from(from);
         end& one = ends_[which];
-        one.thread = within_.network.make_transport();
+        one.self = within_.network.make_transport();
         within_.network.connect_from(std::string{memory_network::gate_address});
-        one.thread->connect(endpoint_of(to),
-                            handler([this, which](error_code error) { tell(error ? "refused" : "connected", which); }));
+        one.self->connect(endpoint_of(to),
+                          handler([this, which](error_code error) { tell(error ? "refused" : "connected", which); }));
         return "ok";
     }
 
@@ -246,17 +246,17 @@ class world {
         std::size_t taken = 0;
         while (taken < bytes.size()) {
             error_code error;
-            const std::size_t more = one.thread->write_now(std::string_view{bytes}.substr(taken), error);
+            const std::size_t more = one.self->write_now(std::string_view{bytes}.substr(taken), error);
             taken += more;
             if (!error) continue;
             if (error != net::error::would_block) return taken == 0 ? fault_name(error) : std::to_string(taken);
             if (!std::exchange(one.is_waiting_to_write, true))
-                one.thread->write_some("", erased_handler{[this, which](error_code, std::size_t) {
-                                                              if (ends_.contains(which))
-                                                                  ends_[which].is_waiting_to_write = false;
-                                                              tell("writable", which);
-                                                          },
-                                                          within_.peers.get_executor()});
+                one.self->write_some("", erased_handler{[this, which](error_code, std::size_t) {
+                                                            if (ends_.contains(which))
+                                                                ends_[which].is_waiting_to_write = false;
+                                                            tell("writable", which);
+                                                        },
+                                                        within_.peers.get_executor()});
             break;
         }
         return std::to_string(taken);
@@ -265,12 +265,12 @@ class world {
     std::string receive(id which, end& one, std::int64_t most, std::string& answer) {
         answer.resize(static_cast<std::size_t>(most));
         error_code error;
-        answer.resize(one.thread->read_now(net::buffer(answer), error));
+        answer.resize(one.self->read_now(net::buffer(answer), error));
         if (!error) return "ok";
         if (error == net::error::eof) return "end";
         if (error != net::error::would_block) return fault_name(error);
         if (!std::exchange(one.is_waiting_to_read, true))
-            one.thread->wait_readable(handler([this, which](error_code) {
+            one.self->wait_readable(handler([this, which](error_code) {
                 if (ends_.contains(which)) ends_[which].is_waiting_to_read = false;
                 tell("readable", which);
             }));
