@@ -61,21 +61,22 @@ void check_upstream(const config& read, config_report& report) {
 }
 
 /// Backends that are the gate itself: an error if they are, a warning if they may be.
-void find_own_addresses(const config& read, config_report& report, severity is) {
+void check_own_addresses(const config& read, config_report& report) {
     using listener = std::pair<std::string, std::optional<listen_address>>;
-    const own_address sought = is == severity::error ? own_address::yes : own_address::maybe;
     for (const auto& [own_key, where] : {listener{"listen", read.listen}, {"admin.listen", read.admin_listen}}) {
         if (!where || report.has_errors(own_key)) continue;
-        const std::string what = sought == own_address::yes
-                                     ? "is the address of " + in_quotes(own_key) +
-                                           ": the gate would send to itself; the store listens elsewhere"
-                                     : "is another address of this machine with the port of " + in_quotes(own_key) +
-                                           ": if no store listens there, it is wrong";
         for (const auto& [key, store] : all_stores_of(read)) {
             const bool has_url = store.backends.size() == 1 && report.is_set(key + ".url");
-            for (std::size_t i = 0; i < store.backends.size(); ++i)
-                if (find_own_address(*where, store.backends[i]) == sought)
-                    report.add_at(keys{has_url ? key + ".url" : key_of_item(key + ".urls", i)}, what, is);
+            for (std::size_t i = 0; i < store.backends.size(); ++i) {
+                const keys at{has_url ? key + ".url" : key_of_item(key + ".urls", i)};
+                const own_address found = find_own_address(*where, store.backends[i]);
+                if (found == own_address::yes)
+                    report.add_at(at, "is the address of " + in_quotes(own_key) +
+                                          ": the gate would send to itself; the store listens elsewhere");
+                if (found == own_address::maybe)
+                    report.warn_at(at, "is another address of this machine with the port of " + in_quotes(own_key) +
+                                           ": if no store listens there, it is wrong");
+            }
         }
     }
 }
@@ -389,20 +390,6 @@ void lint_fleet(const config& read, config_report& report) {
         warn({"shared.url", "shared.sentinel.master"}, "no limit is enforced, so there is nothing to share");
 }
 
-/// What is wrong with a label that a limit goes by; empty if nothing is.
-void add_ignored(std::vector<config_error>& to, const std::string& key, std::string_view name,
-                 std::span<const std::string> ignored) {
-    if (std::ranges::count(ignored, name) != 0)
-        to.push_back({"", key, in_quotes(name) + " is one of ignoreLabels, which do not tell series apart"});
-}
-
-void add_ignored(std::vector<config_error>& to, const std::string& key, const selector& asked,
-                 std::span<const std::string> ignored) {
-    const auto is_ignored = [&](const label_matcher& each) { return std::ranges::count(ignored, each.name) != 0; };
-    const auto first = std::ranges::find_if(asked.matchers(), is_ignored);
-    if (first != asked.matchers().end()) add_ignored(to, key, first->name, ignored);
-}
-
 // --- files with secrets
 
 struct secret_place {
@@ -453,21 +440,28 @@ std::vector<secret_place> places_of_secrets(const config& read) {
 
 std::vector<config_error> ignored_labels(const limit_rules& rules, std::span<const std::string> ignored) {
     std::vector<config_error> found;
+    const auto is_ignored = [&](std::string_view name) { return std::ranges::count(ignored, name) != 0; };
+    const auto look_at = [&](const std::string& key, std::string_view name) {
+        if (is_ignored(name))
+            found.push_back({"", key, in_quotes(name) + " is one of ignoreLabels, which do not tell series apart"});
+    };
+    const auto look_at_first = [&](const std::string& key, const selector& of) {
+        const auto first = std::ranges::find_if(of.matchers(), is_ignored, &label_matcher::name);
+        if (first != of.matchers().end()) look_at(key, first->name);
+    };
     for (std::size_t i = 0; i < rules.limits.size(); ++i) {
         const label_limit& limit = rules.limits[i];
         const std::string key = key_of_item("limits", i);
-        if (limit.match) add_ignored(found, key + ".match", *limit.match, ignored);
-        for (std::size_t j = 0; j < limit.each.size(); ++j)
-            add_ignored(found, key_of_item(key + ".each", j), limit.each[j], ignored);
+        if (limit.match) look_at_first(key + ".match", *limit.match);
+        for (std::size_t j = 0; j < limit.each.size(); ++j) look_at(key_of_item(key + ".each", j), limit.each[j]);
     }
-    for (std::size_t i = 0; i < rules.exempt.size(); ++i)
-        add_ignored(found, key_of_item("exempt", i), rules.exempt[i], ignored);
+    for (std::size_t i = 0; i < rules.exempt.size(); ++i) look_at_first(key_of_item("exempt", i), rules.exempt[i]);
     return found;
 }
 
 void check_config(const config& read, config_report& report) {
     check_upstream(read, report);
-    find_own_addresses(read, report, severity::error);
+    check_own_addresses(read, report);
     check_listeners(read, report);
     for (const named_store& each : all_stores_of(read)) check_authorization(each, report);
     check_stores_differ(read, report);
@@ -481,7 +475,6 @@ void check_config(const config& read, config_report& report) {
 }
 
 void lint_config(const config& read, config_report& report) {
-    find_own_addresses(read, report, severity::warning);
     lint_limits(read.rules, report);
     if (std::ranges::count(read.ignore_labels, name_label) != 0)
         report.warn_at(keys{"ignoreLabels"},

@@ -212,7 +212,7 @@ command_line parse_command_line(int argc, const char* const* argv) {
         if (const auto value = value_of("--" + key.about.name)) result.flags.push_back({key.about.name, *value});
     if (const auto store = value_of("--warm-from")) {
         result.is_warmed = true;
-        result.flags.push_back({.key = "warmStart.url", .value = *store, .flag = "warm-from"});
+        result.flags.push_back({.key = "warmStart.url", .value = *store});
     }
     return result;
 }

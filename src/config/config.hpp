@@ -158,7 +158,7 @@ struct server_config {
     std::uint64_t connections_max = 8192;                                 ///< maxConnections: from senders
     std::uint64_t connections_per_peer_max = 1024;                        ///< maxConnectionsPerPeer; 0: no own bound
     std::uint64_t handshakes_max = 1024;                                  ///< maxHandshakes: of TLS, at once
-    unsigned threads = 0;                                                 ///< 0: one per core
+    std::uint64_t threads = 0;                                            ///< 0: one per core
     std::chrono::milliseconds queue_delay_max = std::chrono::seconds{1};  ///< of what is ready
     std::chrono::milliseconds handshake_timeout = std::chrono::seconds{10};  ///< a connection's arrival to TLS
     std::chrono::milliseconds header_timeout = std::chrono::seconds{10};     ///< first byte to the header's last

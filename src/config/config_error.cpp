@@ -42,10 +42,6 @@ std::size_t distance(std::string_view from, std::string_view to, std::size_t eno
     return row.back();
 }
 
-std::string flag_of(std::string_view key) {
-    return key == "warmStart.url" ? "--warm-from" : "--" + std::string{key};
-}
-
 }  // namespace
 
 std::string config_error::text() const {
@@ -64,6 +60,10 @@ std::string key_below(const std::string& key, std::string_view name) {
 
 std::string key_of_item(const std::string& key, std::size_t index) {
     return key + "[" + std::to_string(index) + "]";
+}
+
+std::string flag_of(std::string_view key) {
+    return key == "warmStart.url" ? "--warm-from" : "--" + std::string{key};
 }
 
 void config_report::push(std::size_t line, config_error error) {

@@ -65,7 +65,6 @@ class config_report {
     }
 
     void set_by_line(const std::string& key, std::size_t line, bool has_variables = false);
-    /// By the flag of the key's name; of warmStart.url it is --warm-from.
     void set_by_flag(const std::string& key);
     [[nodiscard]] bool is_set(std::string_view key) const { return origins_.contains(std::string{key}); }
     /// Whether the key's value holds an environment variable, so that messages do not repeat it.
@@ -91,6 +90,8 @@ class config_report {
 /// How errors call what stands in a map and in a list: `tenants.overrides.team-a`, `limits[2]`.
 std::string key_below(const std::string& key, std::string_view name);
 std::string key_of_item(const std::string& key, std::size_t index);
+/// The flag that sets a key, with its dashes.
+std::string flag_of(std::string_view key);
 
 // --- How messages speak of what the user wrote.
 

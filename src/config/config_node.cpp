@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <system_error>
 
@@ -163,6 +162,7 @@ std::vector<config_node> config_node::items(std::size_t count_max) const {
 
 std::vector<named_node> config_node::all_members() const {
     std::vector<named_node> members;
+    if (!is_map() && !is_null()) fail_kind("keys below it");
     if (!is_map()) return members;
     for (const auto& pair : node_) {
         const YAML::Node& name = pair.first;
@@ -178,68 +178,78 @@ std::vector<named_node> config_node::all_members() const {
     return members;
 }
 
+bool config_node::is_first(const std::string& name, lines_of_names& lines) const {
+    const auto [first, fresh] = lines.emplace(name, line_);
+    if (fresh)
+        of_->report.set_by_line(key_, line_, !variables().empty());
+    else
+        fail_key("is set twice, first on line " + std::to_string(first->second));
+    return fresh;
+}
+
 std::vector<named_node> config_node::members() const {
-    if (!is_map() && !is_null()) fail_kind("keys below it");
     std::vector<named_node> members;
-    std::map<std::string, std::size_t, std::less<>> lines;
+    lines_of_names lines;
     for (named_node& member : all_members()) {
-        const config_node& value = member.value;
         if (of_->variables && has_variables(member.name))
-            value.warn("is taken as it stands: variables are filled in in values, not in keys");
-        const auto [first, fresh] = lines.emplace(member.name, value.line());
-        if (!fresh) value.fail_key("is set twice, first on line " + std::to_string(first->second));
-        of_->report.set_by_line(value.key(), value.line(), !value.variables().empty());
-        if (fresh) members.push_back(std::move(member));
+            member.value.warn("is taken as it stands: variables are filled in in values, not in keys");
+        if (member.value.is_first(member.name, lines)) members.push_back(std::move(member));
     }
     return members;
 }
 
 /// Finds the keys of a table in a map and its sections.
 class key_matcher {
-    std::span<const std::string> names_;
+    const std::vector<map_key>& table_;
     std::vector<std::string> sections_;  ///< what stands before the dots: "upstream", "tenants", "tenants.default"
-    std::map<std::string, std::size_t, std::less<>> lines_;
+    config_node::lines_of_names lines_;
     std::vector<std::optional<config_node>> found_;
 
   public:
-    explicit key_matcher(std::span<const std::string> names) : names_(names), found_(names.size()) {
-        for (const std::string& name : names)
-            for (auto dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
-                if (std::ranges::count(sections_, name.substr(0, dot)) == 0) sections_.push_back(name.substr(0, dot));
+    explicit key_matcher(const std::vector<map_key>& table) : table_(table), found_(table.size()) {
+        for (const map_key& key : table)
+            for (auto dot = key.name.find('.'); dot != std::string::npos; dot = key.name.find('.', dot + 1))
+                if (const auto section = key.name.substr(0, dot); std::ranges::count(sections_, section) == 0)
+                    sections_.push_back(section);
     }
 
+    void read(const config_node& map) {
+        match(map, "");
+        for (std::size_t i = 0; i < table_.size(); ++i) {
+            if (found_[i])
+                table_[i].read(*found_[i]);
+            else if (table_[i].is_required && (map.is_map() || map.is_null()))
+                map.fail_below(table_[i].name, "is required");
+        }
+    }
+
+  private:
     /// @param section of the names that is read now, empty for the map as a whole.
     void match(const config_node& map, const std::string& section) {
-        if (!map.is_map() && !map.is_null()) map.fail_kind("keys below it");
         for (named_node& member : map.all_members())
             match_member(member, section.empty() ? member.name : section + "." + member.name, section);
     }
 
-    std::vector<std::optional<config_node>> take() { return std::move(found_); }
-
-  private:
     void match_member(named_node& member, const std::string& path, const std::string& section) {
         const bool is_section = std::ranges::count(sections_, path) != 0;
-        const auto index = static_cast<std::size_t>(std::ranges::find(names_, path) - names_.begin());
+        const auto key = std::ranges::find(table_, path, &map_key::name);
         config_node& at = member.value;
-        if (!is_section && index == names_.size()) return at.fail_key(unknown_key(member, section));
+        if (!is_section && key == table_.end()) return at.fail_key(unknown_key(member, section));
         // `upstream.url: x` at the top level: the dots are only our way to speak of a key.
         if (const auto dot = member.name.rfind('.'); dot != std::string::npos)
             return at.fail_key("must stand as " + in_quotes(member.name.substr(dot + 1) + ":") + " in the section " +
                                in_quotes(path.substr(0, path.rfind('.')) + ":"));
-        const auto [first, fresh] = lines_.emplace(path, at.line());
-        if (!fresh) at.fail_key("is set twice, first on line " + std::to_string(first->second));
-        if (fresh) at.report().set_by_line(at.key(), at.line(), !at.variables().empty());
+        const bool fresh = at.is_first(path, lines_);
         if (is_section)
             match(at, path);
         else if (fresh)
-            found_[index].emplace(std::move(at));
+            found_[static_cast<std::size_t>(key - table_.begin())].emplace(std::move(at));
     }
 
     /// The keys of the same section come first, for the likely one is among them.
     [[nodiscard]] std::string unknown_key(const named_node& member, const std::string& section) const {
         std::vector<std::string_view> candidates{sections_.begin(), sections_.end()};
-        candidates.insert(candidates.end(), names_.begin(), names_.end());
+        for (const map_key& key : table_) candidates.push_back(key.name);
         const auto others = std::stable_partition(candidates.begin(), candidates.end(),
                                                   [&](std::string_view each) { return is_below(each, section); });
         auto meant = closest(member.name, {candidates.begin(), others});
@@ -252,27 +262,14 @@ class key_matcher {
         if (!meant.empty()) return "unknown key, did you mean " + in_quotes(meant) + "?";
         // `tenants: {team-a: {...}}`
         const std::string sibling = section + ".overrides";
-        if (section.empty() || std::ranges::count(names_, sibling) == 0 || member.value.is_list()) return "unknown key";
+        if (section.empty() || std::ranges::count(table_, sibling, &map_key::name) == 0 || member.value.is_list())
+            return "unknown key";
         return "unknown key; the limits of a tenant stand as " + in_quotes(sibling + "." + member.name);
     }
 };
 
-std::vector<std::optional<config_node>> config_node::known(std::span<const std::string> names) const {
-    key_matcher matcher{names};
-    matcher.match(*this, "");
-    return matcher.take();
-}
-
 void read_map(const config_node& map, const std::vector<map_key>& table) {
-    std::vector<std::string> names;
-    for (const map_key& each : table) names.push_back(each.name);
-    const auto known = map.known(names);
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        if (known[i])
-            table[i].read(*known[i]);
-        else if (table[i].is_required && (map.is_map() || map.is_null()))
-            map.fail_below(table[i].name, "is required");
-    }
+    key_matcher{table}.read(map);
 }
 
 }  // namespace seriesgate

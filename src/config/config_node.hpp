@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -102,19 +102,16 @@ class config_node {
     /// that comes twice is reported and left out.
     [[nodiscard]] std::vector<named_node> members() const;
 
-    /// Sorts the members of a map by a table of names. Reports unknown keys and the likely ones, keys that come twice,
-    /// and a section that is something else.
-    /// @param names of all keys. A dotted one, `upstream.timeout`, stands as `timeout` in the section `upstream`.
-    /// @return one for every name, in their order; nothing where the key is not set.
-    [[nodiscard]] std::vector<std::optional<config_node>> known(std::span<const std::string> names) const;
-
   private:
     friend class key_matcher;
+    using lines_of_names = std::map<std::string, std::size_t, std::less<>>;
     void fill_variables();
     [[nodiscard]] std::string without_value(std::string_view message) const;
     [[nodiscard]] bool take_node() const;
-    /// All members that are scalars by name, duplicates included.
+    /// All members that are scalars by name, duplicates included. Reports anything but a map or nothing.
     [[nodiscard]] std::vector<named_node> all_members() const;
+    /// Whether the name has not been set before: then the report notes where this is; else that is an error.
+    bool is_first(const std::string& name, lines_of_names& lines) const;
 };
 
 struct named_node {
@@ -124,13 +121,14 @@ struct named_node {
 
 /// One key of a map, and what reads its value.
 struct map_key {
-    std::string name;  ///< see config_node::known
+    std::string name;  ///< a dotted one, `upstream.timeout`, stands as `timeout` in the section `upstream`
     std::function<void(const config_node& value)> read;
     bool is_required = false;
 };
 
 /// Reads a map by a table of its keys, in the order of the table, so that one may rely on those above it. Reports
-/// required ones that are missing.
+/// unknown keys and the likely ones, keys that come twice, required ones that are missing, and a section that is
+/// something else.
 void read_map(const config_node& map, const std::vector<map_key>& table);
 
 /// Hands the one value at a node to `assign`, which returns what is wrong, or an empty string.

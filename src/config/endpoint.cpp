@@ -157,31 +157,15 @@ std::string parse_tcp_url(std::string_view text, bool has_tls, redis_config& tar
     return "";
 }
 
-/// What of this machine a host stands for.
-struct local_host {
-    bool v4 = false;
-    bool v6 = false;          ///< neither: another machine, or a name that says nothing
-    bool everywhere = false;  ///< 0.0.0.0 or ::
-    std::string v4_address{};
-};
-
-local_host local_host_of(const std::string& host) {
-    constexpr std::string_view first = "127.0.0.1";
+/// The addresses of this machine at which a connection to a host ends; none: another machine, or a name that says
+/// nothing.
+std::vector<std::string> local_addresses(const std::string& host) {
     const std::string name = host.ends_with('.') ? host.substr(0, host.size() - 1) : host;
-    const bool is_loopback = name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string::npos;
-    if (name == "0.0.0.0") return {.v4 = true, .everywhere = true, .v4_address = std::string{first}};
-    if (is_loopback) return {.v4 = true, .v4_address = name};
-    if (name == "::" || name == "::1" || name == "ip6-localhost") return {.v6 = true, .everywhere = name == "::"};
-    const bool is_name = name == "localhost" || name.ends_with(".localhost");
-    return {.v4 = is_name, .v6 = is_name, .v4_address = std::string{is_name ? first : ""}};
-}
-
-/// Connecting to :: ends at ::1, to 0.0.0.0 at 127.0.0.1; listening there takes all of the family. Linux gives a
-/// listener on :: the connections of both families.
-bool is_same_socket(const local_host& ours, const local_host& theirs) {
-    if (ours.everywhere && ours.v6) return true;
-    if (ours.v6 && theirs.v6) return true;
-    return ours.v4 && theirs.v4 && (ours.everywhere || ours.v4_address == theirs.v4_address);
+    if (name == "localhost" || name.ends_with(".localhost")) return {"127.0.0.1", "::1"};
+    if (name == "::" || name == "::1" || name == "ip6-localhost") return {"::1"};
+    if (name == "0.0.0.0") return {"127.0.0.1"};
+    if (name.starts_with("127.") && name.find_first_not_of("0123456789.") == std::string::npos) return {name};
+    return {};
 }
 
 }  // namespace
@@ -311,11 +295,16 @@ own_address find_own_address(const listen_address& listen, const store_backend& 
     if (!listen.unix_path.empty() || listen.port == 0 || listen.port != upstream.port) return own_address::no;
     const std::string our_host = in_lower_case(listen.host);
     const std::string their_host = in_lower_case(upstream.host);
-    const local_host ours = local_host_of(our_host);
-    const local_host theirs = local_host_of(their_host);
     if (our_host == their_host) return own_address::yes;
-    if ((!ours.v4 && !ours.v6) || (!theirs.v4 && !theirs.v6)) return own_address::no;
-    if (is_same_socket(ours, theirs)) return own_address::yes;
+    const std::vector<std::string> ours = local_addresses(our_host);
+    const std::vector<std::string> theirs = local_addresses(their_host);
+    if (ours.empty() || theirs.empty()) return own_address::no;
+    // Linux gives a listener on :: the connections of both families.
+    const auto is_ours = [&](const std::string& address) {
+        return our_host == "::" || (our_host == "0.0.0.0" && address != "::1") ||
+               std::ranges::count(ours, address) != 0;
+    };
+    if (std::ranges::any_of(theirs, is_ours)) return own_address::yes;
     // Whoever writes 127.0.0.1 and 127.0.0.2 means two.
     const bool are_two = our_host.starts_with("127.") && their_host.starts_with("127.");
     return are_two ? own_address::no : own_address::maybe;

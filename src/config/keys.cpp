@@ -1,11 +1,12 @@
 #include "config/keys.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <set>
 
 #include "config/endpoint.hpp"
 #include "config/scalars.hpp"
-#include "core/path_tenant.hpp"
 #include "core/sender_address.hpp"
 
 namespace seriesgate {
@@ -38,38 +39,10 @@ constexpr auto logging = &config::log;
 constexpr auto warm_start = &config::warm_start;
 constexpr auto warm_store = &warm_start_config::store;
 
-/// Where the value of a key stands.
-template <typename T>
-struct location {
-    T& (*of)(config& target);
-    const T& (*of_const)(const config& from);
-};
-
-/// Compiled once for each type, not for each key.
-template <typename T>
-config_key make_key(key_description about, key_effect effect, location<T> value, const value_type<T>& type) {
-    config_key made{.about = std::move(about), .effect = effect};
-    made.about.type = type.about;
-    made.read = [value, type](const config_node& at, config& target) { type.read(at, value.of(target)); };
-    if (type.assign)
-        made.assign = [value, type](std::string_view text, config& target) {
-            return type.assign(text, value.of(target));
-        };
-    made.show = [value, type](const config& from) { return type.show(value.of_const(from)); };
-    made.same = [value](const config& one, const config& other) {
-        return value.of_const(one) == value.of_const(other);
-    };
-    return made;
-}
-
 template <typename Path, typename T>
-config_key key(const char* name, key_effect effect, Path, const value_type<T>& type, const char* help,
+config_key key(const char* name, key_effect effect, Path path, const value_type<T>& type, const char* help,
                const char* example = "", const char* flag = "") {
-    const location<T> value{[](config& target) -> T& { return Path{}(target); },
-                            [](const config& from) -> const T& { return Path{}(from); }};
-    config_key made = make_key<T>({name, help, example, {}}, effect, value, type);
-    made.flag = flag;
-    return made;
+    return {{name, path, type, help, example}, effect, flag};
 }
 
 value_type<listen_address> addresses() {
@@ -83,14 +56,10 @@ value_type<std::optional<listen_address>> optional_addresses() {
         [](const std::optional<listen_address>& value) { return value ? shown(*value) : std::string{}; });
 }
 
-/// That upstream.url says where the store is, and not upstream.urls.
-bool has_url(const config& from) {
-    return from.upstream.discard || from.upstream.store.backends.size() == 1;
-}
-
-bool same_stores(const config& one, const config& other) {
-    return one.upstream.discard == other.upstream.discard &&
-           one.upstream.store.backends == other.upstream.store.backends;
+/// The one backend that upstream.url says, or those that upstream.urls does; none if the other one says it.
+std::vector<store_backend> backends_of(const config& from, bool is_one) {
+    const std::vector<store_backend>& all = from.upstream.store.backends;
+    return (all.size() == 1) == is_one ? all : std::vector<store_backend>{};
 }
 
 config_key upstream_url() {
@@ -101,9 +70,12 @@ config_key upstream_url() {
     config_key made = key("upstream.url", at_restart, in<upstream>{}, type,
                           "Where accepted samples go; `discard:` counts and forwards nothing.",
                           "\"http://127.0.0.1:8428/api/v1/write\"", "URL");
-    made.show = [](const config& from) { return has_url(from) ? YAML::Node(shown_url(from.upstream)) : YAML::Node{}; };
+    made.show = [](const config& from) {
+        const bool says = from.upstream.discard || !backends_of(from, true).empty();
+        return says ? YAML::Node(shown_url(from.upstream)) : YAML::Node{};
+    };
     made.same = [](const config& one, const config& other) {
-        return has_url(one) == has_url(other) && (!has_url(one) || same_stores(one, other));
+        return one.upstream.discard == other.upstream.discard && backends_of(one, true) == backends_of(other, true);
     };
     return made;
 }
@@ -114,35 +86,20 @@ config_key upstream_urls() {
                           "Several equal backends of one store, in place of `url`.",
                           "[\"http://store-1:8428/api/v1/write\", \"http://store-2:8428/api/v1/write\"]");
     made.about.type.bounds += ", not with `url`";
-    made.read = [type](const config_node& at, config& target) {
-        const bool has_url = target.upstream.discard || !target.upstream.store.backends.empty();
-        std::vector<store_backend> backends;
-        type.read(at, backends);
-        if (has_url && !backends.empty())
-            at.fail_key("stands beside 'url': one of the two says where the store is");
-        else if (!has_url)
-            target.upstream.store.backends = std::move(backends);
+    made.read = [](const config_node& at, config& target) {
+        read_store_urls(at, target.upstream.discard, target.upstream.store.backends);
     };
-    made.show = [type](const config& from) {
-        return type.show(has_url(from) ? std::vector<store_backend>{} : from.upstream.store.backends);
-    };
+    made.show = [type](const config& from) { return type.show(backends_of(from, false)); };
     made.same = [](const config& one, const config& other) {
-        return has_url(one) == has_url(other) && (has_url(one) || same_stores(one, other));
+        return backends_of(one, false) == backends_of(other, false);
     };
     return made;
 }
 
 value_type<std::string> tenant_paths() {
     return texts("path", "with one `{tenant}` or `{account}`", [](std::string_view text) -> std::string {
-        constexpr std::string_view characters =
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/{}";
-        const auto pattern = find_tenant_mark(text);
-        const bool is_path = text.starts_with('/') && !text.ends_with('/') &&
-                             text.find("//") == std::string_view::npos &&
-                             text.find_first_not_of(characters) == std::string_view::npos;
-        const auto has_brace = [](std::string_view part) { return part.find_first_of("{}") != std::string_view::npos; };
-        if (text.empty() || (is_path && pattern && !has_brace(pattern->before) && !has_brace(pattern->behind)))
-            return "";
+        static const re2::RE2 form{R"((?:/[\w.~:-]+)*/\{(?:tenant|account)\}(?:/[\w.~:-]+)*)"};
+        if (text.empty() || re2::RE2::FullMatch({text.data(), text.size()}, form)) return "";
         return in_quotes(text) +
                " is not a path with {tenant} or {account} in the place of one segment, such as "
                "/insert/{account}/prometheus/api/v1/write";
@@ -157,18 +114,14 @@ value_type<std::string> query_arguments() {
 }
 
 value_type<std::string> hosts() {
-    auto type = texts("host", "", [](std::string_view text) -> std::string {
+    return texts_by("host", "", [](std::string_view text, std::string& target) -> std::string {
         constexpr std::string_view characters = "abcdefghijklmnopqrstuvwxyz0123456789-._:[]";
-        const bool is_host = !text.empty() && text.size() <= 300 &&
-                             in_lower_case(text).find_first_not_of(characters) == std::string::npos;
-        return is_host ? "" : in_quotes(text) + " is no host as browsers write it: a name, or name:port";
+        const std::string host = in_lower_case(text);
+        if (host.empty() || host.size() > 300 || host.find_first_not_of(characters) != std::string::npos)
+            return in_quotes(text) + " is no host as browsers write it: a name, or name:port";
+        target = host;
+        return "";
     });
-    type.read = [assign = type.assign](const config_node& at, std::string& target) {
-        const bool good = read_scalar(at, [&](std::string_view text) { return assign(text, target); });
-        target = in_lower_case(target);
-        return good;
-    };
-    return type;
 }
 
 value_type<ip_network> networks() {
@@ -421,25 +374,20 @@ std::vector<config_key> store_keys() {
     };
 }
 
-config_key warm_start_url() {
-    const auto type = scalar_type<store_config>(
-        described("URL", "`http[s]://host[:port][/path]`; empty: none",
-                  R"j("type":"string","pattern":"^($|https?://)")j"),
-        assign_query_url, [](const store_config& from) {
-            return from.backends.empty() ? std::string{} : without_secrets(from.backends.front().url.reveal());
-        });
-    config_key made = key("warmStart.url", at_restart, in<warm_start, warm_store>{}, type,
-                          "The root of a store's query API; a gate that knows no series admits those that it has.",
-                          "\"http://127.0.0.1:8428\"");
-    made.same = [](const config& one, const config& other) {
-        return one.warm_start.store.backends == other.warm_start.store.backends;
-    };
-    return made;
+value_type<std::vector<store_backend>> query_urls() {
+    return scalar_type<std::vector<store_backend>>(described("URL", "`http[s]://host[:port][/path]`; empty: none",
+                                                             R"j("type":"string","pattern":"^($|https?://)")j"),
+                                                   assign_query_url, [](const std::vector<store_backend>& from) {
+                                                       return from.empty() ? std::string{}
+                                                                           : without_secrets(from.front().url.reveal());
+                                                   });
 }
 
 std::vector<config_key> warm_start_keys() {
     return {
-        warm_start_url(),
+        key("warmStart.url", at_restart, in<warm_start, warm_store, &store_config::backends>{}, query_urls(),
+            "The root of a store's query API; a gate that knows no series admits those that it has.",
+            "\"http://127.0.0.1:8428\""),
         key("warmStart.match", at_restart, in<warm_start, &warm_start_config::match>{},
             list_type<std::vector<selector>>("list of selectors", selectors(), 16, nullptr),
             "Which series; empty: all that have a metric name.", "['{job=~\".+\"}']"),
@@ -499,7 +447,7 @@ std::vector<config_key> server_keys() {
             counts({0, 1'000'000}), "Open connections from one address; 0: no bound of its own."),
         key("server.maxHandshakes", at_restart, in<server, &server_config::handshakes_max>{}, counts(connection_counts),
             "TLS handshakes in progress; beyond it the oldest makes room."),
-        key("server.threads", at_restart, in<server, &server_config::threads>{}, small_counts({0, 1024}),
+        key("server.threads", at_restart, in<server, &server_config::threads>{}, counts({0, 1024}),
             "Worker threads; 0: one per core.", "4"),
         key("server.maxQueueDelay", at_restart, in<server, &server_config::queue_delay_max>{}, durations({10ms, 1h}),
             "How late a worker may be with received requests before it turns new ones away (503)."),

@@ -1,7 +1,6 @@
 /// The keys of the configuration, each declared once.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,21 +11,13 @@
 
 namespace seriesgate {
 
-/// One key of the configuration. Its default is what a config has that nobody has touched.
-struct config_key {
-    key_description about;  ///< the name is dotted; the help is that of --help, too
+/// One key of the configuration. Its default is what a config has that nobody has touched. The name is dotted; the help
+/// is that of --help, too.
+struct config_key : field<config> {
     key_effect effect;
     std::string flag{};                ///< what --help calls the value of `--name`; empty: there is no flag
     bool differs_when_absent = false;  ///< a file with its default means something else than one without it
     std::string same_as{};             ///< a key before it that sets the same: a change is told as that one's
-
-    std::function<void(const config_node& at, config& target)> read{};
-    /// Of a scalar: from the text of a flag. @return what is wrong, or an empty string.
-    std::function<std::string(std::string_view text, config& target)> assign{};
-    /// What would have to stand in a file; secrets are left out. Null where another key says it.
-    std::function<YAML::Node(const config& from)> show{};
-    /// Whether two configurations have the same there.
-    std::function<bool(const config& one, const config& other)> same{};
 };
 
 /// Every key there is, in the order of config/seriesgate.yaml, which is also the order in which they are read. A new
@@ -50,6 +41,9 @@ YAML::Node show_maxima(const series_maxima& maxima);
 YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer);
 
 value_type<std::vector<store_backend>> store_urls();
+/// Reads `urls` unless `url` has said where the store is: then it is an error.
+/// @param discards `url` has said that there is none.
+void read_store_urls(const config_node& at, bool discards, std::vector<store_backend>& target);
 value_type<store_tls_config> store_tls();
 value_type<basic_auth_config> basic_auth();
 value_type<std::map<std::string, secret_text, std::less<>>> store_headers();
@@ -57,7 +51,7 @@ value_type<std::vector<replica_config>> replica_lists();
 /// Whether a request to one backend would be the same as to the other.
 bool are_same(const store_backend& one, const store_backend& other);
 /// `warmStart.url`: the root of a query API; empty for none.
-std::string assign_query_url(std::string_view text, store_config& target);
+std::string assign_query_url(std::string_view text, std::vector<store_backend>& target);
 /// `shared.url`, which may be empty: then it says nothing.
 std::string assign_shared_url(std::string_view text, shared_config& target);
 

@@ -176,26 +176,22 @@ const fields<label_limit>& limit_fields() {
 }
 
 value_type<std::vector<label_limit>> limit_lists() {
-    const auto read = [](const config_node& at, std::vector<label_limit>& target) {
+    auto type = list_type<std::vector<label_limit>>("list of limits", map_type(limit_fields()), limits_max, nullptr);
+    type.read = [read = type.read](const config_node& at, std::vector<label_limit>& target) {
+        read(at, target);
         std::map<std::string, std::string> seen;  // and where
-        for (const config_node& item : at.items(limits_max)) {
-            label_limit& made = target.emplace_back();
-            read_fields(item, limit_fields(), made);
-            const std::string name_key = key_below(item.key(), "name");
-            const auto [first, fresh] = seen.emplace(made.name, item.key());
-            if (fresh || made.name.empty()) continue;
-            const bool is_shown = !item.report().has_variables(name_key);
-            item.report().add(
-                item.report().line_of(name_key), name_key,
-                (is_shown ? in_quotes(made.name) + " is" : "is") + " the name of " + first->second + " already");
+        for (std::size_t i = 0; i < target.size(); ++i) {
+            const std::string& name = target[i].name;
+            const std::string key = key_of_item(at.key(), i), name_key = key_below(key, "name");
+            const auto [first, fresh] = seen.emplace(name, key);
+            const std::string what = at.report().has_variables(name_key) ? "is" : in_quotes(name) + " is";
+            if (!fresh && !name.empty())
+                at.report().add(at.report().line_of(name_key), name_key,
+                                what + " the name of " + first->second + " already");
         }
         return true;
     };
-    return {description_of_many(value_form::list, "list of limits", "up to " + std::to_string(limits_max),
-                                description_of(limit_fields())),
-            read, [](const std::vector<label_limit>& limits) {
-                return show_list(limits, [](const label_limit& each) { return show_fields(limit_fields(), each); });
-            }};
+    return type;
 }
 
 YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer) {

@@ -31,13 +31,12 @@ void read_keys(const config_node& root, config& target) {
 
 void read_flags(const overrides& flags, config& target, config_report& report) {
     for (const override_value& flag : flags) {
-        const std::string shown = "--" + printable(flag.flag.empty() ? flag.key : flag.flag, 80);
         const auto key =
             std::ranges::find(config_keys(), flag.key, [](const config_key& each) { return each.about.name; });
         const bool is_known = key != config_keys().end() && key->assign;
         std::string wrong = is_known ? key->assign(flag.value, target) : "unknown flag";
         if (!wrong.empty())
-            report.add_flag(shown, std::move(wrong));
+            report.add_flag(printable(flag_of(flag.key), 80), std::move(wrong));
         else
             report.set_by_flag(flag.key);
     }
@@ -60,26 +59,18 @@ load_outcome load(std::optional<YAML::Node> root, config_report& report, const o
     return outcome;
 }
 
-void add_web_config(load_outcome& to) {
-    if (to.value.web_config_file.empty()) return;
-    web_outcome web = load_web_config(to.value.web_config_file);
-    to.value.web = std::move(web.value);
-    std::ranges::move(web.errors, std::back_inserter(to.errors));
-}
-
 }  // namespace
 
 load_outcome load_config(const std::optional<std::string>& file, const overrides& flags) {
     const auto text = file ? read_config_file(*file, file_kind::any) : result<std::string, file_fault>{std::string{}};
-    load_outcome loaded{};
-    if (text) {
-        loaded = load_config_text(*text, file.value_or(""), flags);
-    } else {
-        config_report report{printable(*file, std::string_view::npos)};
-        report.add(0, "", text.error().message);
-        loaded = load(std::nullopt, report, flags, variable_of_process);
+    config_report report{printable(file.value_or(""), std::string_view::npos)};
+    if (!text) report.add(0, "", text.error().message);
+    load_outcome loaded = load(text ? read_root(*text, report) : std::nullopt, report, flags, variable_of_process);
+    if (const std::string& web_file = loaded.value.web_config_file; !web_file.empty()) {
+        web_outcome web = load_web_config(web_file);
+        loaded.value.web = std::move(web.value);
+        std::ranges::move(web.errors, std::back_inserter(loaded.errors));
     }
-    add_web_config(loaded);
     if (loaded.ok())
         std::ranges::move(lint_secret_files(loaded.value, file.value_or("")), std::back_inserter(loaded.warnings));
     return loaded;

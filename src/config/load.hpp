@@ -17,7 +17,6 @@ namespace seriesgate {
 struct override_value {
     std::string key;
     std::string value;
-    std::string flag{};  ///< without dashes; empty: as the key
 };
 using overrides = std::vector<override_value>;
 

@@ -1,11 +1,12 @@
 #include "config/load.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
 #include "config/scalars.hpp"
-#include "config/units.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -70,16 +71,12 @@ value_type<std::string> users() {
 
 /// Relative paths begin where the file stands.
 value_type<std::string> files(const std::filesystem::path& folder) {
-    auto type = texts("path", "", [](std::string_view text) -> std::string {
+    return texts_by("path", "", [folder](std::string_view text, std::string& target) -> std::string {
         if (text.empty()) return "is empty, expected a path";
-        return text.find('\0') != std::string_view::npos ? in_quotes(text) + " is not a path" : "";
+        if (text.find('\0') != std::string_view::npos) return in_quotes(text) + " is not a path";
+        target = (folder / text).string();
+        return "";
     });
-    type.read = [assign = type.assign, folder](const config_node& at, std::string& target) {
-        const bool good = read_scalar(at, [&](std::string_view text) { return assign(text, target); });
-        if (good) target = (folder / target).string();
-        return good;
-    };
-    return type;
 }
 
 /// Names of a list each of which has to be known.
@@ -169,14 +166,10 @@ void read_tls(const config_node& at, const std::filesystem::path& folder, web_tl
 
 /// What is wrong is told without a word of the text: it may be the password itself.
 std::string assign_bcrypt_hash(std::string_view text, secret_text& target) {
-    constexpr std::string_view alphabet = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    constexpr std::string_view kinds = "aby";
-    constexpr std::size_t hash_bytes = 60;  // $2y$10$, 22 characters of salt, 31 of hash
-    const bool shaped = text.size() == hash_bytes && text.starts_with("$2") &&
-                        kinds.find(text[2]) != std::string_view::npos && text[3] == '$' && text[6] == '$' &&
-                        is_digits(text.substr(4, 2)) && text.find_first_not_of(alphabet, 7) == std::string_view::npos;
-    if (!shaped) return "is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' makes: $2y$10$ and 53 characters";
-    const int cost = (text[4] - '0') * 10 + (text[5] - '0');
+    static const re2::RE2 form{R"([$]2[aby][$]([0-9]{2})[$][./A-Za-z0-9]{53})"};  // 22 of salt, 31 of hash
+    int cost = 0;
+    if (!re2::RE2::FullMatch({text.data(), text.size()}, form, &cost))
+        return "is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' makes: $2y$10$ and 53 characters";
     if (cost < 4) return "is not a bcrypt hash: its cost is below 4";
     if (cost > bcrypt_cost_max)
         return "has a cost of " + std::to_string(cost) + ", which takes seconds for each password: at most " +

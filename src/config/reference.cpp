@@ -10,6 +10,29 @@ namespace seriesgate {
 namespace {
 
 constexpr std::size_t columns_max = 120;
+constexpr std::string_view section_name = "section";
+
+/// Puts a key into the section that its dotted name says.
+void add_key(type_description& to, const std::string& name, const key_description& about) {
+    const auto dot = name.find('.');
+    const std::string first = name.substr(0, dot);
+    if (std::ranges::count(to.keys, first, &key_description::name) == 0)
+        to.keys.push_back({first, "", "", {std::string{section_name}, "", "", value_form::fields, {}, {}}});
+    key_description& here = *std::ranges::find(to.keys, first, &key_description::name);
+    if (dot != std::string::npos) return add_key(here.type, name.substr(dot + 1), about);
+    here = about;
+    here.name = first;
+}
+
+/// The whole file.
+const type_description& all_keys() {
+    static const type_description all = [] {
+        type_description made{std::string{section_name}, "", "", value_form::fields, {}, {}};
+        for (const config_key& key : config_keys()) add_key(made, key.about.name, key.about);
+        return made;
+    }();
+    return all;
+}
 
 // --- markdown
 
@@ -119,53 +142,36 @@ std::string example_file() {
 
 // --- JSON schema
 
-std::string schema_of(const type_description& type, const std::string& help);
+std::string schema_of(const type_description& type, const std::string& help, const std::string& indent);
 
-/// One key a line.
+/// @param indent before each key: in sections one stands on a line.
 std::string properties_of(const std::vector<key_description>& keys, const std::string& indent) {
     std::string properties;
     std::string required;
     for (const key_description& each : keys) {
-        properties += (properties.empty() ? "" : ",") + indent + in_double_quotes(each.name) + ": " +
-                      schema_of(each.type, without_code_marks(each.help));
+        properties +=
+            (properties.empty() ? "" : ",") + indent + in_double_quotes(each.name) + ": " +
+            schema_of(each.type, without_code_marks(each.help), each.type.name == section_name ? indent + "  " : " ");
         if (each.is_required) required += (required.empty() ? "" : ",") + in_double_quotes(each.name);
     }
     return R"("additionalProperties":false,)" + (required.empty() ? "" : "\"required\":[" + required + "],") +
            "\"properties\":{" + properties + "}";
 }
 
-std::string schema_of(const type_description& type, const std::string& help) {
+std::string schema_of(const type_description& type, const std::string& help, const std::string& indent) {
     const std::string about = help.empty() ? "" : "\"description\":" + in_double_quotes(help) + ",";
     switch (type.form) {
         case value_form::scalar:
             return "{" + about + R"("anyOf":[{)" + type.schema + R"(},{"$ref":"#/$defs/variable"}]})";
         case value_form::list:
-            return "{" + about + R"("type":["array","null"],"items":)" + schema_of(type.items.front(), "") + "}";
+            return "{" + about + R"("type":["array","null"],"items":)" + schema_of(type.items.front(), "", " ") + "}";
         case value_form::names:
             return "{" + about + R"("type":["object","null"],"additionalProperties":)" +
-                   schema_of(type.items.front(), "") + "}";
+                   schema_of(type.items.front(), "", " ") + "}";
         case value_form::fields:
             break;
     }
-    return "{" + about + R"("type":["object","null"],)" + properties_of(type.keys, " ") + "}";
-}
-
-/// The keys whose names begin so, each with the rest of its name: those of a section become one of these.
-std::string section_schema(const std::string& section, std::size_t depth) {
-    const std::string indent = "\n" + std::string(2 * depth, ' ');
-    std::vector<std::string> seen;
-    std::string properties;
-    for (const config_key& key : config_keys()) {
-        if (!key.about.name.starts_with(section)) continue;
-        const std::string rest = key.about.name.substr(section.size());
-        const std::string name = rest.substr(0, rest.find('.'));
-        if (std::ranges::count(seen, name) != 0) continue;
-        seen.push_back(name);
-        properties += (properties.empty() ? "" : ",") + indent + in_double_quotes(name) + ": ";
-        properties += name == rest ? schema_of(key.about.type, without_code_marks(key.about.help))
-                                   : "{" + section_schema(section + name + ".", depth + 1) + "}";
-    }
-    return R"("type":["object","null"],"additionalProperties":false,"properties":{)" + properties + "}";
+    return "{" + about + R"("type":["object","null"],)" + properties_of(type.keys, indent) + "}";
 }
 
 std::string json_schema() {
@@ -173,59 +179,18 @@ std::string json_schema() {
 "$schema": "https://json-schema.org/draft/2020-12/schema",
 "title": "seriesgate.yaml, made by seriesgate --print-reference=json-schema",
 "$defs": {"variable":{"type":"string","pattern":"[$][{][A-Za-z_][A-Za-z0-9_]*[}]"}},
-)" + section_schema("", 1) +
-           "\n}\n";
+"type":["object","null"],)" +
+           properties_of(all_keys().keys, "\n  ") + "\n}\n";
 }
 
 // --- examples in errors
 
-struct named_example {
-    std::string key;  ///< without the numbers of items; `*` is a name of the user's own
-    std::string text;
-};
-
-/// `{a: b}` as `a: b`, `[x, y]` as `x, y`.
-std::string inside(const std::string& example) {
-    return example.substr(1, example.size() - 2);
-}
-
-void add_examples(std::vector<named_example>& to, const std::string& key, const key_description& about) {
-    const std::string name = about.name.substr(about.name.rfind('.') + 1);
-    if (!about.example.empty()) to.push_back({key, name + ": " + about.example});
-    const type_description& type = about.type;
-    for (const key_description& each : type.keys) add_examples(to, key + "." + each.name, each);
-    if (type.items.empty() || about.example.empty()) return;
-    const bool is_list = type.form == value_form::list;
-    const std::string below = key + (is_list ? "[]" : ".*");
-    if (type.items.front().form == value_form::fields)
-        to.push_back({below, (is_list ? "- " : "") + inside(about.example)});
-    for (const key_description& each : type.items.front().keys) add_examples(to, below + "." + each.name, each);
-}
-
-/// The first key in a section that has an example is that of the section.
-std::vector<named_example> make_examples() {
-    std::vector<named_example> all;
-    for (const config_key& key : config_keys()) {
-        const std::string& name = key.about.name;
-        if (!key.about.example.empty()) {
-            std::string text = name.substr(name.rfind('.') + 1) + ": " + key.about.example;
-            for (auto dot = name.rfind('.'); dot != std::string::npos; dot = name.rfind('.', dot - 1)) {
-                const std::string section = name.substr(0, dot);
-                text = section.substr(section.rfind('.') + 1) + ": {" + text + "}";
-                if (std::ranges::find(all, section, &named_example::key) == all.end()) all.push_back({section, text});
-            }
-        }
-        add_examples(all, name, key.about);
-    }
-    return all;
-}
-
-/// `limits[2].overrides[0]` as `limits[].overrides[]`.
-std::string without_numbers(std::string_view key) {
-    std::string pattern;
-    for (const char c : key)
-        if (c < '0' || c > '9' || !pattern.ends_with('[')) pattern += c;
-    return pattern;
+/// Of a section that of its first key that has one.
+std::string example_in(const key_description& of) {
+    if (of.type.name != section_name) return of.example;
+    for (const key_description& each : of.type.keys)
+        if (const std::string inner = example_in(each); !inner.empty()) return "{" + each.name + ": " + inner + "}";
+    return "";
 }
 
 }  // namespace
@@ -237,11 +202,28 @@ std::string print_reference(std::string_view form) {
 }
 
 std::string example_of(std::string_view key) {
-    static const std::vector<named_example> examples = make_examples();
-    constexpr std::string_view of_tenant = "tenants.overrides.";
-    const std::string pattern = key.starts_with(of_tenant) ? std::string{of_tenant} + "*" : without_numbers(key);
-    const auto found = std::ranges::find(examples, pattern, &named_example::key);
-    return found == examples.end() ? std::string{} : found->text;
+    const type_description* type = &all_keys();
+    std::string example, text;
+    while (!key.empty()) {
+        const bool is_list = type->form == value_form::list;
+        if (is_list || type->form == value_form::names) {
+            type = &type->items.front();
+            if (type->form != value_form::fields || example.empty()) return "";
+            text =
+                (is_list ? "- " : "") + example.substr(1, example.size() - 2);  // `[x]` and `{a: b}` without brackets
+            key.remove_prefix(is_list ? key.find(']') + 1 : key.size());        // a name may hold dots
+            continue;
+        }
+        if (key.starts_with('.')) key.remove_prefix(1);
+        const std::string_view name = key.substr(0, key.find_first_of(".["));
+        const auto found = std::ranges::find(type->keys, name, &key_description::name);
+        if (found == type->keys.end()) return "";
+        example = example_in(*found);
+        text = example.empty() ? "" : found->name + ": " + example;
+        type = &found->type;
+        key.remove_prefix(name.size());
+    }
+    return text;
 }
 
 }  // namespace seriesgate

@@ -1,5 +1,7 @@
 #include "config/scalars.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -40,47 +42,39 @@ bool is_header_name(std::string_view name) noexcept {
     return !name.empty() && name.find_first_not_of(header_name_characters) == std::string_view::npos;
 }
 
-template <typename Integer>
-value_type<Integer> integers(range<Integer> bounds, std::string_view more_advice = "") {
-    assert(bounds.min < bounds.max);
-    const std::string min = std::to_string(bounds.min);
-    const std::string max = std::to_string(bounds.max);
-    const auto assign = [=](std::string_view text, Integer& target) -> std::string {
-        if (text.starts_with('-') && parse_count(text.substr(1)))
-            return in_quotes(text) + " is negative" + std::string{more_advice};
-        const auto read = parse_count(text);
-        if (!read) return in_quotes(text) + " is not a whole number such as 5000 or 500k" + std::string{more_advice};
-        if (*read > bounds.max) return in_quotes(text) + " is too large, at most " + max;
-        if (*read < bounds.min) return in_quotes(text) + " is too small, at least " + min;
-        target = static_cast<Integer>(*read);
-        return "";
-    };
-    return scalar_type<Integer>(described("count", min + " to " + max,
-                                          std::string{count_schema} + ",\"minimum\":" + min + ",\"maximum\":" + max),
-                                assign, [](Integer value) { return std::to_string(value); });
-}
-
 std::string between(const std::string& min, const std::string& max) {
     return "`" + min + "` to `" + max + "`";
 }
 
 }  // namespace
 
-value_type<std::uint64_t> counts(range<std::uint64_t> bounds) {
-    return integers(bounds);
-}
-
-value_type<unsigned> small_counts(range<unsigned> bounds) {
-    return integers(bounds);
+value_type<std::uint64_t> counts(range<std::uint64_t> bounds, std::string_view more_advice) {
+    assert(bounds.min < bounds.max);
+    const std::string min = std::to_string(bounds.min);
+    const std::string max = std::to_string(bounds.max);
+    const auto assign = [=](std::string_view text, std::uint64_t& target) -> std::string {
+        if (text.starts_with('-') && parse_count(text.substr(1)))
+            return in_quotes(text) + " is negative" + std::string{more_advice};
+        const auto read = parse_count(text);
+        if (!read) return in_quotes(text) + " is not a whole number such as 5000 or 500k" + std::string{more_advice};
+        if (*read > bounds.max) return in_quotes(text) + " is too large, at most " + max;
+        if (*read < bounds.min) return in_quotes(text) + " is too small, at least " + min;
+        target = *read;
+        return "";
+    };
+    return scalar_type<std::uint64_t>(
+        described("count", min + " to " + max,
+                  std::string{count_schema} + ",\"minimum\":" + min + ",\"maximum\":" + max),
+        assign, [](std::uint64_t value) { return std::to_string(value); });
 }
 
 // The bound catches slips of the finger; memory (3 bytes a series) runs out long before.
 value_type<std::uint64_t> series_counts() {
-    return integers(range<std::uint64_t>{0, 1'000'000'000'000}, "; 0 is no limit");
+    return counts({0, 1'000'000'000'000}, "; 0 is no limit");
 }
 
 value_type<std::uint64_t> budget_counts() {
-    return integers(range<std::uint64_t>{1, 10'000'000});
+    return counts({1, 10'000'000});
 }
 
 value_type<std::uint64_t> sizes(range<std::uint64_t> bounds) {
@@ -168,13 +162,7 @@ value_type<double> rates(range<double> bounds) {
 }
 
 value_type<percentage> percentages(percentage max) {
-    const auto show = [](percentage value) {
-        std::string text = std::to_string(value.hundredths / 100);
-        std::string fraction = std::to_string(100 + value.hundredths % 100).substr(1);
-        while (fraction.ends_with('0')) fraction.pop_back();
-        if (!fraction.empty()) text += "." + fraction;
-        return text + "%";
-    };
+    const auto show = [](percentage value) { return fmt::format("{:g}%", value.hundredths / 100.0); };
     const auto assign = [max, show](std::string_view text, percentage& target) -> std::string {
         const auto hundredths = text.ends_with('%') ? shifted(text.substr(0, text.size() - 1), 2) : std::nullopt;
         if (!hundredths)
@@ -190,14 +178,7 @@ value_type<percentage> percentages(percentage max) {
 }
 
 value_type<bool> flags() {
-    return scalar_type<bool>(
-        described("`true` or `false`", "", R"("enum":[true,false,"true","false"])"),
-        [](std::string_view text, bool& target) -> std::string {
-            if (text != "true" && text != "false") return in_quotes(text) + " is neither true nor false";
-            target = text == "true";
-            return "";
-        },
-        [](bool value) { return value ? "true" : "false"; });
+    return one_of<bool>("flag", {{"true", true}, {"false", false}});
 }
 
 value_type<limit_mode> modes() {
@@ -210,14 +191,17 @@ value_type<limit_answer> answers() {
 
 value_type<std::string> texts(std::string type_name, std::string bounds,
                               std::function<std::string(std::string_view)> wrong_with) {
-    return scalar_type<std::string>(
-        described(std::move(type_name), std::move(bounds), text_schema),
-        [wrong_with](std::string_view text, std::string& target) {
-            std::string wrong = wrong_with(text);
-            if (wrong.empty()) target = text;
-            return wrong;
-        },
-        [](const std::string& value) { return value; });
+    return texts_by(std::move(type_name), std::move(bounds), [wrong_with](std::string_view text, std::string& target) {
+        std::string wrong = wrong_with(text);
+        if (wrong.empty()) target = text;
+        return wrong;
+    });
+}
+
+value_type<std::string> texts_by(std::string type_name, std::string bounds,
+                                 std::function<std::string(std::string_view text, std::string& target)> assign) {
+    return scalar_type<std::string>(described(std::move(type_name), std::move(bounds), text_schema), std::move(assign),
+                                    std::identity{});
 }
 
 value_type<std::string> paths() {
@@ -227,9 +211,8 @@ value_type<std::string> paths() {
 }
 
 value_type<std::string> words() {
-    return texts("word", "no spaces", [](std::string_view text) -> std::string {
-        const bool is_word =
-            std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != '\x7f'; });
+    return texts("word", "no spaces", [](std::string_view text) {
+        const bool is_word = !has_control_character(text) && text.find(' ') == std::string_view::npos;
         return is_word ? "" : "must not hold spaces or control characters";
     });
 }

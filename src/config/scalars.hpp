@@ -22,8 +22,8 @@ struct range {
     Value max;
 };
 
-value_type<std::uint64_t> counts(range<std::uint64_t> bounds);
-value_type<unsigned> small_counts(range<unsigned> bounds);
+/// @param more_advice behind what is wrong.
+value_type<std::uint64_t> counts(range<std::uint64_t> bounds, std::string_view more_advice = "");
 /// How many series, 0 for any number.
 value_type<std::uint64_t> series_counts();
 /// Tenants or groups with a budget of their own.
@@ -47,6 +47,9 @@ value_type<limit_answer> answers();
 /// Any text. @param wrong_with returns what is wrong with one, or an empty string.
 value_type<std::string> texts(std::string type_name, std::string bounds,
                               std::function<std::string(std::string_view)> wrong_with);
+/// The same, which may change it. @param assign as value_type::assign.
+value_type<std::string> texts_by(std::string type_name, std::string bounds,
+                                 std::function<std::string(std::string_view text, std::string& target)> assign);
 /// A path for the operating system; may be empty.
 value_type<std::string> paths();
 /// Without spaces or control characters; may be empty.
@@ -73,7 +76,8 @@ value_type<Value> one_of(std::string type_name, const std::vector<std::pair<std:
     std::vector<std::string> words;
     for (const auto& [word, value] : choices) {
         about.bounds += (words.empty() ? "`" : word == choices.back().first ? " or `" : ", `") + word + "`";
-        about.schema += (words.empty() ? "\"enum\":[\"" : ",\"") + word + "\"" + (is_digits(word) ? "," + word : "");
+        const bool is_text = !is_digits(word) && word != "true" && word != "false";  // to YAML
+        about.schema += (words.empty() ? "\"enum\":[\"" : ",\"") + word + "\"" + (is_text ? "" : "," + word);
         words.push_back(word);
     }
     about.schema += "]";

@@ -1,5 +1,7 @@
 #include "config/units.hpp"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -7,6 +9,8 @@
 #include <charconv>
 #include <limits>
 #include <system_error>
+
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -47,84 +51,25 @@ std::optional<std::uint64_t> take_number(std::string_view& text) noexcept {
     return number;
 }
 
-// Takes the letters at the front.
-std::string_view take_name(std::string_view& text) noexcept {
-    const auto name = text.substr(0, text.find_first_of("0123456789"));
-    text.remove_prefix(name.size());
-    return name;
-}
-
-bool add_product(std::uint64_t& sum, std::uint64_t a, std::uint64_t b, std::uint64_t max) noexcept {
-    assert(sum <= max);
-    if (b != 0 && a > (max - sum) / b) return false;
-    sum += a * b;
-    return true;
-}
-
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t zeros_max = 20;  // more than 64 bits have digits
-
-/// By how many zeros they stand for.
-constexpr std::array<unit, 4> magnitudes{{{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}}};
-
-/// A number without its groups: `1_000_000` is 1000000. Nothing if they are not of three digits.
-std::optional<std::string> without_groups(std::string_view text) {
-    auto end = text.find('_');
-    std::string joined{text.substr(0, end)};
-    if (end == std::string_view::npos) return joined;
-    if (!is_digits(joined) || joined.size() > 3) return std::nullopt;
-    while (end != std::string_view::npos) {
-        text.remove_prefix(end + 1);
-        end = text.find('_');
-        const auto group = text.substr(0, end);
-        if (group.size() != 3 || !is_digits(group)) return std::nullopt;
-        joined += group;
-    }
-    return joined;
-}
-
-/// Takes what multiplies the number, `M` or `e6`, from its end. @return how many zeros it has, none if there is nothing
-/// of the kind; nothing if it is none that is known.
-std::optional<std::size_t> take_zeros(std::string_view& text) noexcept {
-    for (const unit& each : magnitudes) {
-        if (!text.ends_with(each.name)) continue;
-        text.remove_suffix(each.name.size());
-        return static_cast<std::size_t>(each.factor);
-    }
-    const auto at = text.find_first_of("eE");
-    if (at == std::string_view::npos) return 0;
-    auto exponent = text.substr(at + 1);
-    text = text.substr(0, at);
-    if (exponent.starts_with('+')) exponent.remove_prefix(1);
-    const auto zeros = is_digits(exponent) ? take_number(exponent) : std::nullopt;
-    return zeros ? std::optional{std::min<std::size_t>(*zeros, zeros_max)} : std::nullopt;
-}
-
-/// Whether nothing but its size can be wrong with a number: no zero in front, and a fraction only of something large.
-bool is_plain(std::string_view number, std::size_t zeros) noexcept {
-    const auto point = number.find('.');
-    const auto whole = number.substr(0, point);
-    if (!is_digits(whole) || (whole.size() > 1 && whole.starts_with('0'))) return false;
-    return point == std::string_view::npos || (zeros > 0 && is_digits(number.substr(point + 1)));
-}
-
 }  // namespace
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) noexcept {
     if (text == "0") return std::chrono::milliseconds{0};
     if (text.empty()) return std::nullopt;
-    constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    std::uint64_t sum = 0;
+    std::int64_t sum = 0, part = 0;
     auto next = duration_units.begin();
     while (!text.empty()) {
         const auto number = take_number(text);
         if (!number) return std::nullopt;
-        const auto name = take_name(text);
+        const auto name = text.substr(0, text.find_first_of("0123456789"));
+        text.remove_prefix(name.size());
         while (next != duration_units.end() && next->name != name) ++next;
-        if (next == duration_units.end() || !add_product(sum, *number, next->factor, max)) return std::nullopt;
+        if (next == duration_units.end() || __builtin_mul_overflow(*number, next->factor, &part) ||
+            __builtin_add_overflow(sum, part, &sum))
+            return std::nullopt;
         ++next;
     }
-    return std::chrono::milliseconds{static_cast<std::int64_t>(sum)};
+    return std::chrono::milliseconds{sum};
 }
 
 std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
@@ -134,8 +79,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) noexcept {
     for (const unit& each : size_units) {
         if (each.name != text) continue;
         std::uint64_t bytes = 0;
-        if (!add_product(bytes, *number, each.factor, most)) return std::nullopt;
-        return bytes;
+        return __builtin_mul_overflow(*number, each.factor, &bytes) ? std::nullopt : std::optional{bytes};
     }
     return std::nullopt;
 }
@@ -184,14 +128,26 @@ std::optional<std::uint64_t> shifted(std::string_view text, std::size_t zeros) {
     digits.append(fraction).append(zeros - fraction.size(), '0');
     std::uint64_t number = 0;
     const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), number).ec;
-    return error == std::errc{} ? number : most;
+    return error == std::errc{} ? number : std::numeric_limits<std::uint64_t>::max();
 }
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
-    const auto zeros = take_zeros(text);
-    const auto number = without_groups(text);
-    if (!zeros || !number || !is_plain(*number, *zeros)) return std::nullopt;
-    return shifted(*number, *zeros);
+    static const re2::RE2 form{
+        "(0|[1-9][0-9]*|[1-9][0-9]{0,2}(?:_[0-9]{3})+)"     // whole, in groups or not
+        "(?:[.]([0-9]+))?(?:([kKMG])|[eE][+]?([0-9]+))?"};  // fraction, unit, exponent
+    std::string number, fraction, letter, exponent;
+    if (!re2::RE2::FullMatch({text.data(), text.size()}, form, &number, &fraction, &letter, &exponent))
+        return std::nullopt;
+    constexpr std::size_t zeros_max = 20;  // more than 64 bits have digits
+    const auto zeros = whole_number<std::size_t>(!exponent.empty() ? exponent
+                                                 : letter.empty()  ? "0"
+                                                 : letter == "G"   ? "9"
+                                                 : letter == "M"   ? "6"
+                                                                   : "3");
+    if (!zeros || (*zeros == 0 && !fraction.empty())) return std::nullopt;
+    std::erase(number, '_');
+    if (!fraction.empty()) number += "." + fraction;
+    return shifted(number, std::min(*zeros, zeros_max));
 }
 
 }  // namespace seriesgate

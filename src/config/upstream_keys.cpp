@@ -29,9 +29,7 @@ const fields<store_tls_config>& tls_fields() {
          "PEM file with the authorities to believe, in place of the system's.", "/etc/seriesgate/ca.pem"},
         {"certFile", in<&store_tls_config::cert_file>{}, paths(), "PEM file with the gate's own certificate."},
         {"keyFile", in<&store_tls_config::key_file>{}, paths(), "PEM file with the key of `certFile`."},
-        {"serverName", in<&store_tls_config::server_name>{},
-         scalar_type<std::string>(texts("host name", "", nullptr).about, parse_server_name,
-                                  [](const std::string& name) { return name; }),
+        {"serverName", in<&store_tls_config::server_name>{}, texts_by("host name", "", parse_server_name),
          "The name in the store's certificate, if it is not the URL's host."},
     };
     return table;
@@ -68,13 +66,7 @@ const fields<replica_config>& replica_fields() {
              return from.store.backends.size() == 1 ? url.show(from.store.backends.front()) : YAML::Node{};
          },
          "Where the store is.", "\"http://other:8428/api/v1/write\""},
-        {"urls", urls,
-         [](const config_node& at, replica_config& to) {
-             const bool has_url = at.report().is_set(at.key().substr(0, at.key().size() - 1));
-             if (has_url && !at.is_null() && !at.items(backends_max).empty())
-                 return at.fail_key("stands beside 'url': one of the two says where the store is");
-             if (!has_url) urls.read(at, to.store.backends);
-         },
+        {"urls", urls, [](const config_node& at, replica_config& to) { read_store_urls(at, false, to.store.backends); },
          [](const replica_config& from) {
              return from.store.backends.size() == 1 ? YAML::Node{} : urls.show(from.store.backends);
          },
@@ -98,6 +90,15 @@ bool are_same(const store_backend& one, const store_backend& other) {
 
 value_type<std::vector<store_backend>> store_urls() {
     return list_type<std::vector<store_backend>>("list of URLs", store_url(), backends_max, are_same);
+}
+
+void read_store_urls(const config_node& at, bool discards, std::vector<store_backend>& target) {
+    std::vector<store_backend> read;
+    store_urls().read(at, read);
+    if (!discards && target.empty())
+        target = std::move(read);
+    else if (!read.empty())
+        at.fail_key("stands beside 'url': one of the two says where the store is");
 }
 
 value_type<store_tls_config> store_tls() {
@@ -147,25 +148,15 @@ value_type<std::map<std::string, secret_text, std::less<>>> store_headers() {
 }
 
 value_type<std::vector<replica_config>> replica_lists() {
-    const auto read = [](const config_node& at, std::vector<replica_config>& target) {
-        for (const config_node& item : at.items(replicas_max)) {
-            replica_config& made = target.emplace_back();
-            read_fields(item, replica_fields(), made);
-            const config_report& report = item.report();
-            if (made.store.backends.empty() && !report.has_errors(item.key() + ".url") &&
-                !report.has_errors(item.key() + ".urls"))
-                item.fail_below("url", "is required, or 'urls'");
-        }
-        return true;
+    const auto check = [](const config_node& at, const replica_config& read) {
+        const bool has_errors = at.report().has_errors(at.key() + ".url") || at.report().has_errors(at.key() + ".urls");
+        if (read.store.backends.empty() && !has_errors) at.fail_below("url", "is required, or 'urls'");
     };
-    return {description_of_many(value_form::list, "list of stores", "up to " + std::to_string(replicas_max),
-                                description_of(replica_fields())),
-            read, [](const std::vector<replica_config>& from) {
-                return show_list(from, [](const replica_config& each) { return show_fields(replica_fields(), each); });
-            }};
+    return list_type<std::vector<replica_config>>("list of stores", map_type<replica_config>(replica_fields(), check),
+                                                  replicas_max, nullptr);
 }
 
-std::string assign_query_url(std::string_view text, store_config& target) {
+std::string assign_query_url(std::string_view text, std::vector<store_backend>& target) {
     std::vector<store_backend> backends;
     if (text.find('?') != std::string_view::npos)
         return "must not hold a query ('?...'): it is the root of a query API, such as http://127.0.0.1:8428";
@@ -177,7 +168,7 @@ std::string assign_query_url(std::string_view text, store_config& target) {
             return wrong.starts_with("is not ") ? "is not a URL such as http://127.0.0.1:8428" : wrong;
         made.url = secret_text{std::string{text}};
     }
-    target.backends = std::move(backends);
+    target = std::move(backends);
     return "";
 }
 

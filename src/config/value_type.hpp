@@ -91,19 +91,43 @@ struct in {
     }
 };
 
+/// Where a value stands in its owner. Two functions, so that a field is compiled once for each type, not for each path.
+template <typename Owner, typename T>
+struct location {
+    T& (*of)(Owner& owner);
+    const T& (*of_const)(const Owner& owner);
+};
+
 /// One key of a map that becomes an Owner.
 template <typename Owner>
 struct field {
     key_description about;
     std::function<void(const config_node& at, Owner& target)> read;
+    /// What would have to stand in a file; secrets are left out. Null where another key says it.
     std::function<YAML::Node(const Owner& from)> show;
+    /// Of a scalar, see value_type.
+    std::function<std::string(std::string_view text, Owner& target)> assign{};
+    /// Whether two owners have the same there.
+    std::function<bool(const Owner& one, const Owner& other)> same{};
 
     template <typename Path, typename T>
-    field(std::string name, Path path, const value_type<T>& type, std::string help, std::string example = "",
+    field(std::string name, Path, const value_type<T>& type, std::string help, std::string example = "",
           bool is_required = false)
-        : about{std::move(name), std::move(help), std::move(example), type.about, is_required},
-          read([path, type](const config_node& at, Owner& target) { type.read(at, path(target)); }),
-          show([path, type](const Owner& from) { return type.show(path(from)); }) {}
+        : field({std::move(name), std::move(help), std::move(example), type.about, is_required}, type,
+                location<Owner, T>{[](Owner& owner) -> T& { return Path{}(owner); },
+                                   [](const Owner& owner) -> const T& { return Path{}(owner); }}) {}
+
+    template <typename T>
+    field(key_description of, const value_type<T>& type, location<Owner, T> value)
+        : about(std::move(of)),
+          read([value, type](const config_node& at, Owner& target) { type.read(at, value.of(target)); }),
+          show([value, type](const Owner& from) { return type.show(value.of_const(from)); }),
+          same([value](const Owner& one, const Owner& other) { return value.of_const(one) == value.of_const(other); }) {
+        if (type.assign)
+            assign = [value, type](std::string_view text, Owner& target) {
+                return type.assign(text, value.of(target));
+            };
+    }
 
     /// One that is read in its own way, such as by what the fields before it say.
     template <typename T>

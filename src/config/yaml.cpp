@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -17,8 +18,6 @@ constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 constexpr std::string_view not_yaml = "not valid YAML: ";
 constexpr std::size_t line_columns_max = 100;
 constexpr std::size_t indent_step = 2;
-/// How deep maps are sections.
-constexpr std::size_t section_depth_max = 1;
 
 /// What the parser's words mostly mean in a configuration.
 struct meaning {
@@ -130,13 +129,11 @@ void check_root(yaml_document& read) {
 
 /// What no YAML reader takes for anything else, in lists and maps with brackets either.
 bool is_plain(std::string_view text) {
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/";
     constexpr std::string_view signs = ".:-+@%";
-    constexpr std::array<std::string_view, 3> nothing{"null", "Null", "NULL"};
-    if (text.empty() || std::ranges::count(nothing, text) != 0) return false;
-    const auto is_letter = [&](char c) { return letters.find(c) != std::string_view::npos; };
-    const auto fits = [&](char c) { return is_letter(c) || signs.find(c) != std::string_view::npos; };
-    return is_letter(text.front()) && text.back() != ':' && std::ranges::all_of(text, fits);
+    const auto begins = [](char c) { return is_identifier_character(c) || c == '/'; };
+    const auto fits = [&](char c) { return begins(c) || signs.find(c) != std::string_view::npos; };
+    return !text.empty() && !equal_ignoring_case(text, "null") && begins(text.front()) && text.back() != ':' &&
+           std::ranges::all_of(text, fits);
 }
 
 /// In single quotes, or in double ones where control characters or the mark that begins a file have to be escaped.
@@ -159,22 +156,22 @@ std::string in_yaml_quotes(std::string_view text) {
     return needs_escape ? escaped + '"' : plain + "'";
 }
 
-bool is_short(const std::string& line, std::size_t indent) {
-    return indent + line.size() <= line_columns_max;
-}
-
-void append_map(std::string& out, const YAML::Node& map, std::size_t indent, std::size_t depth) {
-    for (const auto& member : map) append_yaml(out, member.first.Scalar(), member.second, indent, depth);
-}
-
-void append_list(std::string& out, const YAML::Node& list, std::size_t indent, std::size_t depth) {
-    for (const auto& item : list) {
-        const std::size_t start = out.size();
-        if (item.IsMap() && !is_short(yaml_line(item), indent))
-            append_map(out, item, indent + indent_step, depth + 1);
+/// The members of a map or the items of a list, a line or lines each. @param is_top the maps in it are sections.
+void append_lines(std::string& out, const YAML::Node& of, std::size_t indent, bool is_top) {
+    for (const auto& each : of) {
+        const YAML::Node& value = of.IsMap() ? each.second : each;
+        const bool is_section = is_top && value.IsMap() && value.size() != 0;
+        const std::string line = is_section ? "" : yaml_line(value);
+        const bool is_one_line = !is_section && (value.IsScalar() || indent + line.size() <= line_columns_max);
+        const std::size_t start = out.size() + indent;
+        if (of.IsMap())
+            out.append(indent, ' ').append(yaml_scalar(each.first.Scalar())).append(is_one_line ? ": " : ":\n");
+        if (of.IsSequence() && is_one_line) out.append(indent, ' ').append("- ");
+        if (is_one_line)
+            out.append(line).append("\n");
         else
-            out.append(indent + indent_step, ' ').append(yaml_line(item)).append("\n");
-        out[start + indent] = '-';
+            append_lines(out, value, indent + indent_step, false);
+        if (of.IsSequence()) out[start] = '-';
     }
 }
 
@@ -215,23 +212,9 @@ std::string yaml_line(const YAML::Node& value) {
     return value.IsMap() ? "{" + out + "}" : "[" + out + "]";
 }
 
-void append_yaml(std::string& out, const std::string& name, const YAML::Node& value, std::size_t indent,
-                 std::size_t depth) {
-    out.append(indent, ' ').append(yaml_scalar(name)).append(":");
-    const bool is_section = value.IsMap() && depth < section_depth_max && value.size() != 0;
-    const std::string line = is_section ? "" : yaml_line(value);
-    if (!is_section && (value.IsScalar() || is_short(line, indent))) {
-        out.append(" ").append(line).append("\n");
-        return;
-    }
-    out += '\n';
-    if (value.IsMap()) append_map(out, value, indent + indent_step, depth + 1);
-    if (value.IsSequence()) append_list(out, value, indent + indent_step, depth + 1);
-}
-
 std::string yaml_text(const YAML::Node& map) {
     std::string out;
-    append_map(out, map, 0, 0);
+    append_lines(out, map, 0, true);
     return out;
 }
 

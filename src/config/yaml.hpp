@@ -37,8 +37,4 @@ std::string yaml_scalar(std::string_view text);
 /// read_yaml reads the same values from it. Bytes that are no UTF-8 stay as they are.
 std::string yaml_text(const YAML::Node& map);
 
-/// One key of a map as lines, indented by so many spaces. @param depth of the map: 0 is the top.
-void append_yaml(std::string& out, const std::string& name, const YAML::Node& value, std::size_t indent,
-                 std::size_t depth);
-
 }  // namespace seriesgate

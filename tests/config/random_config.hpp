@@ -110,7 +110,7 @@ class random_config {
     }
 
     void fill_warm_start(warm_start_config& made, bool has_url) {
-        if (has_url) REQUIRE(assign_query_url("https://store.test/prometheus", made.store).empty());
+        if (has_url) REQUIRE(assign_query_url("https://store.test/prometheus", made.store.backends).empty());
         fill(made.store);
         if (random_.one_in(2)) made.match.push_back(*parse_selector("{a=~\".+\"}"));
         made.lookback = std::chrono::seconds{60 + below(86'340)};
@@ -152,7 +152,7 @@ class random_config {
         made.connections_max = 1 + random_.below(1'000'000);
         made.connections_per_peer_max = random_.below(1'000'001);
         made.handshakes_max = 1 + random_.below(1'000'000);
-        made.threads = static_cast<unsigned>(below(1025));
+        made.threads = below(1025);
         made.queue_delay_max = milliseconds(10, 3'600'000);
         made.header_timeout = milliseconds(1, 3'600'000);
         made.write_timeout = milliseconds(1, 3'600'000);

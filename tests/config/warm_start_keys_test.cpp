@@ -61,7 +61,7 @@ TEST_CASE("the store of a warm start is checked like others") {
 
 TEST_CASE("errors call the flag of a warm start by its name") {
     overrides flags = discard;
-    flags.push_back({.key = "warmStart.url", .value = "a", .flag = "warm-from"});
+    flags.push_back({.key = "warmStart.url", .value = "a"});
     const auto loaded = load_config_text("", "c.yaml", flags);
     REQUIRE(loaded.errors.size() == 1);
     CHECK(loaded.errors[0].text() == "--warm-from: is not a URL such as http://127.0.0.1:8428");
