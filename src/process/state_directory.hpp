@@ -32,6 +32,7 @@ class descriptor {
         if (fd_ >= 0) ::close(fd_);
     }
     [[nodiscard]] int get() const noexcept { return fd_; }
+    [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
     [[nodiscard]] bool open() const noexcept { return fd_ >= 0; }
     /// Closes now, and reports the error that the destructor would hide.
     [[nodiscard]] bool close() noexcept { return ::close(std::exchange(fd_, -1)) == 0; }

@@ -3,14 +3,11 @@
 #define XXH_INLINE_ALL
 
 #include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
-#include <algorithm>
 #include <array>
 #include <cassert>
-#include <cerrno>
-#include <cstring>
+#include <cstdio>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -89,21 +86,25 @@ class file_sink : public state_sink {
 
 /// Reads a file_sink's file once, and checksums it meanwhile.
 class file_source : public state_source {
-    int fd_;
+    struct closer {
+        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    };
+    std::vector<char> buffer_;  // of file_, so it goes after it
+    std::unique_ptr<std::FILE, closer> file_;
     std::uint64_t left_;
-    std::vector<char> buffer_;
-    std::size_t at_ = 0;
-    std::size_t filled_ = 0;
     checksum sum_;
 
   public:
     /// @param size of the file, checksum included.
-    file_source(int fd, std::uint64_t size) : fd_(fd), left_(size - checksum_size), buffer_(buffer_size) {
+    file_source(descriptor from, std::uint64_t size)
+        : buffer_(buffer_size), file_(::fdopen(from.release(), "rb")), left_(size - checksum_size) {
         assert(size >= header_size + checksum_size);
+        if (!file_) throw std::bad_alloc{};
+        std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
     }
 
     bool read(char* into, std::size_t size) override {
-        if (size > left_ || !take(into, size)) return false;
+        if (size > left_ || std::fread(into, 1, size, file_.get()) != size) return false;
         left_ -= size;
         sum_.add({into, size});
         return true;
@@ -111,49 +112,14 @@ class file_source : public state_source {
     [[nodiscard]] std::uint64_t left() const override { return left_; }
     bool intact() override {
         std::uint64_t stored = 0;
-        return left_ == 0 && take(reinterpret_cast<char*>(&stored), sizeof stored) && stored == sum_.value();
+        return left_ == 0 && std::fread(&stored, sizeof stored, 1, file_.get()) == 1 && stored == sum_.value();
     }
-
-  private:
-    bool take(char* into, std::size_t size) {
-        while (size > 0) {
-            assert(at_ <= filled_ && filled_ <= buffer_.size());
-            if (at_ == filled_ && size >= buffer_.size()) {  // large pieces bypass the buffer
-                const std::size_t got = read_some(into, std::min(size, piece_size));
-                if (got == 0) return false;
-                into += got;
-                size -= got;
-                continue;
-            }
-            if (at_ == filled_) {
-                at_ = 0;
-                filled_ = read_some(buffer_.data(), buffer_.size());
-                if (filled_ == 0) return false;
-            }
-            const std::size_t part = std::min(size, filled_ - at_);
-            std::memcpy(into, buffer_.data() + at_, part);
-            at_ += part;
-            into += part;
-            size -= part;
-        }
-        return true;
-    }
-
-    std::size_t read_some(char* into, std::size_t size) {
-        for (;;) {
-            const ssize_t got = ::read(fd_, into, size);
-            if (got < 0 && errno == EINTR) continue;
-            return got <= 0 ? 0 : static_cast<std::size_t>(got);
-        }
-    }
-
-    static constexpr std::size_t piece_size = std::size_t{1} << 30;
 };
 
 }  // namespace
 
 state_file::load_outcome state_file::load(series_limiter& limiter, time_point now) const try {
-    const auto in = directory_.open("state");
+    auto in = directory_.open("state");
     if (!in) return {load_result::absent, {}};
     const auto refused = [this](std::string_view why) {
         return load_outcome{load_result::refused, directory_.path_of("state") + ": " + std::string{why}};
@@ -163,7 +129,7 @@ state_file::load_outcome state_file::load(series_limiter& limiter, time_point no
     const auto size = static_cast<std::uint64_t>(status.st_size);
     if (size < header_size + checksum_size) return refused("too short for a state file");
 
-    file_source source{in->get(), size};
+    file_source source{*std::move(in), size};
     state_decoder header{source};
     std::array<char, snapshot_magic.size()> found{};
     header.bytes(found.data(), found.size());

@@ -25,26 +25,6 @@ std::string store_name(const upstream_config& of, std::size_t which) {
 
 using stores = std::vector<const shared_store*>;
 
-struct family {
-    std::string_view name;
-    std::string_view help;
-    metric_type type;
-};
-
-template <class Value>
-void write_each_store(exposition& out, const family& of, const stores& all, Value value) {
-    out.family(of.name, of.help, of.type);
-    for (const shared_store* store : all) out.sample({{"store", store->name}}, value(*store));
-}
-
-template <class Value>
-void write_each_backend(exposition& out, const family& of, const stores& all, Value value) {
-    out.family(of.name, of.help, of.type);
-    for (const shared_store* store : all)
-        for (const shared_backend& backend : store->backends)
-            out.sample({{"store", store->name}, {"door", backend.name}}, value(backend));
-}
-
 void write_errors(exposition& out, const stores& all) {
     out.family("seriesgate_upstream_door_errors_total",
                "Requests that an address of a store gave no answer to, by reason; another address may have.",
@@ -122,33 +102,33 @@ std::string shared_store::name_fault() {
 }
 
 void write_backends(exposition& out, const stores& all) {
-    write_each_backend(
-        out,
-        {"seriesgate_upstream_door_up",
-         "Whether an address of a store answered when it was asked last, errors included.", metric_type::gauge},
-        all, [](const shared_backend& backend) { return backend.health.is_up() ? 1 : 0; });
-    write_each_backend(
-        out,
-        {"seriesgate_upstream_door_requests_total",
-         "Requests sent to an address of a store, those included that got no answer.", metric_type::counter},
-        all, [](const shared_backend& backend) { return backend.requests.value(); });
+    const auto write_each_backend = [&](std::string_view name, std::string_view help, metric_type type, auto value) {
+        out.family(name, help, type);
+        for (const shared_store* store : all)
+            for (const shared_backend& backend : store->backends)
+                out.sample({{"store", store->name}, {"door", backend.name}}, value(backend));
+    };
+    const auto write_each_store = [&](std::string_view name, std::string_view help, metric_type type, auto value) {
+        out.family(name, help, type);
+        for (const shared_store* store : all) out.sample({{"store", store->name}}, value(*store));
+    };
+    write_each_backend("seriesgate_upstream_door_up",
+                       "Whether an address of a store answered when it was asked last, errors included.",
+                       metric_type::gauge, [](const shared_backend& of) { return of.health.is_up() ? 1 : 0; });
+    write_each_backend("seriesgate_upstream_door_requests_total",
+                       "Requests sent to an address of a store, those included that got no answer.",
+                       metric_type::counter, [](const shared_backend& of) { return of.requests.value(); });
     write_errors(out, all);
-    write_each_backend(out,
-                       {"seriesgate_upstream_door_in_flight", "Requests that an address of a store has yet to answer.",
-                        metric_type::gauge},
-                       all, [](const shared_backend& backend) { return backend.in_flight.value(); });
-    write_each_backend(out,
-                       {"seriesgate_upstream_door_connections",
-                        "Open connections to an address of a store, idle ones included.", metric_type::gauge},
-                       all, [](const shared_backend& backend) { return backend.connections.value(); });
-    write_each_store(
-        out,
-        {"seriesgate_upstream_waits_total",
-         "Requests that had to wait for a connection to a store, see upstream.maxConnections.", metric_type::counter},
-        all, [](const shared_store& store) { return store.waits.value(); });
-    write_each_store(
-        out, {"seriesgate_upstream_waiting", "Requests that wait for a connection to a store now.", metric_type::gauge},
-        all, [](const shared_store& store) { return store.waiting.value(); });
+    write_each_backend("seriesgate_upstream_door_in_flight", "Requests that an address of a store has yet to answer.",
+                       metric_type::gauge, [](const shared_backend& of) { return of.in_flight.value(); });
+    write_each_backend("seriesgate_upstream_door_connections",
+                       "Open connections to an address of a store, idle ones included.", metric_type::gauge,
+                       [](const shared_backend& of) { return of.connections.value(); });
+    write_each_store("seriesgate_upstream_waits_total",
+                     "Requests that had to wait for a connection to a store, see upstream.maxConnections.",
+                     metric_type::counter, [](const shared_store& of) { return of.waits.value(); });
+    write_each_store("seriesgate_upstream_waiting", "Requests that wait for a connection to a store now.",
+                     metric_type::gauge, [](const shared_store& of) { return of.waiting.value(); });
     std::int64_t connections = 0;
     for (const shared_store* store : all)
         for (const shared_backend& backend : store->backends) connections += backend.connections.value();
