@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "limit/budget.hpp"
 #include "filter/series_table.hpp"
+#include "limit/budget.hpp"
 #include "limit/rules.hpp"
 #include "limit/verdict.hpp"
 #include "limit/window.hpp"
