@@ -90,6 +90,34 @@ def test_after_observing_a_fleet_enforces_as_one_gate_alone(promised, observed, 
     assert fleet == alone
 
 
+def test_a_maximum_that_a_tenant_had_not_takes_nobodys_place(promised):
+    wide = "maxHourlySeries: 100000\n"
+    fleet = promised(wide, BEFORE_NOON)
+    fleet.begin(NOON)
+    flow_at_all(fleet)
+    fleet.is_told()
+    fleet.fleet.limits = f"{wide}tenants: {{default: {{maxHourlySeries: {LIMIT}}}}}\n"
+    for ordinal, gate in enumerate(fleet.gates):
+        assert gate.reload(fleet.fleet.configuration(ordinal)).status == 200
+    next_hour(fleet)
+    for turn in range(2):
+        fleet.offer(amid_an_explosion(), turn)
+    old, others = fleet.came()
+    holds((old, others <= LIMIT - len(OLD)), (len(OLD), True))
+
+
+def test_an_hour_without_samples_is_no_loss(promised):
+    fleet = promised(f"{HOURLY}maxDailySeries: {2 * LIMIT}\n", BEFORE_NOON)
+    fleet.begin(NOON)
+    flow_at_all(fleet)
+    next_hour(fleet)
+    flow_at_all(fleet)
+    fleet.is_told()
+    fleet.set(later(EDGE, hours=2))  # the records of both hours have ended; nobody has asked for an hour since
+    time.sleep(3)
+    holds([gate.metric(LOSSES) for gate in fleet.gates], [0] * GATES)
+
+
 # --- a store that has lost its data
 
 def flush(fleet):

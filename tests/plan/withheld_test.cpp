@@ -1,9 +1,12 @@
 #include "plan/marker.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <limits>
 
 #include "core/text.hpp"
+#include "limit/limiter.hpp"
+#include "limit/offering.hpp"
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -50,6 +53,23 @@ marker_values found_in(const limiter_figures& figures, const all_refused& refuse
 }
 
 }  // namespace
+
+TEST_CASE("a budget of active series that takes no new ones for now has a marker, too") {
+    series_limiter gate{
+        {.global = {.active = 5}}, testing::at(10), hash_key::known_to_all(), limit_scope::gate, set_kind::exact};
+    lookup_result scratch;
+    const auto offer = [&](const std::vector<offered_series>& sent) {
+        std::vector<verdict> verdicts(sent.size(), verdict::unknown);
+        gate.decide(sent, testing::at(10), verdicts, scratch);
+        return std::ranges::count_if(verdicts, is_accepted);
+    };
+    for (const std::uint64_t first : {0u, 5u}) {
+        REQUIRE(offer(testing::series(first, 5)) == 5);
+        offer(testing::stale_markers(first, 5));
+    }
+    REQUIRE(offer(testing::series(10, 5)) == 0);  // twice as many as may be active have come within the window
+    CHECK(find_withheld(figures_of(gate), all_refused{refused_by("global", "", testing::at(10))}).size() == 1);
+}
 
 TEST_CASE("the global budget has a marker for the hour and one for the day") {
     limiter_figures figures = quiet();
