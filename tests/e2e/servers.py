@@ -120,7 +120,9 @@ class Prometheus(Server):
         def flags_for(port):
             file.write_text(config(port) if callable(config) else config)
             return [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
-                    f"--web.listen-address=127.0.0.1:{port}", *flags]
+                    f"--web.listen-address=127.0.0.1:{port}",
+                    "--storage.remote.flush-deadline=5s",  # at its end, to a store that takes nothing
+                    *flags]
 
         super().__init__("prometheus", flags_for, folder, "/-/ready", secured, newest)
 

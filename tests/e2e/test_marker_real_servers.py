@@ -43,7 +43,7 @@ def queries():
 
 class Scene:
     def __init__(self, store, start_gate, folder):
-        self.store, self.now = store, HOUR + 600
+        self.store, self.now = store, HOUR + 3000
         self._clock = FakedClock(folder, spelled(self.now))
         self.gate = start_gate(f"--upstream.url={store.url}/api/v1/write", config=CONFIG, environment=self._clock.environment)
 
