@@ -78,7 +78,7 @@ void cardinality_tracker::count(series_event kind, std::span<const std::uint64_t
         if (weight == 0) continue;
         const auto shown = labels.labels(i);
         held->hour.count(shown, sender, {.counted = weight, .watched = held->watched.weigh(series)}, now);
-        if (labels.is_whole(i)) sample.put(series, shown, sender.tenant, now);  // no rule is spelled by a part
+        sample.put(series, shown, sender.tenant, now);
     }
     level& shown = level_of(kind);
     if (shown.load(std::memory_order_relaxed) < held->counted.level()) shown = held->counted.level();
@@ -91,8 +91,7 @@ void cardinality_tracker::sample_returned(std::span<const std::uint64_t> fingerp
     if (const unsigned asked = shown.load(std::memory_order_relaxed); asked > samples->level_back())
         samples->known().raise_to(asked);
     for (std::size_t i = first; i < end; ++i)
-        if (labels.is_whole(i) && samples->wants_back(fingerprints[i]))
-            samples->come_back(fingerprints[i], labels.labels(i), tenant);
+        if (samples->wants_back(fingerprints[i])) samples->come_back(fingerprints[i], labels.labels(i), tenant);
     if (shown.load(std::memory_order_relaxed) < samples->level_back()) shown = samples->level_back();
 }
 

@@ -69,10 +69,10 @@ constexpr std::size_t jobs_max = 10, metrics_max = 60;
 constexpr double named_part = 0.005;
 /// Share of the exploding series that a rule must match.
 constexpr double stopped_part = 0.99;
-/// A rule is tried on a part of the healthy series. With fewer it says nothing.
+/// A rule is tried on a part of the healthy series; with fewer that would say nothing.
 constexpr std::size_t tried_min = 30;
 /// With 95 % certainty a rule that takes none of n series tried takes less than 3/n of all.
-constexpr std::uint64_t untaken = 3;
+constexpr double untaken = 3;
 /// Without these labels, healthy series would become equal.
 constexpr std::array<std::string_view, 5> never_dropped{"le", "quantile", "job", "instance", "__name__"};
 
@@ -191,7 +191,7 @@ std::vector<const sampled_series*> taken_by(const selector& rule, const std::vec
     return made;
 }
 
-/// Tries rules on the sampled series: the widest first if all are sampled, else the narrowest.
+/// Tries rules on the sampled series: the widest first if all are sampled, else the narrowest first.
 class trial {
     const finding& found_;
     const sampled& all_;
@@ -223,13 +223,6 @@ class trial {
             made_.note = "nothing of it is remembered, so no rule could be tried";
             return made_;
         }
-        if (!tries_all() && made_.remembered < tried_min) {
-            made_.note = fmt::format(
-                "only {} of about {} series that are no part of it were seen to come, so no rule can be "
-                "tried before the next full hour",
-                grouped(made_.remembered), grouped(made_.known));
-            return made_;
-        }
         const bool drops_label = std::ranges::find(never_dropped, found_.label) == never_dropped.end();
         const std::optional<rule> scope = scope_of();
         if (!scope || (drops_label && !is_plain(found_.label))) {
@@ -241,11 +234,19 @@ class trial {
         if (const std::string values = drops_label ? spelling_of_values() : ""; !values.empty())
             rules.push_back(with_label(*scope, values));
         if (!tries_all()) std::ranges::reverse(rules);
-        offer_limit(found_.what == explosion::metric_names ? *scope : widest);
+        const bool says_little = has_unseen() && made_.remembered < tried_min;
+        if (!says_little) offer_limit(found_.what == explosion::metric_names ? *scope : widest);
         if (!drops_label && found_.what == explosion::label) {
             made_.note =
                 fmt::format("no rule: series that differ in {} alone would become one; see where its values come from",
                             readable(found_.label));
+            return made_;
+        }
+        if (says_little) {
+            made_.note = fmt::format(
+                "only {} of about {} series that are no part of it are known with their labels, so no "
+                "rule can be tried",
+                grouped(made_.remembered), grouped(made_.known));
             return made_;
         }
         made_.note = "no rule takes nearly all of it: see which program sends it";
@@ -279,14 +280,24 @@ class trial {
         return made;
     }
 
+    [[nodiscard]] std::uint64_t sampled_series_count() const { return sorted_.healthy.size() * all_.weight; }
     /// Series that are no part of it, about. A warm start or a fleet may have brought most of them, without labels.
     [[nodiscard]] std::uint64_t known_series() const {
-        const std::uint64_t sampled = sorted_.healthy.size() * all_.weight;
+        const std::uint64_t sampled = sampled_series_count();
         const std::uint64_t exploding = (all_.known.size() - sorted_.healthy.size()) * all_.weight;
         const std::uint64_t admitted = all_.admitted - std::min(all_.admitted, exploding);
-        return admitted > sampled + sampled / 4 + limit_min ? admitted : sampled;
+        // Four standard errors of the sampling, if there is any.
+        const double sampling =
+            all_.weight == 1 ? 0 : 4 * static_cast<double>(all_.weight) * std::sqrt(all_.known.size());
+        return admitted > sampled + sampled / 4 + limit_min + static_cast<std::uint64_t>(sampling) ? admitted : sampled;
     }
-    [[nodiscard]] bool tries_all() const noexcept { return made_.known == made_.remembered; }
+    [[nodiscard]] bool has_unseen() const { return made_.known > sampled_series_count(); }
+    [[nodiscard]] bool tries_all() const { return all_.weight == 1 && !has_unseen(); }
+    /// Series that one of those tried stands for.
+    [[nodiscard]] double weight() const {
+        return made_.remembered == 0 ? static_cast<double>(all_.weight)
+                                     : static_cast<double>(made_.known) / static_cast<double>(made_.remembered);
+    }
 
     [[nodiscard]] std::vector<std::string_view> values() const {
         std::vector<std::string_view> made;
@@ -298,9 +309,12 @@ class trial {
         const auto has_lines = [](std::string_view value) { return value.find('\n') != std::string_view::npos; };
         return std::ranges::any_of(values(), has_lines) ? "(?s:.+)" : ".+";
     }
-    /// The form of the values since the explosion began.
+    /// The form of the values since the explosion began; empty if some are known in part only.
     [[nodiscard]] std::string spelling_of_values() const {
-        std::string spelled = spelling_of(values());
+        const auto all = values();
+        const auto may_be_cut = [](std::string_view value) { return value.size() > whole_value_max; };
+        if (std::ranges::any_of(all, may_be_cut)) return {};
+        std::string spelled = spelling_of(all);
         return is_plain(spelled) ? spelled : std::string{};
     }
 
@@ -312,8 +326,9 @@ class trial {
         const auto stopped = taken_by(*parsed, sorted_.exploding).size();
         const bool stops = static_cast<double>(stopped) >= stopped_part * static_cast<double>(sorted_.exploding.size());
         if (!stops) return false;
-        made_.would_take = taken.size();
         if (!taken.empty()) {
+            if (made_.would_take != 0 && made_.would_take <= taken.size()) return false;  // a better one was tried
+            made_.would_take = taken.size();
             made_.note = fmt::format(
                 "no rule takes the explosion alone: this one would take {} of {} series that were known before, such "
                 "as {}: decide which of them are wanted",
@@ -321,12 +336,13 @@ class trial {
                 to_text(label_views(taken.front()->labels), described_bytes_max));
             return false;
         }
+        made_.would_take = 0;
         made_.relabel = one.to_relabel();
         made_.note = fmt::format("tried on {} of {} series that are no part of it: takes none",
                                  grouped(made_.remembered), count_text(made_.known, tries_all()));
         if (!tries_all())
             made_.note += fmt::format(" of these, and hardly more than {} of the others",
-                                      grouped(untaken * made_.known / made_.remembered));
+                                      grouped(static_cast<std::uint64_t>(untaken * weight())));
         if (!is_identifier(found_.label) && found_.what == explosion::label)
             made_.note += "; Prometheus before 3.0 cannot name this label, vmagent and later ones can";
         return true;
@@ -342,9 +358,7 @@ class trial {
         std::uint64_t most = 0;
         for (const auto& [tenant, count] : demand) most = std::max(most, count);
         // n series sampled with probability 1/w stand for n w, with a standard error of about sqrt(n) w.
-        const double weight =
-            tries_all() ? 1 : static_cast<double>(made_.known) / static_cast<double>(made_.remembered);
-        const double before = weight * (static_cast<double>(most) + (tries_all() ? 0 : 4 * (std::sqrt(most) + 1)));
+        const double before = weight() * (static_cast<double>(most) + (tries_all() ? 0 : 4 * (std::sqrt(most) + 1)));
         const auto maximum = std::max(limit_min, 2 * static_cast<std::uint64_t>(std::ceil(before)));
         made_.limit = fmt::format("- name: {}\n  match: {}\n  maxHourlySeries: {}\n", in_quotes(limit_name()),
                                   in_quotes(one.to_selector()), maximum);

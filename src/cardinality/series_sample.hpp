@@ -17,6 +17,9 @@
 
 namespace seriesgate {
 
+/// Longer values may have been cut in their middle.
+inline constexpr std::size_t whole_value_max = 1'000;
+
 struct sampled_series {
     std::uint64_t fingerprint = 0;
     series_labels labels{};
@@ -68,7 +71,7 @@ struct sampled {
     std::vector<std::shared_ptr<const sampled_series>> known{};    ///< in this hour or the one before
     std::vector<std::shared_ptr<const sampled_series>> refused{};  ///< in this hour
     std::uint64_t weight = 1;                                      ///< series that one of `known` stands for
-    /// Series admitted in this hour. More than `known` stands for after a warm start, and in a fleet. 0: not said.
+    /// Series admitted in this hour. More than `known` stands for after a warm start, and in a fleet. 0: unknown.
     std::uint64_t admitted = 0;
 };
 

@@ -34,15 +34,17 @@ constexpr std::size_t usual_record_bytes = 300;
 /// How many bytes of labels are copied.
 struct label_room {
     std::size_t labels = record_bytes_max;
-    std::size_t value = 1024;
+    std::size_t value = whole_value_max + 3;
 };
 constexpr label_room room_in_ring{.labels = series_sampler::labels_bytes_max,
                                   .value = series_sampler::labels_bytes_max};
 
-/// Keeps both ends: long values often differ at the second.
+/// Keeps both ends: long values often differ near their end.
 std::string both_ends(bytes_view value, std::size_t room) {
-    const std::size_t first = (room + 1) / 2;
-    return std::string{value.substr(0, first)}.append(value.substr(value.size() - (room - first)));
+    constexpr std::string_view mark = "...";
+    const std::size_t kept = room - std::min(room, mark.size());
+    const std::size_t first = (kept + 1) / 2;
+    return std::string{value.substr(0, first)}.append(mark).append(value.substr(value.size() - (kept - first)));
 }
 
 /// Appends an entry with these labels and nothing else. Cuts long labels, so that one series does not take the room of
@@ -94,7 +96,6 @@ class series_sampler::batch_labels final : public label_source {
         return labels_;
     }
     histogram_family family(std::span<const label_view>) override { return {}; }
-    [[nodiscard]] bool is_whole(std::size_t entry) const override { return of_.entries[entry].is_whole; }
 };
 
 void series_sampler::take(const plan& decided, planner& planning, bytes_view body, protocol version,

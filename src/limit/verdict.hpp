@@ -98,8 +98,6 @@ class label_source {
     /// The histogram of a series with these labels, which labels() has just returned; used only if histograms are kept
     /// whole.
     virtual histogram_family family(std::span<const label_view> labels) = 0;
-    /// Whether labels() has all of the series, uncut.
-    [[nodiscard]] virtual bool is_whole(std::size_t /*entry*/) const { return true; }
 
   protected:
     ~label_source() = default;

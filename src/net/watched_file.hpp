@@ -73,8 +73,6 @@ class debounced_file {
     /// Checks the file. Waits for the disk. Throws std::bad_alloc; then the next call sees the same change.
     /// @return whether text() or fault() has changed.
     [[nodiscard]] bool refresh(const file_look& look);
-    /// Whether no change waits for its end.
-    [[nodiscard]] bool has_settled() const noexcept { return !changed_; }
 
     [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
     /// Stays while the file cannot be read.

@@ -20,17 +20,24 @@
 
 namespace seriesgate {
 
-/// Tells when a set of files is worth reading: after a change of one, once all have settled. Threads: one at a time.
+/// Tells when a set of files is worth reading: after a change, once nothing has changed for a while. Writing a file
+/// often begins with an empty one. Uses the process' clock, since those of file systems may be wrong.
+/// Threads: one at a time.
 class debounced_files {
-    std::map<std::string, debounced_file> files_;
+    struct watched {
+        text_file file;
+        std::string fault{};  ///< read error
+    };
+    std::map<std::string, watched> files_;
     bool is_unread_ = true;  ///< true at the start, to catch changes since the first read
+    std::optional<std::chrono::steady_clock::time_point> changed_;
 
   public:
     using clock = monotonic_clock;
 
     static constexpr auto settling = debounced_file::settling;
 
-    /// Replaces the list of files. @return whether it has a new one, which has to settle.
+    /// Replaces the list of files. @return whether it has a new one; then all have to settle.
     bool watch(const std::vector<std::string>& paths);
 
     /// @return whether to read the files now.
@@ -40,6 +47,9 @@ class debounced_files {
     void note_read() noexcept { is_unread_ = false; }
     /// Makes look() report them again.
     void note_unread() noexcept { is_unread_ = true; }
+
+  private:
+    static bool look_at(watched& one);
 };
 
 /// The changed keys, except TLS. Never their values, which may be passwords.

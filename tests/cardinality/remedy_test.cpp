@@ -128,7 +128,24 @@ TEST_CASE("a rule is not tried on a handful of what the gate knows") {
     const remedy none = remedy_of(about("request_id", {"shop_requests_total"}), all);
     CHECK(none.relabel.empty());
     CHECK(none.limit.empty());
-    CHECK(none.note.find("only 0 of about 99,7") == 0);
+    CHECK(none.note ==
+          "only 0 of about 99,700 series that are no part of it are known with their labels, so no rule can "
+          "be tried");
+}
+
+TEST_CASE("where the explosion is most of the sample, the few others give a rule with its bound") {
+    samples seen = request_ids();
+    sampled all = seen.all.all();
+    std::size_t healthy = 0;
+    std::erase_if(all.known, [&](const auto& each) { return value_of(*each, "request_id").empty() && ++healthy > 12; });
+    all.weight = 32;
+    all.admitted = 10'100;
+    const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), all);
+    CHECK(made.relabel.find("[0-9a-f]{8}") != std::string::npos);
+    CHECK_FALSE(made.limit.empty());
+    CHECK(made.note ==
+          "tried on 12 of about 380 series that are no part of it: takes none of these, and hardly more than 96 "
+          "of the others");
 }
 
 TEST_CASE("values with line ends are told so that Prometheus 2 knows them, too") {
