@@ -71,7 +71,7 @@ std::uint64_t fleet_rules::number_of_counted(const compiled_rules& rules, std::s
     append_key_part(text_, "counted");
     append_key_part(text_, std::to_string(limit));
     const auto add = [this](const series_maxima& of, std::string_view whose) {
-        append_key_part(text_, std::to_string(of.hourly != 0) + std::to_string(of.daily != 0));
+        append_key_part(text_, counts(of) ? "counted" : "");
         append_key_part(text_, whose);
     };
     if (place == 0) {
@@ -81,13 +81,10 @@ std::uint64_t fleet_rules::number_of_counted(const compiled_rules& rules, std::s
         for (const auto& [name, maxima] : rules.tenants.overrides)
             if (counts(maxima) != counts(rules.tenants.fallback)) add(maxima, name);
     } else {
-        const label_limit& of = rules.limits[place - 2];
-        add(of.maxima, "");
-        for (const group_override& each : of.overrides) {
-            if (counts(each.maxima) == counts(of.maxima)) continue;
-            add(each.maxima, "");
-            for (const auto& [label, value] : each.group) append_key_part(text_, value);
-        }
+        const series_maxima& others = rules.limits[place - 2].maxima;
+        add(others, "");
+        for (const auto& [key, maxima] : rules.overridden[place - 2])
+            if (counts(maxima) != counts(others)) add(maxima, key);
     }
     return std::max<std::uint64_t>(1, key_(text_));
 }

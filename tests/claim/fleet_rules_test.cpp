@@ -100,9 +100,17 @@ TEST_CASE("a limit that counts more budgets has another number, and its budgets 
         settings.tenants.overrides["red"] = {.hourly = 500, .daily = 60};
         CHECK(sharing{settings}.tenant("red")->limit == before.tenant("red")->limit);
     }
-    SECTION("a first daily maximum") {
+    SECTION("nor does a second maximum") {
         settings.limits[0].maxima.daily = 20;
-        CHECK(sharing{settings}.group({"a"})->limit != before.group({"a"})->limit);
+        CHECK(sharing{settings}.group({"a"})->limit == before.group({"a"})->limit);
+    }
+    SECTION("nor the order of the overrides") {
+        settings.limits[0].overrides = {{.group = {{"team", "a"}}, .maxima = {}},
+                                        {.group = {{"team", "b"}}, .maxima = {}}};
+        limit_rules other = settings;
+        std::ranges::reverse(other.limits[0].overrides);
+        CHECK(sharing{settings}.group({"c"})->limit == sharing{other}.group({"c"})->limit);
+        CHECK(sharing{settings}.group({"c"})->limit != before.group({"c"})->limit);
     }
 }
 
