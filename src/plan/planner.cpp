@@ -134,19 +134,22 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
 }
 
 /// A series that the hour knows with its ignored labels stays known by them, though its value has found room since.
-void planner::keep_apart(const series_limiter& limiter) {
-    if (ignored_.empty()) return;
+/// @return whether any counts by another fingerprint now.
+bool planner::keep_apart(const series_limiter& limiter) {
+    if (ignored_.empty()) return false;
+    bool any = false;
     const auto sets = limiter.sets();
     const auto keep_known = [&](std::span<const std::uint32_t> entries, const auto& is_known) {
         for (const std::uint32_t i : entries) {
             ignored_part& of = ignored_[i];
             if (of.value == 0 || of.is_apart || !is_known(of.other_fingerprint)) continue;
             std::swap(offered_[i].fingerprint, of.other_fingerprint);
-            of.is_apart = true;
+            of.is_apart = any = true;
         }
     };
     keep_known(scratch_.pending, [&](std::uint64_t fingerprint) { return sets->hour_has(fingerprint); });
     keep_known(scratch_.non_admitting, [&](std::uint64_t fingerprint) { return sets->knows(fingerprint); });
+    return any;
 }
 
 void planner::leave_out(byte_range record, const left_out_series& series) {
@@ -164,7 +167,7 @@ result<plan, wire_error> planner::decide(series_limiter& limiter, time_point now
     const request_origin origin{.tenant = tenant, .labels = this, .are_stored = are_stored};
     apply_ignored_values_limit(limiter, now, origin);
     limiter.lookup(offered_, now, verdicts_, scratch_);
-    keep_apart(limiter);
+    if (keep_apart(limiter)) limiter.lookup(offered_, now, verdicts_, scratch_);
     return collect_if(scratch_.is_empty() || limiter.commit(offered_, now, verdicts_, scratch_, origin));
 }
 
@@ -192,7 +195,7 @@ wire_error planner::collect_questions(series_limiter& limiter, const fleet_momen
     verdicts_.resize(offered_.size());
     apply_ignored_values_limit(limiter, at.now, {.tenant = tenant});
     limiter.lookup(offered_, at.now, verdicts_, scratch_);
-    keep_apart(limiter);
+    if (keep_apart(limiter)) limiter.lookup(offered_, at.now, verdicts_, scratch_);
     to_ask.start();
     if (scratch_.pending.empty() && scratch_.non_admitting.empty()) return {};
     const request_origin origin{.tenant = tenant, .labels = this};

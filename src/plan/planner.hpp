@@ -163,7 +163,7 @@ class planner : public label_source {
     /// Instead of decide(): accepts all series, and counts only those that were admitted before.
     plan pass(series_limiter& limiter, time_point now, std::string_view tenant);
 
-    /// Most bytes of this body, the last one, in remote write 1: with its symbols filled in.
+    /// Upper bound of the size in remote write 1 of a body of remote write 2, which was read last.
     [[nodiscard]] std::size_t filled_in_bytes(bytes_view body) const noexcept {
         return body.size() + reader_v2_.symbol_bytes();
     }
@@ -196,7 +196,7 @@ class planner : public label_source {
     void note_ignored(const series_view& series);
     void find_values();
     void apply_ignored_values_limit(series_limiter& limiter, time_point now, request_origin origin);
-    void keep_apart(const series_limiter& limiter);
+    bool keep_apart(const series_limiter& limiter);
     template <class Reader>
     bool read_some(Reader& reader);
     template <class Reader>
