@@ -58,8 +58,7 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::command_line
     // Returns memory of large requests to the system. By default glibc adapts the threshold to freed blocks, up to
     // 32 MiB, and keeps them in one arena per thread.
     mallopt(M_MMAP_THRESHOLD, static_cast<int>(seriesgate::kept_bytes_max));
-    // The first process of a container gets no signal without a handler. Until the gate has its own, one ends it at
-    // once.
+    // The kernel drops a signal to process 1 that has no handler. Until the gate has its own, this one ends it at once.
     if (::getpid() == 1)
         for (const int each : {SIGTERM, SIGINT}) std::signal(each, [](int) { std::_Exit(0); });
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) makes a write fail, like a full disk

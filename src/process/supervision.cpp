@@ -73,12 +73,13 @@ std::string upstream_in_words(std::size_t backends_up, std::size_t backends) {
 
 std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends) {
     const window_figures& hour = figures.hourly;
-    std::uint64_t refused = hour.series_refused + figures.daily.series_refused;  // each series by limits of one window
-    if (figures.active) refused += figures.active->series_refused;
+    const window_figures& day = figures.daily;
     const std::string max = hour.series_max == 0 ? "" : " of " + grouped(hour.series_max);
-    return fmt::format("hour: {}{} series, {} {}; {}", grouped(hour.series_current), max,
-                       count_text(refused, hour.refused_is_exact && figures.daily.refused_is_exact),
-                       figures.mode == limit_mode::observe ? "would be refused" : "refused",
+    const std::string of_day =
+        day.series_refused == 0 ? "" : fmt::format(" (today {})", count_text(day.series_refused, day.refused_is_exact));
+    return fmt::format("hour: {}{} series, {} {}{}; {}", grouped(hour.series_current), max,
+                       count_text(hour.series_refused, hour.refused_is_exact),
+                       figures.mode == limit_mode::observe ? "would be refused" : "refused", of_day,
                        upstream_in_words(backends_up, backends));
 }
 
