@@ -111,11 +111,10 @@ void write(exposition& out, const limiter_figures& figures) {
     write_windows(out, "seriesgate_series_max", "Series that the window may admit; 0 is not limited.", figures,
                   &window_figures::series_max, true);
     write_windows(out, "seriesgate_series_current", current_help, figures, &window_figures::series_current, true);
-    write_windows(
-        out, "seriesgate_series_refused",
-        "Distinct series refused in the current window, by limits of it; an estimate when they are many. While "
-        "seriesgate_observe is 1: what the global limit would have refused.",
-        figures, &window_figures::series_refused, true);
+    write_windows(out, "seriesgate_series_refused",
+                  "Distinct series refused in the current window, by its limits; an estimate when they are many. While "
+                  "seriesgate_observe is 1: what the global limit would have refused.",
+                  figures, &window_figures::series_refused, true);
     write_windows(out, "seriesgate_series_over_limit",
                   "Series admitted over a limit in the current window, to complete histograms that had begun.", figures,
                   &window_figures::series_over_limit, true);
@@ -124,10 +123,9 @@ void write(exposition& out, const limiter_figures& figures) {
         "Distinct series refused in the current window although their histogram had begun, since as many as may "
         "be were over the limit; an estimate when they are many.",
         figures, &window_figures::series_cut);
-    write_windows(
-        out, "seriesgate_window_samples_refused",
-        "Samples refused in the current window, by limits of it; none are added while seriesgate_observe is 1.",
-        figures, &window_figures::samples_refused, true);
+    write_windows(out, "seriesgate_window_samples_refused",
+                  "Samples refused in the current window, by its limits; none are added while seriesgate_observe is 1.",
+                  figures, &window_figures::samples_refused, true);
     write_windows(out, "seriesgate_filter_false_positive_ratio",
                   "Share of new series that pass uncounted because the filter takes them for known, expected now.",
                   figures, &window_figures::false_positive_rate);

@@ -85,18 +85,18 @@ std::string findings_text(const api_question& asked, const page_sources& from) {
 
 constexpr std::size_t too_small_max = 3;
 
-/// The budget with an override that the series belongs to, or null.
-const budget_figures* own_budget_of(const refused_series& one, const limiter_figures& figures) {
+/// The overridden budget in which the series counts, or null.
+const budget_figures* own_budget_of(const refused_series& one, const std::vector<const budget_figures*>& overridden) {
     const auto has_it = [&](const auto& label) {
         const auto found = std::ranges::find(one.labels, label.first, &series_labels::value_type::first);
         return (found == one.labels.end() ? std::string{} : readable(found->second)) == label.second;
     };
-    const auto found = std::ranges::find_if(figures.limits, [&](const budget_figures& each) {
-        const bool is_its =
-            each.overridden && each.name.limit == one.limit && std::ranges::all_of(each.name.group, has_it);
-        return is_its && (!each.name.has_tenant || each.name.tenant == readable(one.tenant));
+    const auto found = std::ranges::find_if(overridden, [&](const budget_figures* each) {
+        const budget_name& name = each->name;
+        return name.limit == one.limit && std::ranges::all_of(name.group, has_it) &&
+               (!name.has_tenant || name.tenant == readable(one.tenant));
     });
-    return found == figures.limits.end() ? nullptr : &*found;
+    return found == overridden.end() ? nullptr : *found;
 }
 
 /// The suggestion for the limit that refused this series.
@@ -129,13 +129,16 @@ std::vector<too_small> too_small_limits(const status_facts& of, const page_sourc
         if (each.what == explosion::growth || each.what == explosion::targets) tenants.insert(each.tenant);
     if (tenants.empty()) return {};
     const auto rules = from.limiter.rules();
+    std::vector<const budget_figures*> overridden;
+    for (const budget_figures& each : of.figures.limits)
+        if (each.overridden) overridden.push_back(&each);
     std::set<std::string> seen;
     std::vector<too_small> made;
     for (const auto& each : of.refused) {
         if (each->when < of.figures.hourly.span.start || made.size() == too_small_max) break;
         if (!tenants.contains(each->tenant)) continue;
         if (!refuses_series(each->limit)) continue;
-        const budget_figures* const own = own_budget_of(*each, of.figures);
+        const budget_figures* const own = own_budget_of(*each, overridden);
         const bool is_tenants = each->limit == own_limit_names[tenant_limit];
         const std::string whose = is_tenants ? each->tenant : own != nullptr ? owner_text(own->name) : "";
         if (!seen.insert(each->limit + '\n' + whose).second) continue;

@@ -148,7 +148,7 @@ reply unreadable(worker& thread, const incoming_request& current, error_code err
 /// however much is held.
 constexpr std::size_t header_bytes_free = 4 * 1024;
 
-/// Bounds a header, and reserves its bytes.
+/// Bounds a header, and reserves its bytes beyond the free ones.
 struct charged_meter : header_meter {
     inflight_lease& memory;
 

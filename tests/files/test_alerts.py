@@ -259,6 +259,15 @@ MORE_CASES = [
       for reason, fires in (("descriptors", True), ("max_connections", False))],
     ("SeriesgateSharedClock", {f"seriesgate_shared_clock_offset_seconds{{{GATE}}}": "6x20"}, True),
     ("SeriesgateSharedFull", {f'seriesgate_shared_claim_failures_total{{{GATE},reason="timeout"}}': "0+1x20"}, False),
+    # The room that is left is kept for incumbents.
+    ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant"): "0+1x20",
+                                 f"seriesgate_tenant_series_max{{{GATE},{TENANT}}}": "200x40"}, True),
+    ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns"): "0+1x20",
+                                 f"seriesgate_limit_series_max{{{GATE},{GROUP.replace('namespace', 'a')}}}": "200x40"}, True),
+    ("SeriesgateWouldRefuse", {f"seriesgate_limit_series_refused{{{GATE},{EXEMPT.replace('exempt', 'ignored-values')}}}": "0x4 1x20"},
+     False),
+    ("SeriesgateBudgetFullSoon", {each.replace("per-ns", "ignored-values"): values
+                                  for each, values in growing("100+20x40").items()}, False),
     # Nobody shares.
     ("SeriesgateNotShared", build_info("a", "b"), False),
     # Several tenants have had it refused.
