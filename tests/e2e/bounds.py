@@ -3,6 +3,7 @@
 import contextlib
 import mmap
 import os
+import re
 from pathlib import Path
 
 from gate import sanitized
@@ -54,9 +55,9 @@ def waits_for_a_core(pid):
 
 
 def stolen():
-    """Seconds so far in which the host of this virtual machine gave its cores to others."""
+    """[seconds so far in which the host of this virtual machine gave the core to others], of each core"""
     with open("/proc/stat") as file:
-        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+        return [int(line.split()[8]) / os.sysconf("SC_CLK_TCK") for line in file if re.match(r"cpu\d", line)]
 
 
 def longest_wait(before, after):
@@ -64,18 +65,19 @@ def longest_wait(before, after):
 
 
 class OwnTime:
-    """Measures from its construction on, without the time in which the gate, or who sends, waits for a core that others have."""
+    """Measures without the time in which the gate, or who sends, waits for a core that others have. From its construction on, or
+    from the start of the gate, which `began` at that time."""
 
-    def __init__(self, gate):
+    def __init__(self, gate, began=None):
         self._pids = (gate.pid, os.getpid())
-        self._waited, self._stolen = [waits_for_a_core(pid) for pid in self._pids], stolen()
-        self._began = time.monotonic()
+        self._waited, self._stolen = [{} if began else waits_for_a_core(gate.pid), waits_for_a_core(os.getpid())], stolen()
+        self._began = began or time.monotonic()
 
     def so_far(self):
         """(all seconds, those of them for want of a core)"""
         took = time.monotonic() - self._began
         waited = sum(longest_wait(before, waits_for_a_core(pid)) for before, pid in zip(self._waited, self._pids))
-        return took, waited + stolen() - self._stolen
+        return took, waited + max(after - before for before, after in zip(self._stolen, stolen()))
 
     def seconds(self):
         took, others_had = self.so_far()

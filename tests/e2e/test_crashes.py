@@ -197,8 +197,9 @@ def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
 
         store.forget()
         watch.begin()
+        began = time.monotonic()
         gate = start_gate(f"--upstream.url={store.url}", listen, config=CONFIGURATION.format(directory))
-        own_time = OwnTime(gate)
+        own_time = OwnTime(gate, began)
         eventually(lambda: gate.get("/-/ready").status == 200, "ready again")
         assert own_time.seconds() < 5, "ready again"
         assert not gate.errors

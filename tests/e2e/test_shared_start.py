@@ -8,6 +8,7 @@ from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster
 from traffic import numbered
 from waiting import eventually
+from world import time
 
 pytestmark = pytest.mark.extended
 
@@ -68,8 +69,9 @@ def test_a_store_that_is_away_at_the_start_keeps_nobody_waiting_and_is_read_when
     store = start_store(kept=True)
     fleet = share_all(share, store)
     store.kill()
+    began = time.monotonic()
     gate = fleet.restart(1)
-    own_time = OwnTime(gate)
+    own_time = OwnTime(gate, began)
     eventually(lambda: is_ready(gate), "it is ready")
     assert own_time.seconds() < 2.5, "less than a gate waits for a store that is there"
     assert fleet.offer(1, SERIES) == []
