@@ -312,7 +312,9 @@ class trial {
     /// The form of the values since the explosion began; empty if some are known in part only.
     [[nodiscard]] std::string spelling_of_values() const {
         const auto all = values();
-        const auto may_be_cut = [](std::string_view value) { return value.size() > whole_value_max; };
+        const auto may_be_cut = [](std::string_view value) {
+            return value.size() > whole_value_max || value.find("...") != std::string_view::npos;
+        };
         if (std::ranges::any_of(all, may_be_cut)) return {};
         std::string spelled = spelling_of(all);
         return is_plain(spelled) ? spelled : std::string{};
@@ -338,6 +340,11 @@ class trial {
         }
         made_.would_take = 0;
         made_.relabel = one.to_relabel();
+        if (made_.remembered == 0 && !tries_all()) {
+            made_.note = fmt::format("tried on none of the others, of which it takes hardly more than {}",
+                                     grouped(static_cast<std::uint64_t>(untaken * weight())));
+            return true;
+        }
         made_.note = fmt::format("tried on {} of {} series that are no part of it: takes none",
                                  grouped(made_.remembered), count_text(made_.known, tries_all()));
         if (!tries_all())

@@ -34,7 +34,7 @@ struct remedy {
     std::string note{};
     std::uint64_t would_take = 0;  ///< remembered series that the best rule would match
     std::uint64_t remembered = 0;  ///< known series that it was tried on
-    std::uint64_t known = 0;       ///< series that they stand for, about
+    std::uint64_t known = 0;       ///< known series that are no part of it, about
 };
 remedy remedy_of(const finding& found, const sampled& all);
 

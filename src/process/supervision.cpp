@@ -74,12 +74,20 @@ std::string upstream_in_words(std::size_t backends_up, std::size_t backends) {
 std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends) {
     const window_figures& hour = figures.hourly;
     const window_figures& day = figures.daily;
+    const bool observes = figures.mode == limit_mode::observe;
+    std::uint64_t refused = hour.series_refused;
+    bool is_exact = hour.refused_is_exact;
+    if (figures.active && !observes) {  // each series is refused by limits of one kind
+        refused += figures.active->series_refused;
+        is_exact = is_exact && figures.active->refused_is_exact;
+    }
     const std::string max = hour.series_max == 0 ? "" : " of " + grouped(hour.series_max);
     const std::string of_day =
-        day.series_refused == 0 ? "" : fmt::format(" (today {})", count_text(day.series_refused, day.refused_is_exact));
+        day.series_refused == 0
+            ? ""
+            : fmt::format(" ({} by today's limits)", count_text(day.series_refused, day.refused_is_exact));
     return fmt::format("hour: {}{} series, {} {}{}; {}", grouped(hour.series_current), max,
-                       count_text(hour.series_refused, hour.refused_is_exact),
-                       figures.mode == limit_mode::observe ? "would be refused" : "refused", of_day,
+                       count_text(refused, is_exact), observes ? "would be refused" : "refused", of_day,
                        upstream_in_words(backends_up, backends));
 }
 

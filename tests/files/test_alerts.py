@@ -260,10 +260,13 @@ MORE_CASES = [
     ("SeriesgateSharedClock", {f"seriesgate_shared_clock_offset_seconds{{{GATE}}}": "6x20"}, True),
     ("SeriesgateSharedFull", {f'seriesgate_shared_claim_failures_total{{{GATE},reason="timeout"}}': "0+1x20"}, False),
     # The room that is left is kept for incumbents.
-    ("SeriesgateTenantRefused", {**of_tenant("shop"), refused_by("tenant"): "0+1x20",
+    ("SeriesgateTenantRefused", {**of_tenant("shop", value="0+1x20"), refused_by("tenant"): "1x20",
                                  f"seriesgate_tenant_series_max{{{GATE},{TENANT}}}": "200x40"}, True),
-    ("SeriesgateBudgetRefused", {**of_group(), refused_by("per-ns"): "0+1x20",
+    ("SeriesgateBudgetRefused", {**dict.fromkeys(of_group(), "0+1x20"), refused_by("per-ns"): "1x20",
                                  f"seriesgate_limit_series_max{{{GATE},{GROUP.replace('namespace', 'a')}}}": "200x40"}, True),
+    # Of another group of the raised limit series are refused yet.
+    ("SeriesgateBudgetRefused", {**dict.fromkeys(of_group(), "5x20"), refused_by("per-ns"): "0+1x20",
+                                 f"seriesgate_limit_series_max{{{GATE},{GROUP.replace('namespace', 'a')}}}": "200x40"}, False),
     ("SeriesgateWouldRefuse", {f"seriesgate_limit_series_refused{{{GATE},{EXEMPT.replace('exempt', 'ignored-values')}}}": "0x4 1x20"},
      False),
     ("SeriesgateBudgetFullSoon", {each.replace("per-ns", "ignored-values"): values
@@ -276,8 +279,9 @@ MORE_CASES = [
 
 # What was refused before a limit was raised, or removed.
 MORE_CASES += [
-    (alert, {**CASES[alert][0], **{each.replace("_series_refused{", "_series_max{"): limit for each in CASES[alert][0]
-                                   if "_series_refused{" in each}}, False)
+    (alert, {**{each: "1x20" if "_series_refused{" in each else values for each, values in CASES[alert][0].items()},
+             **{each.replace("_series_refused{", "_series_max{"): limit for each in CASES[alert][0]
+                if "_series_refused{" in each}}, False)
     for alert in ("SeriesgateTenantRefused", "SeriesgateBudgetRefused", "SeriesgateExemptSpent", "SeriesgateIgnoredValuesSpent",
                   "SeriesgateWouldRefuse") for limit in ("100x2 200x40", "100x2 0x40")
 ]
