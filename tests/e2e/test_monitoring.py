@@ -98,7 +98,7 @@ state: {{dir: {state}, interval: 500ms}}
 
 FLEET = """
 maxHourlySeries: 32000
-limits: [{name: few, match: '{kind="few"}', maxHourlySeries: 50}]
+limits: [{name: few, match: '{kind="few"}', each: [turn], maxHourlySeries: 50}]
 """
 
 CONFIG = """
@@ -122,7 +122,7 @@ class WatchedGates:
 
     def __init__(self, start_gate, folder):
         self._stops, self._ended, self._failure, self._sender = [], threading.Event(), None, None
-        self._cycle, self._idle = 0, None
+        self._cycle, self._idle, self._began, self._is_away = 0, None, time.monotonic(), False
         try:
             self._start(start_gate, folder)
         except BaseException:
@@ -239,13 +239,14 @@ class WatchedGates:
             pass  # plain HTTP: told so, or closed
 
     def _write_to_fleet(self):
-        if self._cycle % 60 == 20:
-            self.shared_store.kill()
-        elif self._cycle % 60 == 40:
-            self.shared_store.restart()
+        seconds = int(time.monotonic() - self._began)  # a cycle may take a tenth of one
+        if self._is_away != (seconds % 30 >= 25):
+            self._is_away = not self._is_away
+            self.shared_store.kill() if self._is_away else self.shared_store.restart()
         for ordinal in range(2):
             self.fleet.offer(ordinal, self._fresh(5))
-            self.fleet.offer(ordinal, self._fresh(5, gate=str(ordinal), kind="few"))
+            # Each budget is spent after five cycles; then nobody asks for it until the next one.
+            self.fleet.offer(ordinal, self._fresh(5, gate=str(ordinal), kind="few", turn=str(seconds // 10)))
 
     def _answer(self, request):
         """Of the store: mostly success."""
