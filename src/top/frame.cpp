@@ -246,7 +246,8 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
         if (!with_remedies) continue;
         add_remedy(made.lines, "a rule for metric_relabel_configs or write_relabel_configs:", each.relabel, columns);
         add_remedy(made.lines, "for limits of the gate's own file:", each.limit, columns);
-        add_remedy(made.lines, "what it was tried on, or why there is none:", each.note, columns);
+        for (const std::string& part : wrapped(each.note, left_of(columns, 2 * indent)))
+            made.lines.push_back(std::move(line{}.add("      ").add(part, tone::faint)));
     }
     if (made.lines.empty()) made.lines.emplace_back("nothing has exploded", tone::good);
     return made;
@@ -304,7 +305,8 @@ constexpr std::array help{
     "m l j s t   by metric, label, job, sender, tenant",
     "n r         series that are new, or that were refused",
     "h d         of the hour, or of the day",
-    "x           what stops each finding: rules to paste",
+    "x           what stops each finding: rules to paste. A line that ends in > is cut;",
+    "            `seriesgate top --once` shows it whole",
     "Tab         the next part: the one that is looked at scrolls and gets the room",
     "arrows, PgUp, PgDn, Home, End   scroll it",
     "space       ask the gate at once",

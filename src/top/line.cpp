@@ -134,9 +134,11 @@ std::string line::text() const {
 }
 
 line line::cut_to(std::size_t columns_max) const {
+    if (columns_ <= columns_max) return *this;
+    if (columns_max == 0) return {};
     line made;
-    for (const piece& each : pieces_) made.add(head_of(each.text, columns_max - made.columns()), each.in);
-    return made;
+    for (const piece& each : pieces_) made.add(head_of(each.text, columns_max - 1 - made.columns()), each.in);
+    return std::move(made.add(">", tone::faint));
 }
 
 }  // namespace seriesgate::top

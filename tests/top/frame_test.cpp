@@ -309,6 +309,15 @@ asking...
           "the clock has leapt by over an hour and is not believed yet");
 }
 
+TEST_CASE("a rule too long for the screen does not look whole, and its note is broken into lines") {
+    figures known = of_an_explosion();
+    known.findings[0].relabel = "- regex: '" + std::string(100, 'x') + "'\n";
+    known.findings[0].note = "takes none of " + std::string(80, 'y') + " end";
+    const auto text = shown(at_ten_past(known), {.shows_remedies = true}, {.rows = 60, .columns = 80});
+    CHECK(text.find("     - regex: '" + std::string(64, 'x') + ">\n") != std::string::npos);
+    CHECK(text.find(" end\n") != std::string::npos);
+}
+
 TEST_CASE("help names the keys") {
     const std::string text = shown(at_ten_past(of_an_explosion()), {.shows_help = true}, {.rows = 24, .columns = 80});
     for (const char* each : {"m l j s t", "n r", "h d", "x  ", "Tab", "arrows, PgUp", "space", "q, Ctrl-C"})

@@ -78,9 +78,11 @@ TEST_CASE("a line knows its columns and is cut to fewer") {
     made.add("\x1b").fill_to(8).add("|");
     CHECK(made.text() == "ab\\x1b  |");
     CHECK(made.columns() == 9);
-    CHECK(made.cut_to(4).text() == "ab\\x");
+    CHECK(made.cut_to(9).text() == made.text());
+    CHECK(made.cut_to(4).text() == "ab\\>");
+    CHECK(made.cut_to(0).columns() == 0);
     CHECK(made.cut_to(4).pieces().front().in == tone::strong);
-    CHECK(line{"\xe6\x97\xa5\xe6\x9c\xac"}.cut_to(3).columns() == 2);
+    CHECK(line{"\xe6\x97\xa5\xe6\x9c\xac"}.cut_to(3).text() == "\xe6\x97\xa5>");
     CHECK(line{"a  "}.text() == "a");
 }
 
