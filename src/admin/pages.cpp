@@ -60,10 +60,12 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
     const tenant_key key = tenant_key_of(tenant, from.key);
     label_hasher hasher{from.key, from.ignored_labels};
     const std::uint64_t ignored = hasher.ignores_any() ? hasher.ignored(views) : 0;
-    // As in planner::apply_ignored_values_limit, but from the remembered values.
-    const bool is_apart = ignored != 0 && from.limiter.has_refused(ignored_value_of(ignored, key));
-    const std::uint64_t labels_hash = hasher(views) + (is_apart ? ignored : 0);
-    const offered_series offered{.fingerprint = fingerprint_of(labels_hash, key), .samples = 1, .admits = true};
+    const std::uint64_t plain = fingerprint_of(hasher(views), key);
+    const std::uint64_t apart = fingerprint_of(hasher(views) + ignored, key);
+    // As planner::apply_ignored_values_limit and keep_apart do, but from the remembered values.
+    const bool is_apart = ignored != 0 && (from.limiter.has_refused(ignored_value_of(ignored, key)) ||
+                                           (!from.limiter.hour_has(plain) && from.limiter.hour_has(apart)));
+    const offered_series offered{.fingerprint = is_apart ? apart : plain, .samples = 1, .admits = true};
     return explain_json(from.limiter, *series, tenant,
                         explain_series(from.limiter, offered, hasher.family(views, key), views, tenant));
 }

@@ -91,6 +91,16 @@ def test_explain_knows_which_series_it_is(limited, upstream):
     assert ask(gate, '{__name__="m",replica="r00001"}')["decision"] == "refused"
 
 
+def test_explain_knows_a_series_that_became_known_apart(limited, upstream):
+    gate = limited(CONFIG.replace("maxIgnoredValues: 4", "maxIgnoredValues: 1").replace("Series: 5", "Series: 2"))
+    assert len(offer(gate, upstream, of_replicas(1))) == 1
+    of_another = of_replicas(1, start=1, n="1")
+    assert sent(gate, "v1", of_another) == 1
+    gate.reload(gate.config_file.read_text().replace("maxIgnoredValues: 1", "maxIgnoredValues: 9"))
+    assert sent(gate, "v1", of_another) == 1
+    assert ask(gate, '{__name__="m",n="1",replica="r00001"}')["known"]
+
+
 @pytest.mark.parametrize("labels", ["[replica, zone]", "[zone, replica]"])
 def test_of_several_labels_their_combination_counts(limited, upstream, labels):
     gate = limited(CONFIG.replace("[replica]", labels))
