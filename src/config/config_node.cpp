@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -46,7 +47,9 @@ std::FILE* open_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return nullptr;
     ::fcntl(descriptor, F_SETFL, O_RDONLY);
-    return ::fdopen(descriptor, "rb");
+    std::FILE* const file = ::fdopen(descriptor, "rb");
+    if (file == nullptr) ::close(descriptor);
+    return file;
 }
 
 file_fault fault_of_errno() {

@@ -97,9 +97,10 @@ class file_source : public state_source {
   public:
     /// @param size of the file, checksum included.
     file_source(descriptor from, std::uint64_t size)
-        : buffer_(buffer_size), file_(::fdopen(from.release(), "rb")), left_(size - checksum_size) {
+        : buffer_(buffer_size), file_(::fdopen(from.get(), "rb")), left_(size - checksum_size) {
         assert(size >= header_size + checksum_size);
         if (!file_) throw std::bad_alloc{};
+        static_cast<void>(from.release());  // the file closes it
         std::setvbuf(file_.get(), buffer_.data(), _IOFBF, buffer_.size());
     }
 
