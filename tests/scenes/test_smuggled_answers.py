@@ -26,7 +26,7 @@ def with_fields(*fields, body=b"stored"):
 answer_rows(200, b"stored", **{
     "as it should be": WITH_LENGTH,
     "in chunks": IN_CHUNKS % (b"", b"", b""),
-    "with extensions and trailers": IN_CHUNKS % (b"", b";a=\"b\"", b"Content-Type: x/y\r\n"),
+    "with extensions and trailers": IN_CHUNKS % (b"", b";a=\"b\"", b"Content-Type: x/y\r\nSet-Cookie: z\r\nConnection: close\r\n"),
     "to the end of the connection": Last(with_fields()),
     "of HTTP/1.0": Last(b"HTTP/1.0 200 OK\r\n\r\nstored"),
     "two answers in one": WITH_LENGTH + SECOND,
