@@ -1,4 +1,7 @@
-"""Bad input: a status, a readable first line, nothing upstream, nothing counted, and the process as well as before."""
+"""Bad input: a status, a readable first line, nothing upstream, nothing counted, and the process as well as before.
+
+Bad HTTP, other methods and paths: test_smuggling.py.
+"""
 
 import pytest
 
@@ -156,73 +159,6 @@ def test_without_content_type_or_encoding_it_is_remote_write_1_in_snappy(served)
     served.check_rows(named([{"Content-Type"}, {"Content-Encoding"}, {"Content-Type", "Content-Encoding"}]), is_taken)
 
 
-# --- methods and paths
-
-def test_another_method_on_an_ingestion_path_is_405(served):
-    def is_405(method, path):
-        before = served.counted()
-        reply = served.request(method, path)
-        assert (reply.status, reply.get("Allow")) == (405, "GET, HEAD, POST, OPTIONS")
-        assert_explained(reply)
-        assert (served.upstream.requests, served.counted()) == ([], before)
-        served.serves()
-
-    served.check_rows(crossed(["PUT", "DELETE", "BREW"],
-                              ["/api/v1/write", "/api/v1/push", "/api/prom/push", "/api/v1/receive"]), is_405)
-
-
-def test_another_method_on_an_admin_path_is_405(served):
-    def is_405(method, path):
-        reply = served.request(method, path)
-        assert (reply.status, reply.get("Allow")) == (405, "GET, HEAD, OPTIONS") and b"this path takes GET, HEAD" in reply.body
-        served.serves()
-
-    served.check_rows(crossed(["POST", "PUT", "DELETE"],
-                              ["/", "/health", "/-/healthy", "/-/ready", "/stats", "/metrics"]), is_405)
-
-
-def test_an_unknown_path_is_404(served):
-    def is_404(method, path):
-        reply = served.request(method, path, GOOD if method == "POST" else b"")
-        assert reply.status == 404
-        assert reply.body.startswith(b"no such path") and reply.body.endswith(b"; / says what there is\n")
-        assert_explained(reply)
-        assert served.upstream.requests == []
-        served.serves()
-
-    served.check_rows(crossed(["GET", "POST"],
-                              ["/index.html", "/api/v1/writes", "/api/v1/./write", "/api/v1", "/metricsx", "/-/reloads", "/%2e",
-                               "/api/v1/query", "/api%2fv1/write", "/API/V1/WRITE"]), is_404)
-
-
-# --- HTTP itself
-
-# What is wrong with where a request ends: test_smuggling.py.
-BROKEN = {
-    "no http": b"hello\r\n\r\n",
-    "long header": b"GET /health HTTP/1.1\r\nHost: a\r\nX-Long: " + b"x" * 200_000 + b"\r\n\r\n",
-    "long target": b"GET /" + b"x" * 200_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n",
-    "many headers": b"GET /health HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 50_000 + b"\r\n",
-}
-
-
-def test_broken_http_is_answered_4xx_and_closed(served):
-    def is_answered_and_closed(data):
-        before = served.counted()
-        status, closed = served.exchange(data, lambda sent: (sent.reply().status, sent.closed_within(10)))
-        assert 400 <= status < 500 and closed
-        assert (served.upstream.requests, served.counted()) == ([], before)
-        served.serves()
-
-    served.check_rows(BROKEN, is_answered_and_closed)
-
-
-def test_a_bad_request_leaves_the_connection_usable(served):
-    gzip = head(headers=[("Content-Encoding", "gzip"), ("Content-Length", len(GOOD))]) + GOOD
-    assert served.exchange(post(b"bad") + gzip + post(GOOD),
-                           lambda connection: [connection.reply().status for _ in range(3)]) == [400, 415, 204]
-
-
 # --- near misses that are fine
 
 SAMPLE = wire.field(wire.SAMPLES, wire.sample(1.0, 1))
@@ -245,20 +181,6 @@ def test_unusual_but_well_formed_messages_pass_unchanged(served):
         assert served.upstream.bodies == [body]
 
     served.check_rows(FINE, passes)
-
-
-def test_pipelined_requests_are_answered_in_order(served):
-    bodies = [wire.pack(wire.sampled("up", job="a", value=float(i))) for i in range(5)]
-    data = b"".join(post(body) for body in bodies) + head("GET", "/health") + head("GET", "/nowhere")
-    methods = ["POST"] * 5 + ["GET"] * 2
-    assert served.exchange(data, lambda connection: [connection.reply(each).status for each in methods]) == \
-        [204] * 5 + [200, 404]
-    assert served.upstream.bodies == bodies
-
-
-def test_http_1_0_is_answered_and_closed(served):
-    assert served.exchange(b"GET /health HTTP/1.0\r\n\r\n", lambda connection: (
-        connection.reply("GET").status, connection.closed_within(10))) == (200, True)
 
 
 def test_the_handshake_query_does_not_let_a_body_pass_undecoded(served):

@@ -177,17 +177,6 @@ def test_every_path_is_answered_where_it_belongs_and_404_elsewhere(limited, two)
         assert ask(gate.admin_address, method, path, body).status == at_admin, (method, path, "admin.listen")
 
 
-def test_who_asks_at_the_wrong_address_is_told_so(apart, upstream):
-    gate = apart()
-    paths = ", ".join(INGESTION)
-    assert ask(gate.address, "GET", "/metrics").first_line == (
-        f"no such path: /metrics; remote write goes to {paths}; nothing else is at this address")
-    assert ask(gate.admin_address, "POST", "/api/v1/write", GOOD).first_line == (
-        "no such path: /api/v1/write; remote write goes to another address; / says what there is")
-    assert gate.metric("seriesgate_requests_rejected_total", reason="unknown_path") == 2
-    assert upstream.requests == []
-
-
 def test_a_reload_at_the_address_for_people_is_waited_for(apart):
     gate = apart("maxHourlySeries: 5\n")
     reply = gate.reload("maxHourlySeries: 6\n")

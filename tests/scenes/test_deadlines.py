@@ -197,10 +197,7 @@ def test_an_upstream_that_stops_reading_is_504_in_time(start_gate):
         assert_all_are_told(gate, 504, body, count=4)
 
 
-# --- senders that are slow or silent: a deadline for each request, a bound for all of them together
-
-SMALL = "server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n"
-
+# --- senders that are slow or silent: a deadline for each request
 
 def drip(connection, data, every, seconds):
     """Sends one byte at a time until the peer closes or `seconds` are over."""
@@ -298,39 +295,13 @@ def test_a_sender_that_leaves_before_the_answer_does_not_disturb(gate, upstream)
 
 
 def test_announced_bytes_that_never_come_take_no_room_from_others(limited):
-    gate = limited(SMALL)
+    gate = limited("server: {maxInflightBytes: 2MiB, maxRequestBytes: 1MiB, maxDecodedBytes: 1MiB}\n")
     with contextlib.ExitStack() as stack:
         for _ in range(8):
             silent = stack.enter_context(gate.raw())
             silent.send(head(headers=[*recorded.HEADERS, ("Content-Length", 1 << 20)]) + b"x")
         for _ in range(8):
             assert gate.send(GOOD).status == 204
-
-
-def test_over_the_bytes_in_flight_is_503_with_retry_after(limited, upstream):
-    gate = limited(SMALL)
-    body = recorded.bodies()[0]  # 60 KiB, 570 KiB decoded
-    replies, refused = [], []
-
-    def write():
-        reply = gate.send(body)
-        (refused if reply.status == 503 else replies).append(reply)
-
-    with ThreadPoolExecutor(64) as pool:
-        with holding(upstream):
-            for sent in range(1, 61):
-                pool.submit(write)
-                eventually(lambda: len(upstream.requests) + len(refused) >= sent,  # pylint: disable=cell-var-from-loop
-                           "it has been answered or is upstream")
-                if refused:
-                    break
-            assert gate.get("/health").status == 200
-            assert gate.get("/-/ready").status == 200
-    assert [reply.status for reply in replies] == [204] * len(upstream.requests)
-    assert int(refused[0].get("Retry-After")) >= 1
-    assert refused[0].first_line.isprintable() and len(refused[0].first_line) > 10
-    assert gate.stats["samples"]["received"] == 2000 * len(replies)
-    assert gate.send(body).status == 204
 
 
 # --- what is in flight when the gate is told to end
