@@ -60,17 +60,6 @@ def test_a_slot_is_free_when_a_series_has_been_idle(timed, clock, upstream):
     assert active(gate) == 10
 
 
-def test_a_series_of_the_hour_comes_back_above_the_limit(timed, clock, upstream):
-    gate = timed(TEN)
-    offer(gate, upstream, numbered(10))
-    minute(gate, clock, "12:20:00")
-    eventually(lambda: active(gate) == 0, "all are idle")
-    assert len(offer(gate, upstream, numbered(10, start=10))) == 10
-    assert len(offer(gate, upstream, numbered(10))) == 10
-    assert active(gate) == 20
-    assert offer(gate, upstream, numbered(10, start=20)) == []
-
-
 def test_a_stale_marker_frees_the_slot_at_once(timed, upstream):
     gate = timed(TEN)
     offer(gate, upstream, numbered(10))
@@ -80,27 +69,6 @@ def test_a_stale_marker_frees_the_slot_at_once(timed, upstream):
     time.sleep(0.3)  # those refused lately are asked again
     assert len(offer(gate, upstream, numbered(3, start=10))) == 3
     assert active(gate) == 10
-
-
-def test_what_the_other_replica_still_sends_takes_its_slot_again(timed, upstream):
-    gate = timed(TEN)
-    offer(gate, upstream, numbered(10))
-    mark_stale(gate, numbered(10))
-    assert active(gate) == 0
-    assert len(offer(gate, upstream, numbered(10))) == 10
-    assert active(gate) == 10
-
-
-def test_markers_are_no_way_around_the_limit(timed, clock, upstream):
-    gate = timed(TEN)
-    stored = 0
-    for start in range(0, 200, 10):
-        stored += len(offer(gate, upstream, numbered(10, start=start)))
-        mark_stale(gate, numbered(10, start=start))
-        minute(gate, clock, f"12:00:{10 + start // 5}")
-    assert stored == 20  # twice the maximum in a window
-    minute(gate, clock, "12:11:00")
-    assert len(offer(gate, upstream, numbered(10, start=300))) == 10
 
 
 def test_counts_come_back_with_a_restart(timed, clock, upstream, directory):  # noqa: F811
@@ -118,21 +86,6 @@ def test_counts_come_back_with_a_restart(timed, clock, upstream, directory):  # 
     assert active(gate) == 8  # nobody could send while the gate was down, so an activeWindow begins with its start
     minute(gate, clock, "12:41:00")
     eventually(lambda: active(gate) == 0, "all are idle")
-
-
-def test_a_reload_counts_anew_and_admits_none_meanwhile(timed, clock, upstream):
-    gate = timed("seriesSet: exact\nlimits: [{name: jobs, match: '{job=\"a\"}', maxActiveSeries: 10}]\n")
-    both = numbered(5, job="a") + numbered(5, job="b")
-    assert len(offer(gate, upstream, both)) == 10
-    gate.reload("seriesSet: exact\nlimits: [{name: jobs, maxActiveSeries: 20}]\n")
-    time.sleep(0.3)
-    assert offer(gate, upstream, numbered(1, job="c")) == []
-    assert len(offer(gate, upstream, both)) == 10
-    (jobs,) = gate.stats["limits"]
-    assert jobs["active"]["currentSeries"] == 10
-    minute(gate, clock, "12:11:00")
-    assert len(offer(gate, upstream, both)) == 10
-    assert len(offer(gate, upstream, numbered(20, job="c"))) == 10
 
 
 def test_everything_that_tells_of_limits_tells_of_active_series(timed, upstream):

@@ -1,6 +1,4 @@
-"""Budgets of tenants and of label groups: what each admits, and that a refusal by one costs nothing in the others."""
-
-import pytest
+"""Budgets of tenants and of label groups: what each admits. All of them together: tests/limit/budgets_model_test.cpp."""
 
 import traffic
 from traffic import body, figures, limits, numbered, offer, tenants
@@ -40,41 +38,6 @@ limits:
     assert len(offer(gate, upstream, numbered(9, start=4))) == 0  # no label is the empty one
     assert {key: figures(entry) for key, entry in limits(gate.stats, "per-namespace").items()} == {
         "a": (3, 3, 6), "b": (3, 3, 6), "kube-system": (5, 5, 4), "free": (0, 9, 0), "": (3, 3, 10)}
-
-
-FIVE = """
-maxHourlySeries: {0}
-maxDailySeries: {1}
-tenants: {{overrides: {{team: {{maxHourlySeries: {2}, maxDailySeries: {3}}}}}}}
-limits:
-  - {{name: all, maxHourlySeries: {4}, maxDailySeries: {5}}}
-  - {{name: per-namespace, each: [namespace], maxHourlySeries: {6}, maxDailySeries: {7}}}
-  - {{name: sick, match: '{{n=~".+"}}', each: [__name__], perTenant: true, maxHourlySeries: {8}, maxDailySeries: {9}}}
-"""
-BUDGETS = ["global", "tenant", "all", "per-namespace", "sick"]
-
-
-def five(stats):
-    return dict(zip(BUDGETS, [stats["windows"], tenants(stats)["team"], *(
-        next(entry for entry in stats["limits"] if entry["name"] == name) for name in BUDGETS[2:])], strict=True))
-
-
-@pytest.mark.parametrize("window", ["hourly", "daily"])
-@pytest.mark.parametrize("spent", range(5), ids=BUDGETS)
-def test_a_refusal_by_one_of_five_budgets_costs_nothing_in_the_others(limited, upstream, spent, window):
-    daily = window == "daily"
-    maxima = [100] * 10
-    maxima[2 * spent + daily] = 3
-    gate = limited(FIVE.format(*maxima))
-    series = numbered(8, namespace="n")
-    for _ in range(2):
-        assert offer(gate, upstream, series, "team") == series[:3]
-    for at, (name, entry) in enumerate(five(gate.stats).items()):
-        for each in ("hourly", "daily"):
-            limit = 3 if (at, each) == (spent, window) else 100
-            # The whole's refusedSeries are those of all budgets together.
-            refused = 5 if each == window and at in (0, spent) else 0
-            assert figures(entry, each) == (limit, 3, refused), (name, each)
 
 
 def test_a_replica_counts_once_and_goes_up_as_it_came(limited, upstream):

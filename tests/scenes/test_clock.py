@@ -169,17 +169,3 @@ def test_who_was_there_before_a_restart_over_the_full_hour_is_an_incumbent(timed
     gate = timed(LIMITS["all"])
     assert offer(gate, upstream, newcomers + incumbents) == newcomers[:2] + incumbents
     assert counts(gate) == (10, 10)
-
-
-@pytest.mark.parametrize("maximum, left", [(15, 5), (30, 10)])
-def test_a_tenant_that_moves_here_early_in_an_hour_gets_what_the_incumbents_leave(timed, clock, upstream, maximum, left):
-    """As when another gate of a fleet has failed: its own budget is empty, the gate's is kept for those of the hour before."""
-    gate = timed(f"maxHourlySeries: {maximum}\ntenants: {{default: {{maxHourlySeries: 10}}}}\n")
-    own, moved = numbered(10, name="own"), numbered(20, name="moved")
-    assert offer(gate, upstream, own, "shop") == own
-    clock.set("2026-03-10 13:02:00")
-    comes_to(gate, "2026-03-10T13:00:00Z", "2026-03-10T00:00:00Z")
-    assert offer(gate, upstream, moved, "data") == moved[:left]
-    assert offer(gate, upstream, own, "shop") == own
-    clock.set("2026-03-10 13:11:00")
-    assert offer(gate, upstream, moved, "data") == moved[:min(10, maximum - 10)]

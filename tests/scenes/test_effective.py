@@ -68,18 +68,6 @@ def test_the_configuration_in_force_is_shown_and_can_be_read_again(start_gate, t
     assert shown(again) == text
 
 
-def test_it_is_shown_as_text_and_to_those_who_only_look(start_gate):
-    gate = start_gate("--upstream.url=discard:")
-    reply = gate.get("/config")
-    assert reply.get("Content-Type") == "text/plain; charset=utf-8"
-    assert reply.get("X-Content-Type-Options") == "nosniff"
-    with gate.client() as connection:
-        head = connection.request("HEAD", "/config")
-    assert (head.status, head.body, head.get("Content-Length")) == (200, b"", str(len(reply.body)))
-    refused = gate.post("/config")
-    assert (refused.status, refused.get("Allow")) == (405, "GET, HEAD, OPTIONS")
-
-
 def test_a_file_of_a_megabyte_is_shown_whole(start_gate):
     tenants = "".join(f"    team-{i:05}: {{maxHourlySeries: {i}}}\n" for i in range(25_000))
     text = f"tenants:\n  overrides:\n{tenants}"

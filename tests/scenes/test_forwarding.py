@@ -85,15 +85,6 @@ def test_without_a_limit_stale_markers_and_exemplars_of_new_series_pass(gate, up
     assert gate.current() == 0
 
 
-@pytest.mark.parametrize("header", ["Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "X-Amz-Content-Sha256"])
-def test_a_digest_of_the_body_passes_with_the_body_and_not_with_another(start_gate, upstream, header):
-    gate = limited(start_gate, upstream, 1)
-    whole = wire.pack(wire.sampled("up", job="a"))
-    gate.send(whole, [(header, "of-the-body")])
-    gate.send(wire.pack(wire.sampled("up", job="a") + wire.sampled("up", job="b")), [(header, "of-the-body")])
-    assert [request.get(header) for request in upstream.requests] == ["of-the-body", None]
-
-
 def test_only_the_metadata_is_left_of_a_request_with_every_series_refused(start_gate, upstream):
     gate = limited(start_gate, upstream, 1)
     gate.send(wire.pack(wire.sampled("up", job="a")))

@@ -7,7 +7,7 @@ import pytest
 import wire
 from test_explain import ask
 from test_traps import CASES, Request, send
-from traffic import numbered, offer
+from traffic import offer
 
 CONFIG = """
 maxHourlySeries: 5
@@ -106,12 +106,6 @@ def test_of_several_labels_their_combination_counts(limited, upstream, labels):
     gate = limited(CONFIG.replace("[replica]", labels))
     series = [{"__name__": "m", "replica": f"r{a}", "zone": f"z{b}"} for a in range(10) for b in range(10)]
     assert len(offer(gate, upstream, series)) == 4 + 4
-
-
-def test_what_is_not_ignored_is_as_ever(limited, upstream):
-    gate = limited("maxHourlySeries: 5\n")
-    assert len(offer(gate, upstream, numbered(9))) == 5
-    assert gate.stats["limits"] == []
 
 
 @CASES

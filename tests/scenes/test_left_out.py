@@ -68,15 +68,6 @@ def test_a_label_as_large_as_kubernetes_allows_is_stored(limited, upstream):
     assert upstream.bodies == [body]
 
 
-def test_with_on_limit_reject_the_sender_hears_of_it(limited, upstream):
-    gate = limited("onLimit: reject\nrejectStatus: 409\n")
-    reply = gate.send(with_broken(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1)))))
-    assert (reply.status, reply.get(COUNT)) == (400, "2")
-    assert reply.first_line == "left out 2 series (2 samples): 2 with a label without a name, the first up"
-    assert [wire.unpack(body) for body in upstream.bodies] == [b"".join(HEALTHY)]
-    assert gate.metric("seriesgate_requests_rejected_total", reason="left_out") == 1
-
-
 def broken_v2():
     """Requests of version 2 with a healthy series, a broken one, and another healthy one."""
     symbols = wire_v2.Symbols()
@@ -111,11 +102,3 @@ def test_version_2_is_told_with_an_error_and_what_was_written(limited, upstream,
 
     check_rows({reason: (raw, kept) for reason, raw, kept in broken_v2()}, check, gate)
     assert gate.stats["dropped"]["untranslatedSeries"] == 0
-
-
-def test_a_store_s_own_error_is_the_answer_with_a_line_more(limited, upstream):
-    gate = limited("")
-    upstream.default = Answer(status=500, body=b"no disk\n")
-    reply = gate.send(with_broken(wire.series([("", "x")], wire.field(2, wire.sample(1.0, 1)))))
-    assert (reply.status, reply.body) == (500, b"no disk\nseriesgate: also left out 2 series (2 samples)\n")
-    assert gate.stats["samples"]["failed"] == 3

@@ -91,23 +91,6 @@ def test_a_name_that_is_exempt_is_no_way_around_a_limit(limited, upstream):
                        window="hourly") == 10
 
 
-def test_what_was_let_in_stays_whatever_comes(limited, upstream):
-    gate = limited(CONFIG)
-    healthy = numbered(8, name="up", job="healthy")
-    assert offer(gate, upstream, healthy) == healthy
-    offer(gate, upstream, numbered(3000, name="up"))
-    offer(gate, upstream, numbered(3000, name="other"))
-    assert offer(gate, upstream, healthy) == healthy
-
-
-def test_a_reload_makes_room_at_once(limited, upstream):
-    gate = limited(CONFIG)
-    series = numbered(100, name="up")
-    assert len(offer(gate, upstream, series)) == 15
-    assert gate.reload(gate.config_file.read_text().replace("maxExemptSeries: 10", "maxExemptSeries: 40")).status == 200
-    assert len(offer(gate, upstream, series)) == 15 + 30
-
-
 def test_who_reads_the_log_or_the_findings_learns_of_it_though_nothing_is_refused(limited, upstream):
     gate = limited("exempt: [up]\nmaxExemptSeries: 10\n")
     series = numbered(3000, name="up", job="loud")

@@ -107,23 +107,6 @@ limits:
     assert (again.status, again.body) == (reply.status, reply.body)
 
 
-def test_a_tenant_and_a_limit_have_answers_of_their_own(limited, upstream):
-    gate = limited("""
-tenants:
-  default: {maxHourlySeries: 1}
-  overrides: {told: {onLimit: reject}}
-limits: [{name: strict, match: '{job="s"}', maxHourlySeries: 1, onLimit: reject}]
-""")
-
-    def status(tenant, **labels):
-        each = [{"__name__": "m", **labels, "pod": f"{tenant}{i}"} for i in range(2)]
-        return send(gate, "v1", each, [("X-Scope-OrgID", tenant)]).status
-
-    assert status("quiet") == 204
-    assert status("told") == 400
-    assert status("other", job="s") == 400
-
-
 # --- what the log and the figures say: which limit, whose samples, and an example that shows what is new
 
 FORMS = pytest.mark.parametrize("form", ["logfmt", "json"])

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-import wire
 from culprits import NAME, ask, requests, send
 from traffic import numbered
 from world import time
@@ -84,15 +83,6 @@ def test_a_limit_that_was_raised_withholds_nothing(limited):
     page = gate.get("/").body.decode()
     assert "Nothing is refused now: 2,500 new series were, earlier this hour" in page
     assert "Data is withheld" not in page and "do not reach the store" not in page
-
-
-def test_markers_of_series_that_nobody_admitted_are_no_refusals_of_a_limit(limited):
-    gate = limited("maxHourlySeries: 100\n")
-    markers = (wire.series(series, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1))) for series in numbered(20))
-    assert gate.send(wire.pack(b"".join(markers))).status == 204
-    refusals = gate.stats["refusals"]
-    assert gate.stats["samples"]["refused"] == 20
-    assert (refusals["lastRefused"], sum(refusals["samplesByMinute"])) == (None, 0)
 
 
 def test_what_is_raised_is_the_limit_that_refuses(limited):

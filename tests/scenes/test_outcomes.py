@@ -66,16 +66,6 @@ def test_no_answer_is_a_failure_and_nothing_is_decided_while_it_is_awaited(limit
     upstream.default.hold.set()
 
 
-def test_an_unreachable_store_and_one_that_needs_none(start_gate):
-    gate = start_gate("--upstream.url=http://127.0.0.1:1/api/v1/write")
-    assert send(gate, "v1", KNOWN).status == 502
-    assert samples(gate) == (2, 2, 0, 0, 2)
-    gate.stop()
-    gate = start_gate("--upstream.url=discard:")
-    assert send(gate, "v2", KNOWN).status == 204
-    assert samples(gate) == (2, 2, 0, 2, 0)
-
-
 def test_nothing_is_counted_of_what_is_turned_away(limited, upstream):
     """Here when it has been decided, and there is no room to write what is kept of it: it comes again."""
     gate = limited("maxHourlySeries: 2\n"

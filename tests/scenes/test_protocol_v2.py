@@ -100,18 +100,6 @@ def test_a_store_that_says_no_counts_may_know_only_version_1(limited, upstream, 
     assert "protobuf_message: prometheus.WriteRequest" in gate.log
 
 
-def test_one_count_is_enough_to_tell_a_store_of_version_2(gate, upstream):
-    upstream.default = Answer(headers=counts(1)[:1])
-    assert written(write(gate, body_of({"__name__": "up"}))) == (1, 0, 0)
-    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
-
-
-def test_version_1_gets_no_counts(gate, upstream):
-    reply = gate.send(wire.pack(wire.sampled("up")))
-    assert (reply.status, written(reply)) == (204, (None, None, None))
-    assert gate.metric("seriesgate_unconfirmed_requests_total") == 0
-
-
 def test_limits_see_the_labels_behind_the_symbols(limited, upstream):
     gate = limited("limits: [{name: per-namespace, match: '{namespace!=\"\"}', each: [namespace], maxHourlySeries: 2}]\n")
     labels = [{"__name__": "m", "namespace": n, "pod": f"p{i}"} for n in ("a", "b") for i in range(3)]
@@ -180,11 +168,6 @@ def test_zstd_stays_zstd(translating, upstream):
     assert translating.send(sized(wire_v2.request({"__name__": "up"})), headers).status == 204
     assert upstream.requests[0].get("Content-Encoding") == "zstd"
     assert unzstd(upstream.bodies[0]) == wire.sampled("up")
-
-
-def test_an_empty_request_is_an_empty_request(translating, upstream):
-    reply = write(translating, wire.pack(wire.field(wire_v2.SYMBOLS, b"")))
-    assert (reply.status, written(reply), upstream.bodies) == (204, (0, 0, 0), [b"\x00"])
 
 
 def test_what_version_1_has_no_words_for_is_an_error_and_the_rest_is_stored(translating, upstream):

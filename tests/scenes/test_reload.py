@@ -123,48 +123,6 @@ def test_a_bad_file_changes_nothing_and_says_why(limited, upstream, by, text, er
     assert gate.metric(RELOADED) == 1
 
 
-# --- what needs a restart
-
-# key: its value, another one, and how the change is named
-FIXED = {
-    "listen": ("127.0.0.1:0", "127.0.0.1:1", "listen 127.0.0.1:0 -> 127.0.0.1:1"),
-    "upstream": ("{url: 'URL'}", "{url: 'URL/other'}", "upstream.url URL -> URL/other"),
-    "ignoreLabels": ("[]", "[replica]", "ignoreLabels"),
-    "tenants": ("{header: X-Scope-OrgID}", "{header: X-Other}", "tenants.header X-Scope-OrgID -> X-Other"),
-    "state": ("{interval: 10s}", "{interval: 20s}", "state.interval 10s -> 20s"),
-    "server": ("{readTimeout: 10s}", "{readTimeout: 20s}", "server.readTimeout 10s -> 20s"),
-}
-
-
-def fixed(upstream, changed, limit):
-    lines = "".join(f"{key}: {values[key in changed]}\n" for key, values in FIXED.items())
-    return lines.replace("URL", upstream.url) + f"maxHourlySeries: {limit}\n"
-
-
-def test_changed_keys_that_need_a_restart_are_named(start_gate, upstream):
-    gate = start_gate(config=fixed(upstream, [], 3), listen=None)
-    said = reload(gate, fixed(upstream, FIXED, 5))
-    expected = [told.replace("URL", upstream.url) for _, _, told in FIXED.values()]
-    assert said.splitlines() == ["configuration reloaded", "maxHourlySeries 3 -> 5",
-                                 *(f"a restart is needed for: {each}" for each in expected)]
-    eventually(lambda: gate.said("configuration reloaded", restart_needed="; ".join(expected)), "the log says so, too")
-    assert len(offer(gate, upstream, numbered(9))) == 5  # the rest is taken over
-    assert upstream.requests[0].target == "/api/v1/write"
-    assert "restart" not in reload(gate, fixed(upstream, [], 5))
-
-
-# --- the path
-
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
-def test_only_a_post_reloads(limited, method):
-    gate = limited("maxHourlySeries: 3\n")
-    gate.config_file.write_text("maxHourlySeries: 5\n")
-    with gate.client() as client:
-        reply = client.request(method, "/-/reload")
-    assert (reply.status, reply.get("Allow")) == (405, "POST, OPTIONS")
-    assert gate.stats["windows"]["hourly"]["maxSeries"] == 3
-
-
 # --- side by side, and files that are all mistakes
 
 ASKED = "seriesgate_config_reload_requests_total"
@@ -208,15 +166,6 @@ def test_a_drain_does_not_wait_for_those_who_wait_for_a_reload(limited):
 
 
 # --- what a file may be written with
-
-DISCARD = "--upstream.url=discard:"
-
-
-def test_a_count_has_units(start_gate):
-    gate = start_gate(DISCARD, "--maxHourlySeries=2.5k", config="maxDailySeries: 1_000_000\n")
-    windows = gate.stats["windows"]
-    assert [windows[name]["maxSeries"] for name in ("hourly", "daily")] == [2500, 1000000]
-
 
 def test_variables_are_filled_in_at_the_start_and_at_a_reload(start_gate, upstream):
     environment = {"STORE": upstream.url, "LIMIT": "3k"}

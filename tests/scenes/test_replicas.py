@@ -7,14 +7,12 @@ from contextlib import closing
 import pytest
 
 import wire
-import wire_v2
 from upstream import Answer, Upstream, holding
 from waiting import eventually
 from world import threading
 
 NUMBER = itertools.count()
 EACH = 8 << 10  # what a copy takes besides headers and body
-WRITTEN = "X-Prometheus-Remote-Write-{}-Written"
 
 
 def body():
@@ -93,22 +91,6 @@ def test_what_a_replica_says_is_told_if_the_first_store_has_taken_it(gate, repli
         "3", replica.host, "false", str(status), "not now")
 
 
-@pytest.mark.parametrize("statuses", [(400, 503), (400, 204, 503), (204, 400, 503), (400, 429)])
-def test_a_sender_comes_again_for_as_long_as_one_store_may_take_what_it_sends(start_gate, upstream, replica, statuses):
-    third = Upstream()
-    stores = (upstream, replica, third)[:len(statuses)]
-    for store, status in zip(stores, statuses):
-        store.default = Answer(status, [], f"{status}\n".encode())
-    gate = start_gate(config=replicated(*stores))
-    data = body()
-    reply = gate.send(data)
-    assert (reply.status, reply.body) == (statuses[-1], f"{statuses[-1]}\n".encode())
-    stores[-1].default = Answer()
-    assert gate.send(data).status == (400 if 400 in statuses else 204)
-    assert stores[-1].bodies == [data, data]
-    third.stop()
-
-
 def test_credentials_of_a_sender_are_for_the_first_store(gate, upstream, replica):
     of_sender = [("Authorization", "Basic c2VuZGVy"), ("Cookie", "session=1"), ("X-Other", "y")]
     assert gate.send(body(), of_sender).status == 204
@@ -148,21 +130,6 @@ def test_stores_are_sent_a_request_at_the_same_time(gate, upstream, replica):
         sender.start()
         eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
     sender.join()
-
-
-def written(samples_, histograms="0", exemplars="0"):
-    return Answer(204, [(WRITTEN.format("Samples"), samples_), (WRITTEN.format("Histograms"), histograms),
-                        (WRITTEN.format("Exemplars"), exemplars)])
-
-
-@pytest.mark.parametrize("second, told, stored", [(written("1"), "1", 1), (Answer(204), None, 0)])
-def test_of_remote_write_2_as_much_is_written_as_by_who_has_the_least(gate, upstream, replica, second, told, stored):
-    upstream.default, replica.default = written("2"), second
-    data = wire_v2.request({"__name__": "m", "part": "0"}, {"__name__": "m", "part": "1"})
-    reply = gate.send(wire.pack(data), wire_v2.HEADERS)
-    assert reply.status == 204
-    assert reply.get(WRITTEN.format("Samples")) == told
-    assert (gate.stats["samples"]["stored"], gate.stats["samples"]["failed"]) == (stored, 2 - stored)
 
 
 def test_an_older_vmagent_is_not_told_that_all_stores_know_zstd(gate, upstream, replica):

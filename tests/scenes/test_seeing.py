@@ -37,18 +37,6 @@ def busy(start_gate, upstream):
     return gate
 
 
-@pytest.mark.parametrize("path", ["/health", "/-/healthy", "/-/ready"])
-def test_health_and_readiness_are_ok(gate, path):
-    eventually(lambda: gate.get("/-/ready").status == 200, "ready")
-    reply = gate.get(path)
-    assert (reply.status, reply.body.strip()) == (200, b"OK")
-    assert gate.get(path + "?probe=1").status == 200
-    with gate.client() as client:
-        reply = client.request("HEAD", path)
-        assert (reply.status, reply.body) == (200, b"")
-        assert client.get(path).status == 200
-
-
 def test_a_dead_upstream_does_not_make_the_gate_unhealthy(gate, upstream):
     upstream.stop()
     gate.send(wire.pack(wire.sampled("up")))

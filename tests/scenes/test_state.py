@@ -196,13 +196,6 @@ def test_a_damaged_file(limited, upstream, good, damage):
     starts_afresh(limited, upstream, file, text)
 
 
-def test_a_file_of_another_version(limited, upstream, good):
-    file, text = good
-    content = file.read_bytes()
-    file.write_bytes(signed(content[:8] + (99).to_bytes(4, "little") + content[12:-8]))
-    assert "version" in starts_afresh(limited, upstream, file, text)
-
-
 @pytest.mark.parametrize("labels", ["[prometheus_replica]", "[replica, cluster]"])
 def test_a_file_made_with_other_ignored_labels(limited, upstream, good, labels):
     file, text = good
@@ -217,17 +210,6 @@ def test_the_order_of_ignored_labels_does_not_matter(limited, upstream, director
         assert len(offer(gate, upstream, numbered(3, start=2 * at, job="a"))) == 3
         assert gate.current() == 3 + 2 * at
         gate.stop()
-
-
-def test_a_file_that_is_a_directory(limited, upstream, good):
-    file, text = good
-    file.unlink()
-    file.mkdir()
-    gate = limited(text)
-    event, = gate.errors
-    assert str(file) in event["err"]
-    assert len(offer(gate, upstream, numbered(9, job="a"))) == 5
-    gate.crash()
 
 
 def test_what_a_crash_has_left_half_written_is_not_looked_at(limited, upstream, good):

@@ -217,8 +217,6 @@ def test_every_family_of_metrics_is_documented(limited, upstream):
 
 # --- GET /stats?limit=N&tenant=NAME&name=NAME OF A LIMIT
 
-POSSIBLE = b"; /stats takes limit=N, tenant=NAME and name=NAME of a limit, each once at most and percent-encoded\n"
-
 WITH_PATHS = """
 tenants: {default: {maxHourlySeries: 100}}
 limits:
@@ -301,28 +299,3 @@ def test_who_observes_is_told_by_the_mode(limited, upstream):
     assert modes() == ("enforce", "enforce", "enforce", {"tenant": {"enforce"}, "limit": {"enforce"}})
     gate.reload(text.replace("mode: observe, ", "") + "mode: observe\n")
     assert modes() == ("observe", "observe", "observe", {"tenant": {"observe"}, "limit": {"observe"}})
-
-
-FAULTS = [
-    ("limit=-1", "limit: expected a whole number, how many entries each list may have"),
-    ("limit=1&limit=2", "limit: comes twice"),
-    ("%0a%1b%ff=", r'unknown argument "\x0a\x1b\xff"'),
-    ("tenant=%", "the query has a ';', a '#', or a '%' without two hexadecimal digits behind it"),
-]
-
-
-def test_what_cannot_be_understood_is_400_and_says_what_can(gate):
-    def rejected():
-        return gate.metric("seriesgate_requests_rejected_total", reason="bad_argument")
-
-    def is_told(query, fault):
-        before = rejected()
-        for method in ("GET", "HEAD"):
-            with gate.client() as client:
-                reply = client.request(method, "/stats?" + query)
-            assert (reply.status, reply.body) == (400, fault.encode() + POSSIBLE if method == "GET" else b"")
-        assert rejected() == before + 2
-        assert gate.stats["requests"]["rejected"] == 0  # that is about senders
-
-    check_rows({query[:40]: (query, fault) for query, fault in FAULTS}, is_told, gate)
-    assert rejected() == 2 * len(FAULTS)

@@ -9,7 +9,7 @@ from certificates import Authority, served_with
 from stores_behind_tls import BODY, config, failure, start_store  # noqa: F401 (a fixture)
 from upstream import Answer
 from waiting import eventually
-from world import ThreadPoolExecutor, socket, threading, time
+from world import ThreadPoolExecutor, threading, time
 
 
 @pytest.fixture(scope="module")
@@ -109,16 +109,6 @@ def test_a_store_that_speaks_no_tls_is_told_as_that(gate_before, upstream):
     reply = gate_before(upstream, url=upstream.url.replace("http:", "https:")).send(BODY)
     assert reply.status == 502 and "TLS with" in reply.first_line
     assert upstream.requests == []
-
-
-def test_who_says_nothing_is_not_waited_for_for_long(start_gate, authority):
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        url = f"https://127.0.0.1:{silent.getsockname()[1]}/w"
-        gate = start_gate(config=f"upstream: {{url: '{url}', timeout: 1s, tls: {{caFile: {authority.certificate}}}}}\n")
-        reply = gate.send(BODY)
-    assert reply.status == 502
-    assert reply.first_line.endswith("no answer in time"), reply
-    assert gate.metric("seriesgate_upstream_errors_total", reason="connect_timeout") == 1
 
 
 # --- who we are

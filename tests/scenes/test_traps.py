@@ -55,26 +55,6 @@ NAME, A, B = ("__name__", "m"), ("a", "1"), ("b", "2")
 
 
 @CASES
-@pytest.mark.parametrize("again", [(B, A, NAME), (NAME, A, B, ("empty", "")), (A, B, NAME)],
-                         ids=["another order", "an empty label", "the name last"])
-def test_the_same_labels_are_the_same_series(gate_of_one, version, again):
-    assert send(gate_of_one, Request(version).sampled(NAME, A, B)).refused is None
-    assert send(gate_of_one, Request(version).sampled(*again)).refused is None
-    assert gate_of_one.current() == 1
-
-
-@CASES
-def test_one_series_several_times_in_a_request_is_charged_once(gate_of_one, upstream, version):
-    request = Request(version)
-    for value in (1.0, 2.0, 3.0):
-        request.sampled(NAME, A, value=value)
-    request.series([NAME, A], request.exemplar())
-    assert send(gate_of_one, request).refused is None
-    assert gate_of_one.current() == 1
-    assert upstream.bodies == [wire.pack(request.raw())]
-
-
-@CASES
 @pytest.mark.parametrize("kind", ["exemplar", "stale marker"])
 def test_neither_an_exemplar_nor_a_stale_marker_admits(gate_of_one, upstream, version, kind):
     def only(of):
@@ -89,24 +69,6 @@ def test_neither_an_exemplar_nor_a_stale_marker_admits(gate_of_one, upstream, ve
     known = only([NAME])
     assert send(gate_of_one, known).refused is None
     assert upstream.bodies[-1] == wire.pack(known.raw())
-
-
-@CASES
-def test_a_retry_after_a_failure_is_decided_alike(gate_of_one, upstream, version):
-    request = Request(version).sampled(NAME, A).sampled(NAME, B)
-    upstream.answers.append(Answer(503, [("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT")], b"later\n"))
-    first = send(gate_of_one, request)
-    assert (first.status, first.get("Retry-After")) == (503, "Wed, 21 Oct 2026 07:28:00 GMT")
-    again = send(gate_of_one, request, [("Retry-Attempt", "1")])
-    assert (again.status, again.refused, gate_of_one.current()) == (204, (1, 1), 1)
-    assert upstream.bodies[0] == upstream.bodies[1]
-    assert upstream.requests[1].get("Retry-Attempt") == "1"
-
-
-@CASES
-def test_an_empty_message_passes(gate, upstream, version):
-    assert send(gate, Request(version), raw=b"").status == 204
-    assert upstream.bodies == [b"\x00"]
 
 
 def test_symbols_behind_the_series_and_fields_in_the_order_of_prometheus(gate_of_one, upstream):

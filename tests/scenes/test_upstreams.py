@@ -64,20 +64,6 @@ def test_a_backend_that_refuses_costs_nobody_an_answer(start_gate, stores):
     assert gate.stats["requests"]["upstreamErrors"] == 0
 
 
-def test_when_all_backends_are_away_the_sender_is_told_which(start_gate, stores):
-    for store in stores:
-        store.stop()
-    gate = start_gate(config=backends(*stores))
-    reply = gate.send(body())
-    assert reply.status == 502
-    assert all(store.host in reply.first_line for store in stores)
-    stats = gate.stats["requests"]
-    assert stats["upstreamErrors"] == 1
-    assert stats["upstreamErrorsByReason"]["connection_refused"] == 1
-    with closing(Upstream(port=stores[1].port)):
-        assert gate.send(body()).status == 204  # at once
-
-
 def test_a_backend_that_swallows_connections_delays_few_requests(start_gate, stores, black_hole):
     gate = start_gate(config=backends(black_hole, *stores[:2]))
     times = []
@@ -144,70 +130,12 @@ def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path)
 BODY = wire.pack(wire.sampled("up", job="a"))
 
 
-@pytest.fixture
-def gate(limited):
-    """With one worker, so that requests one after the other share its pooled connection."""
-    return limited("upstream: {timeout: 3s}\nserver: {threads: 1}\n")
-
-
-def test_a_name_that_does_not_resolve_is_502_and_does_not_stop_the_gate(start_gate):
-    gate = start_gate("--upstream.url=http://no-such-host.invalid/w")
-    assert gate.send(BODY).status == 502
-    assert gate.get("/health").status == 200
-
-
 def test_a_name_that_nobody_tells_of_is_waited_for_as_long_as_a_request_may_take(start_gate, stage):
     stage.ask("silent_name", "store.test")
     gate = start_gate(config="server: {threads: 1}\nupstream: {url: http://store.test/w, timeout: 3s}\n")
     began = time.monotonic()
     assert gate.send(BODY).status == 502
     assert time.monotonic() - began == pytest.approx(3, abs=0.1)
-
-
-def test_an_upstream_that_is_too_slow_is_504(gate, upstream):
-    held = threading.Event()
-    upstream.answers.append(Answer(hold=held))
-    with gate.client() as client:
-        reply = client.write(BODY)
-        assert reply.status == 504
-        assert len(reply.first_line) > 10 and reply.first_line.isprintable() and reply.first_line.isascii()
-        assert gate.stats["requests"]["upstreamErrors"] == 1
-        # The late answer must not be taken for the answer to the next request.
-        upstream.default = Answer(200, [], b"second")
-        reply = client.write(BODY)
-        held.set()
-        assert (reply.status, reply.body) == (200, b"second")
-    assert len({request.connection for request in upstream.requests}) == 2
-
-
-def test_a_pooled_connection_that_the_upstream_closed_goes_unnoticed(gate, upstream):
-    upstream.default.close_after = True
-    with gate.client() as client:
-        for _ in range(5):
-            assert client.write(BODY).status == 204
-            eventually(lambda: upstream.connections_open == 0, "the upstream has closed")
-    assert [request.connection for request in upstream.requests] == [1, 2, 3, 4, 5]
-
-
-def test_an_answer_that_nobody_asked_for_is_not_taken_for_the_next_one(gate, upstream):
-    """Some servers say 408 on an idle connection before they close it: a sender would drop its data for that."""
-    unasked = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    answered = threading.Event()
-    upstream.answers.append(Answer(204, parting=(answered, unasked)))
-    with gate.client() as client:
-        assert client.write(BODY).status == 204
-        answered.set()
-        eventually(lambda: upstream.connections_open == 0, "the upstream has closed")
-        assert client.write(BODY).status == 204
-
-
-def test_an_upstream_that_says_close_is_not_asked_again_on_that_connection(gate, upstream):
-    upstream.default = Answer(200, [("Connection", "close")], b"bye", close_after=True)
-    with gate.client() as client:
-        for _ in range(3):
-            reply = client.write(BODY)
-            assert (reply.status, reply.body) == (200, b"bye")
-    assert [request.connection for request in upstream.requests] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("failure", [Answer(500), Answer(503, [("Retry-After", "1")]), Answer(429), Answer(cut=0)])

@@ -2,18 +2,15 @@
 
 import json
 import os
-import ssl
 
 import pytest
 
 import client
 import exposition
-from client import WRITE
 from secure import Secured, connection, write
 from traffic import body, numbered
 from waiting import eventually
 from web_files import ALICE, ALICE_CHANGED, BOB, basic, bearer, users
-from world import secure
 
 SECRETS = [ALICE[2], ALICE_CHANGED[2], "t0ken", "n3xt"]
 
@@ -68,14 +65,6 @@ def test_a_change_of_the_file_takes_effect_by_itself(web):
     assert web.status(basic(ALICE)) == 401
     assert web.status(basic(ALICE_CHANGED)) == 200
     assert web.status(bearer("t0ken")) == 401
-
-
-def test_a_change_of_a_token_takes_effect_by_itself(web):
-    assert web.status(bearer("t0ken")) == 200
-    web.token.write_text("n3xt")
-    eventually(lambda: web.status(bearer("n3xt")) == 200, "the new token is taken", every=0.1)
-    assert web.status(bearer("t0ken")) == 401
-    eventually(lambda: web.gate.said("web configuration reread", changes="bearer_tokens"), "it is said")
 
 
 def test_a_bad_file_changes_nothing_and_is_said_once(web):
@@ -208,21 +197,3 @@ def test_a_certificate_is_shut_out_by_its_name(start_gate, upstream, tmp_path):
 
     eventually(is_turned_away, "the one is turned away", 30, 0.1)
     assert write(other, GOOD) == 204
-
-
-@pytest.mark.parametrize("kind, resumes", [("NoClientCert", True), ("RequireAndVerifyClientCert", False)])
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["1.2", "1.3"])
-def test_whose_certificate_was_verified_does_not_resume(start_gate, upstream, tmp_path, kind, resumes, version):
-    secured = Secured(tmp_path)
-    authority = {"client_ca_file": str(secured.authority.certificate)} if not resumes else {}
-    gate = start_gate(f"--upstream.url={upstream.url}", secured.web(client_auth_type=kind, **authority))
-    context = secured.trusting(secured.authority.issue("agent-1"), maximum_version=version)
-
-    def connect(session=None):
-        made = secure(context, client.connect(gate.address), server_hostname="localhost", session=session)
-        made.sendall(client.post(GOOD, path=WRITE))
-        assert made.recv(1000).startswith(b"HTTP/1.1 204")  # with TLS 1.3 tickets come before it
-        return made
-
-    with connect() as first, connect(first.session) as second:
-        assert second.session_reused is resumes
