@@ -202,23 +202,9 @@ net::awaitable<http_answer> http_sender::send(http_message message) {
     co_return co_await read_answer();  // also of a request that was answered before its end
 }
 
-net::awaitable<error_code> http_sender::read_end() {
-    error_code error;
-    while (stream_ && !error) {
-        stream_->expires_after(peer_limit);
-        error = co_await read_piece(*stream_, unread_);
-    }
-    stream_.reset();
-    co_return error;
-}
-
 void http_sender::reset() {
-    if (memory_end* const own = end()) own->reset();
+    if (stream_) static_cast<memory_end*>(stream_->virtual_end())->reset();
     stream_.reset();
-}
-
-memory_end* http_sender::end() noexcept {
-    return stream_ ? static_cast<memory_end*>(stream_->virtual_end()) : nullptr;
 }
 
 scripted_store::scripted_store(net::io_context& io, std::string address) : io_(io), address_(std::move(address)) {
@@ -241,7 +227,6 @@ net::awaitable<void> scripted_store::accept() {
     for (;;) {
         auto came = co_await acceptor_->next(io_);
         if (came.error) co_return;
-        ++accepted;
         auto stream = std::make_shared<timed_stream>(std::move(came.socket));
         connections_.push_back(stream);
         spawn(io_.get_executor(), serve(std::move(stream)), "the store's serving failed");
@@ -258,13 +243,7 @@ net::awaitable<void> scripted_store::serve(std::shared_ptr<timed_stream> stream)
         made.method = got.first_line.substr(0, got.first_line.find(' '));
         made.target = got.first_line.substr(made.method.size() + 1);
         made.target = made.target.substr(0, made.target.find(' '));
-        store_reaction how = usual;
-        if (decides) {
-            how = decides(made);
-        } else if (!next.empty()) {
-            how = std::move(next.front());
-            next.pop_front();
-        }
+        store_reaction how = decides ? decides(made) : store_reaction{};
         received.push_back(std::move(made));
         goes_on = co_await react(*stream, std::move(how));
     }
@@ -287,9 +266,7 @@ net::awaitable<bool> scripted_store::react(timed_stream& stream, store_reaction 
         co_return false;
     }
     std::string text = "HTTP/1.1 " + std::to_string(how.status) + " X\r\n";
-    for (const auto& [name, value] : how.headers) text += name + ": " + value + "\r\n";
-    if (how.status != 204 && value_of(how.headers, "Content-Length").empty())
-        text += "Content-Length: " + std::to_string(how.body.size()) + "\r\n";
+    if (how.status != 204) text += "Content-Length: " + std::to_string(how.body.size()) + "\r\n";
     text += "\r\n" + how.body;
     if (how.does == kind::says_raw) text = how.body;
     if (how.does == kind::closes_midway) text.resize(text.size() / 2);

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -69,19 +68,16 @@ class http_sender {
     net::awaitable<error_code> write(std::string bytes, std::size_t piece = SIZE_MAX,
                                      std::chrono::milliseconds rest = {});
     net::awaitable<http_answer> read_answer();
-    net::awaitable<error_code> connect();
-    /// Waits until the other end has closed or reset. @return how.
-    net::awaitable<error_code> read_end();
     void close() { stream_.reset(); }
     void reset();
-    [[nodiscard]] bool is_connected() const noexcept { return stream_ != nullptr; }
-    [[nodiscard]] memory_end* end() noexcept;
+
+  private:
+    net::awaitable<error_code> connect();
 };
 
 /// What a store does with a request.
 struct store_reaction {
     unsigned status = 204;
-    header_list headers{};
     std::string body{};
     std::chrono::milliseconds delay{0};  ///< before it answers
     enum class kind : std::uint8_t {
@@ -102,18 +98,14 @@ class scripted_store {
     std::vector<std::weak_ptr<timed_stream>> connections_;
 
   public:
-    std::vector<http_message> received{};  ///< requests that came whole
-    std::deque<store_reaction> next{};     ///< for the requests to come; then `usual`
-    store_reaction usual{};
-    std::size_t accepted = 0;                                      ///< connections
-    std::function<store_reaction(const http_message&)> decides{};  ///< in place of both, if there is one
+    std::vector<http_message> received{};                          ///< requests that came whole
+    std::function<store_reaction(const http_message&)> decides{};  ///< without one it answers 204
 
     scripted_store(net::io_context& io, std::string address = "10.0.0.9:8428");
     /// It listens from its construction on, until it is away.
     void come_back();
     /// Refuses connections, and resets those that are open.
     void go_away();
-    [[nodiscard]] const std::string& address() const noexcept { return address_; }
 
   private:
     net::awaitable<void> accept();

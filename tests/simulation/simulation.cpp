@@ -1,8 +1,5 @@
 #include "simulation/simulation.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 #include "base/random.hpp"
 #include "process/startup_steps.hpp"
 
@@ -31,7 +28,7 @@ simulation::simulation(std::uint64_t seed, std::chrono::system_clock::time_point
 }
 
 simulation::~simulation() {
-    drop_gate();
+    kill_gate();
     network.give_back(false);
     time.remove_all();
     install_random_source({});
@@ -68,23 +65,14 @@ void simulation::start_gate(std::unique_ptr<load_outcome> loaded, const command_
     gate_->begin();
 }
 
-http_answer simulation::reload(const std::string& yaml) {
-    yaml_ = yaml;
-    return post({.target = "/-/reload"});
-}
-
 bool simulation::stop_gate(std::chrono::seconds limit) {
     gate_->drain();
     const bool ended = time.run_until([&] { return gate_->is_over(); }, limit);
-    drop_gate();
+    kill_gate();
     return ended;
 }
 
 void simulation::kill_gate() {
-    drop_gate();
-}
-
-void simulation::drop_gate() {
     for (net::io_context* const each : gate_loops_) time.remove(*each);
     gate_loops_.clear();
     network.give_back(true);
@@ -100,12 +88,6 @@ http_answer simulation::ask(std::string target) {
 http_answer simulation::post(http_message message) {
     http_sender one = sender();
     return run(one.send(std::move(message)));
-}
-
-std::size_t simulation::logged(std::string_view text) const {
-    std::size_t times = 0;
-    for (auto at = said.find(text); at != std::string::npos; at = said.find(text, at + 1)) ++times;
-    return times;
 }
 
 }  // namespace seriesgate::testing

@@ -42,9 +42,7 @@ class simulation {
     /// The same with settings that were read, and without waiting until it is ready. @param read_again for reloads.
     void start_gate(std::unique_ptr<load_outcome> loaded, const command_line& asked,
                     std::function<load_outcome()> read_again);
-    /// The next reload reads this. @return what POST /-/reload answers.
-    http_answer reload(const std::string& yaml);
-    /// The same without asking for the reload.
+    /// The next reload reads this.
     void read_next(const std::string& yaml) { yaml_ = yaml; }
     /// As SIGTERM; waits for its end. @return whether it came within so much time.
     bool stop_gate(std::chrono::seconds limit = std::chrono::seconds{60});
@@ -77,12 +75,8 @@ class simulation {
     /// A POST of one request on a connection of its own.
     http_answer post(http_message message);
 
-    /// How often the log has this text.
-    [[nodiscard]] std::size_t logged(std::string_view text) const;
-
   private:
     void add_loops();
-    void drop_gate();
 
     std::mt19937_64 chance_;
     log::line_sink sink_;
