@@ -177,8 +177,6 @@ def test_a_users_requests_belong_to_its_tenant(guarded, upstream):
         assert (reply.status, reply.body) == (403, b'forbidden: the user bob writes for the tenant shop only\n'), other
     assert gate.send(BODY, [basic(ALICE), (TENANT, "bank")]).status == 204
     assert upstream.requests[3].all(TENANT) == ["bank"]
-    tenants = ask(gate, "/stats?window=hourly", [basic(ALICE)])
-    assert tenants.status in (200, 400)
     assert len(upstream.requests) == 4
 
 

@@ -85,15 +85,6 @@ def test_an_explosion_at_the_full_hour_takes_no_incumbents_place(timed, clock, u
     assert counts(gate) == (10, 12)
 
 
-@pytest.mark.parametrize("grace, late, admitted", [("0", "13:00:00", 10), ("1h", "13:59:59", 2), ("5m", "13:04:59", 2),
-                                                   ("5m", "13:05:00", 10)])
-def test_the_grace_is_as_configured(timed, clock, upstream, grace, late, admitted):
-    gate = timed(f"maxHourlySeries: 10\nincumbentGrace: {grace}\n")
-    offer(gate, upstream, numbered(8))
-    clock.set(f"2026-03-10 {late}")
-    assert len(offer(gate, upstream, explosion())) == admitted
-
-
 # --- the end of a day and of a year
 
 @pytest.mark.parametrize("before, after", [("2026-03-10 23:59:50", "2026-03-11 00:00:05"),

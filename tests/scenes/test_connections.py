@@ -1,7 +1,6 @@
 """More connections than there is room for: idle ones, slow ones, aborted ones, and no descriptors left."""
 
 import contextlib
-import os
 import struct
 
 import pytest
@@ -225,13 +224,3 @@ def test_while_it_drains_readiness_is_told_at_the_address_for_people(apart, upst
             assert gate.get("/-/healthy").status == 200
         assert working.reply().status == 204
     assert gate.wait() == 0
-
-
-def test_a_reload_does_not_move_the_addresses_and_says_so(start_gate, upstream, tmp_path):
-    directory = tmp_path / "d"
-    directory.mkdir()
-    gate = start_gate(f"--upstream.url={upstream.url}", config="listen: 127.0.0.1:0\nadmin: {listen: 127.0.0.1:0}\n",
-                      listen=None)
-    reply = gate.reload(f"listen: unix:{directory / 's'}\n")
-    assert reply.status == 200 and b"a restart is needed for: listen" in reply.body
-    assert os.listdir(directory) == []

@@ -138,7 +138,3 @@ def test_what_is_asked_wrongly_is_told(gate):
 
 def test_a_selector_may_have_4096_bytes(gate):
     assert gate.get("/api/v1/refused?match=" + "x" * 4096).status == 200
-
-
-def test_other_methods_are_not_taken(gate):
-    assert gate.post("/api/v1/top").status == 405

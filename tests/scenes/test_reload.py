@@ -6,7 +6,7 @@ import signal
 import pytest
 
 import servers
-from traffic import figures, limits, numbered, offer
+from traffic import figures, numbered, offer
 from waiting import eventually
 from world import threading, time
 
@@ -37,24 +37,6 @@ def test_a_raised_limit_lets_newcomers_in_at_once(limited, upstream, by):
     assert offer(gate, upstream, series) == series[:8]
     windows = gate.stats["windows"]
     assert (figures(windows), figures(windows, "daily")) == ((8, 8, 5), (8, 8, 0))
-
-
-LIMIT = "limits: [{{name: {}, each: [{}], maxHourlySeries: {}, mode: {}}}]\n"
-
-
-def test_a_limit_keeps_its_counts_whatever_else_of_it_changes(limited, upstream):
-    gate = limited(LIMIT.format("per-job", "job", 5, "enforce"))
-    assert len(offer(gate, upstream, numbered(9, job="a"))) == 5
-    reload(gate, """
-limits:
-  - {name: first, maxHourlySeries: 100}
-  - {name: per-job, match: '{job!=""}', each: [job], maxGroups: 3, maxHourlySeries: 6,
-     overrides: [{group: {job: a}, maxHourlySeries: 7}]}
-""")
-    assert len(offer(gate, upstream, numbered(9, job="a"))) == 7
-    assert len(offer(gate, upstream, numbered(9, start=20, job="b"))) == 6
-    assert {key: figures(entry)[:2] for key, entry in limits(gate.stats).items()} == {
-        ("first",): (100, 8), ("per-job", "a"): (7, 7), ("per-job", "b"): (6, 6)}
 
 
 def test_flags_override_the_file_after_a_reload_too(limited, upstream):
@@ -88,7 +70,7 @@ BAD = [
 @pytest.mark.parametrize("text, errors", BAD, ids=["unknown key", "selector", "exempt", "several", "yaml", "missing"])
 @pytest.mark.parametrize("by", ["signal", "request"])
 def test_a_bad_file_changes_nothing_and_says_why(limited, upstream, by, text, errors):
-    good = "maxHourlySeries: 3\n" + LIMIT.format("per-job", "job", 2, "enforce")
+    good = "maxHourlySeries: 3\nlimits: [{name: per-job, each: [job], maxHourlySeries: 2}]\n"
     gate = limited(good)
     assert gate.metric(RELOADED) == 1
     assert len(offer(gate, upstream, numbered(5, job="a"))) == 2

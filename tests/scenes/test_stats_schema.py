@@ -4,7 +4,7 @@ import copy
 import itertools
 import json
 import re
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 import jsonschema
 import pytest
@@ -13,7 +13,6 @@ import recorded
 import wire
 import wire_v2
 from gate import REPOSITORY
-from tables import check_rows
 from traffic import body, numbered, offer
 from upstream import Answer
 from waiting import eventually
@@ -248,28 +247,6 @@ def test_every_part_is_what_the_whole_says(shared):
             assert part[key + "Total"] == len(expected), query
             assert part[key] == (expected if limit is None else expected[:limit]), query
         assert (part["windows"], part["samples"], part["exempt"]) == (whole["windows"], whole["samples"], whole["exempt"])
-
-
-@pytest.mark.parametrize("tenants", [
-    [b"a b+c&d=e%20", b"\xff", b"\\xff", b"caf\xc3\xa9", b"#?;", b"__overflow__", b"'\"<>"], [b"x" * 1024]], ids=["short", "long"])
-def test_a_tenant_of_any_bytes_is_found(limited, upstream, tenants):
-    """And no other: they are all there, with different numbers of series."""
-    gate = limited(WITH_PATHS)
-    others = [b"\xfe", b"\\\\xff", b"a b c&d=e%20", b"x" * 900]
-    for at, name in enumerate([*tenants, *others]):
-        offer(gate, upstream, numbered(2 + at, job="x"), name)
-    whole = {entry["tenant"]: entry for entry in gate.stats["tenants"]}
-    assert len(whole) == len(tenants) + len(others)
-
-    def is_found(at, tenant):
-        found = gate.get("/stats?tenant=" + quote(tenant, safe=""))
-        stats = json.loads(found.body)
-        has_group = len(tenant) < 1000  # tenant and job make a key of 1024 bytes at most, or they share the overflow
-        assert (stats["tenantsTotal"], stats["limitsTotal"]) == (1, has_group)
-        assert stats["tenants"][0] == whole[stats["tenants"][0]["tenant"]]
-        assert stats["tenants"][0]["hourly"]["currentSeries"] == 2 + at
-
-    check_rows({str(tenant)[:40]: (at, tenant) for at, tenant in enumerate(tenants)}, is_found, gate)
 
 
 def test_the_overflow_is_found_by_its_name(limited, upstream):
