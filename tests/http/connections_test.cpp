@@ -48,10 +48,19 @@ struct scene {
 
     explicit scene(connection_bounds bounds) : registry(bounds, metrics) {}
 
-    taken& admit(std::chrono::steady_clock::time_point now = start, const net::ip::address& peer = peer_a) {
+    /// @param peer nobody's yet: a proxy's, or a unix socket's.
+    taken& admit(std::chrono::steady_clock::time_point now = start,
+                 const std::optional<net::ip::address>& peer = peer_a,
+                 connection_stage first = connection_stage::waiting) {
         taken& made = all.emplace_back();
-        made.lease = registry.admit(made.socket.descriptor(), peer, now);
+        made.lease = registry.admit(made.socket.descriptor(), peer, now, first);
         return made;
+    }
+    taken& admit_nobodys(connection_stage first = connection_stage::waiting) {
+        return admit(start, std::nullopt, first);
+    }
+    taken& shake(const net::ip::address& peer, std::chrono::steady_clock::time_point now = start) {
+        return admit(now, peer, connection_stage::tls_handshake);
     }
     std::uint64_t given_up(connection_bound reason = connection_bound::total) {
         return metrics.connections_given_up[reason].value();
@@ -162,12 +171,7 @@ TEST_CASE("sockets are never more than said, though those given up stay open") {
 
 TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
     scene at{{.total = 100, .per_peer = 2}};
-    const auto from_proxy = [&at]() -> taken& {
-        taken& made = at.all.emplace_back();
-        made.lease = at.registry.admit(made.socket.descriptor(), std::nullopt, start);
-        return made;
-    };
-    for (int i = 0; i < 5; ++i) CHECK_FALSE(from_proxy().lease.exceeded_bound());
+    for (int i = 0; i < 5; ++i) CHECK_FALSE(at.admit_nobodys().lease.exceeded_bound());
     taken& own = at.admit();
     taken& first = at.all[0];
     CHECK_FALSE(first.lease.sender());
@@ -190,8 +194,7 @@ TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
     scene alone{{.total = 10, .per_peer = 1}};
     alone.admit();
     alone.admit(start, peer_b).lease = {};
-    taken& proxied = alone.all.emplace_back();
-    proxied.lease = alone.registry.admit(proxied.socket.descriptor(), std::nullopt, start);
+    taken& proxied = alone.admit_nobodys();
     CHECK(proxied.lease.set_sender(peer_a, start));  // the only one of its peer makes room
     CHECK_FALSE(proxied.lease.exceeded_bound());
     CHECK(alone.all[0].socket.is_shut_down());
@@ -199,30 +202,21 @@ TEST_CASE("a proxy's connection counts as its sender's, from its header on") {
 
 TEST_CASE("a proxy's connection is no overflow of its own, and one that was closed gets no sender") {
     scene at{{.total = 2, .per_peer = 1, .handshakes = 16}};
-    const auto from_proxy = [&at](connection_stage first) -> taken& {
-        taken& made = at.all.emplace_back();
-        made.lease = at.registry.admit(made.socket.descriptor(), std::nullopt, start, first);
-        return made;
-    };
-    taken& one = from_proxy(connection_stage::waiting);
-    from_proxy(connection_stage::waiting);
-    from_proxy(connection_stage::waiting);
+    taken& one = at.admit_nobodys();
+    at.admit_nobodys();
+    at.admit_nobodys();
     CHECK(one.socket.is_shut_down());
     CHECK_FALSE(one.lease.set_sender(peer_a, start));
     for (int i = 1; i < 3; ++i)
         REQUIRE(at.all[static_cast<std::size_t>(i)].lease.enter(connection_stage::working, start));
-    taken& over = from_proxy(connection_stage::tls_handshake);
+    taken& over = at.admit_nobodys(connection_stage::tls_handshake);
     CHECK(over.lease.exceeded_bound() == connection_bound::total);
     CHECK(over.lease.set_sender(peer_a, start));
     CHECK(over.lease.exceeded_bound() == connection_bound::total);
 
     scene shaking{{.total = 100, .handshakes = 16}};
-    for (int i = 0; i < 4; ++i) {
-        taken& made = shaking.all.emplace_back();
-        made.lease =
-            shaking.registry.admit(made.socket.descriptor(), std::nullopt, start, connection_stage::tls_handshake);
-        CHECK(made.lease.set_sender(peer_a, start));
-    }
+    for (int i = 0; i < 4; ++i)
+        CHECK(shaking.admit_nobodys(connection_stage::tls_handshake).lease.set_sender(peer_a, start));
     CHECK(shaking.all[0].socket.is_shut_down());  // more than handshakes_of_peer_max()
     CHECK(shaking.given_up(connection_bound::handshakes) == 1);
 }
@@ -270,25 +264,13 @@ TEST_CASE("connections of many threads are counted right") {
 
 TEST_CASE("who has no address is bounded with all others only") {
     scene at{{.total = 3, .per_peer = 1}};
-    std::vector<taken*> made;
-    for (int i = 0; i < 3; ++i) {
-        taken& one = at.all.emplace_back();
-        one.lease = at.registry.admit(one.socket.descriptor(), std::nullopt, start);
-        CHECK_FALSE(one.lease.exceeded_bound());
-        made.push_back(&one);
-    }
+    for (int i = 0; i < 3; ++i) CHECK_FALSE(at.admit_nobodys().lease.exceeded_bound());
     CHECK(at.given_up(connection_bound::per_peer) == 0);
-    REQUIRE(made[1]->lease.enter(connection_stage::working, start));
+    REQUIRE(at.all[1].lease.enter(connection_stage::working, start));
     CHECK_FALSE(at.admit(start, peer_b).lease.exceeded_bound());
-    CHECK(made[0]->socket.is_shut_down());
+    CHECK(at.all[0].socket.is_shut_down());
     at.all.clear();
     CHECK(at.metrics.connections.value() == 0);
-}
-
-taken& shake(scene& at, const net::ip::address& peer, std::chrono::steady_clock::time_point now = start) {
-    taken& made = at.all.emplace_back();
-    made.lease = at.registry.admit(made.socket.descriptor(), peer, now, connection_stage::tls_handshake);
-    return made;
 }
 
 net::ip::address peer_number(unsigned number) {
@@ -297,9 +279,9 @@ net::ip::address peer_number(unsigned number) {
 
 TEST_CASE("in a takeover slow handshakes are given up, and nobody else") {
     scene at{{.total = 100, .handshakes = 16}};
-    const taken& slow = shake(at, peer_a);
+    const taken& slow = at.shake(peer_a);
     const taken& waiting = at.admit();
-    const taken& later = shake(at, peer_a, start + 1ns);
+    const taken& later = at.shake(peer_a, start + 1ns);
     at.registry.give_up_slow_handshakes(start + connection_registry::slow_after - 1ns);
     CHECK_FALSE(slow.socket.is_shut_down());
     at.registry.give_up_slow_handshakes(start + connection_registry::slow_after);
@@ -312,11 +294,11 @@ TEST_CASE("at the bound of handshakes the oldest makes room, and no other connec
     scene at{{.total = 100, .handshakes = 3}};
     taken& idle = at.admit();
     std::vector<taken*> made;
-    for (unsigned i = 0; i < 3; ++i) made.push_back(&shake(at, peer_number(i)));
+    for (unsigned i = 0; i < 3; ++i) made.push_back(&at.shake(peer_number(i)));
     CHECK(made[0]->lease.enter(connection_stage::waiting, start));  // its handshake is over
-    CHECK(shake(at, peer_number(3)).lease);
+    CHECK(at.shake(peer_number(3)).lease);
     CHECK(at.given_up(connection_bound::handshakes) == 0);
-    CHECK(shake(at, peer_number(4)).lease);
+    CHECK(at.shake(peer_number(4)).lease);
     CHECK(made[1]->socket.is_shut_down());
     CHECK_FALSE(made[1]->lease.enter(connection_stage::waiting, start));
     CHECK_FALSE(made[0]->socket.is_shut_down());
@@ -328,11 +310,11 @@ TEST_CASE("at the bound of handshakes the oldest makes room, and no other connec
 TEST_CASE("who begins many handshakes gives up its own") {
     scene at{{.total = 100, .handshakes = 16}};
     REQUIRE(connection_registry::handshakes_of_peer_max(16) == 3);
-    taken& others = shake(at, peer_b);
-    taken& first = shake(at, peer_a);
-    for (int i = 0; i < 2; ++i) CHECK(shake(at, peer_a).lease);
+    taken& others = at.shake(peer_b);
+    taken& first = at.shake(peer_a);
+    for (int i = 0; i < 2; ++i) CHECK(at.shake(peer_a).lease);
     CHECK_FALSE(first.socket.is_shut_down());
-    for (int i = 0; i < 10; ++i) CHECK(shake(at, peer_a).lease);
+    for (int i = 0; i < 10; ++i) CHECK(at.shake(peer_a).lease);
     CHECK(first.socket.is_shut_down());
     CHECK_FALSE(others.socket.is_shut_down());
     CHECK(at.given_up(connection_bound::handshakes) == 10);
@@ -343,7 +325,7 @@ TEST_CASE("who begins many handshakes gives up its own") {
 TEST_CASE("handshakes that are given up and stay open are bounded, and counted") {
     scene at{{.total = 8, .handshakes = 2}};
     std::size_t admitted = 0;
-    for (unsigned i = 0; i < 40; ++i) admitted += shake(at, peer_number(i)).lease ? 1u : 0u;
+    for (unsigned i = 0; i < 40; ++i) admitted += at.shake(peer_number(i)).lease ? 1u : 0u;
     CHECK(admitted == 2 + connection_registry::given_up_max(8));
     CHECK(at.given_up(connection_bound::handshakes) == connection_registry::given_up_max(8));
     CHECK(at.turned_away(connection_bound::handshakes) == 40 - admitted);
@@ -352,7 +334,7 @@ TEST_CASE("handshakes that are given up and stay open are bounded, and counted")
 TEST_CASE("a handshake that takes long makes room before who only waits") {
     scene at{{.total = 2}};
     taken& idle = at.admit();
-    taken& tls_handshake = shake(at, peer_b);
+    taken& tls_handshake = at.shake(peer_b);
     SECTION("long") {
         CHECK_FALSE(at.admit(start + connection_registry::slow_after).lease.exceeded_bound());
         CHECK(tls_handshake.socket.is_shut_down());

@@ -25,15 +25,17 @@ struct scene {
 
     /// What becomes of it; the request keeps what it has not given away.
     std::optional<outgoing> of(received& from, const body_format& kind) {
-        auto work = pool.take(from.memory);
-        const auto decoded = work->codec.decode(kind.coding, from.request.body, 1 << 20, work->decoding);
+        return of(from, kind, *pool.take(from.memory));
+    }
+    std::optional<outgoing> of(received& from, const body_format& kind, request_work& work) {
+        const auto decoded = work.codec.decode(kind.coding, from.request.body, 1 << 20, work.decoding);
         REQUIRE(decoded.has_value());
-        REQUIRE(work->planning.read(*decoded, "", kind.version).code == wire_errc::none);
-        const auto decided = work->planning.decide(limiter, noon, "");
+        REQUIRE(work.planning.read(*decoded, "", kind.version).code == wire_errc::none);
+        const auto decided = work.planning.decide(limiter, noon, "");
         REQUIRE(decided.has_value());
         const decided_request whole{
             .from = from.request, .kind = kind, .tenant = "", .decoded = *decoded, .decided = *decided};
-        return make_outgoing(whole, *work, limiter, settings.upstream);
+        return make_outgoing(whole, work, limiter, settings.upstream);
     }
     outgoing of(const std::string& body, const body_format& kind) {
         received from{room, compressed(kind.coding, body)};
@@ -173,15 +175,8 @@ TEST_CASE("without room for the symbols filled in nothing is translated") {
     std::string body = symbols_v2({text});
     for (int i = 0; i < 100; ++i) body += len_field(5, len_field(1, refs) + sample(1));  // 10 MB in version 1
     received from{at.room, compressed(compression::snappy, body)};
-    auto work = at.pool.take(from.memory);
-    const auto decoded = work->codec.decode(compression::snappy, from.request.body, 1 << 20, work->decoding);
-    REQUIRE(decoded.has_value());
-    REQUIRE(work->planning.read(*decoded, "", protocol::v2).code == wire_errc::none);
-    const auto decided = work->planning.decide(at.limiter, noon, "");
-    REQUIRE(decided.has_value());
-    const decided_request whole{
-        .from = from.request, .kind = snappy_v2, .tenant = "", .decoded = *decoded, .decided = *decided};
-    CHECK_FALSE(make_outgoing(whole, *work, at.limiter, at.settings.upstream));
+    const auto work = at.pool.take(from.memory);
+    CHECK_FALSE(at.of(from, snappy_v2, *work));
     CHECK(work->rewritten.capacity() <= 1 << 20);
 }
 

@@ -17,25 +17,13 @@ std::uint64_t count_of(const named_counts& counts, std::string_view name) {
     return 0;
 }
 
-TEST_CASE("no store is counted where requests are discarded, replicas neither") {
-    upstream_config of;
-    of.store.backends.resize(1);
-    of.replicas.resize(1);
-    of.replicas[0].store.backends.resize(1);
-    upstream_metrics metrics;
-    const shared_stores forwarding{of, metrics, 1};
-    REQUIRE(counts_of(forwarding).size() == 2);
-    CHECK(counts_of(forwarding)[1].is_replica);
-    of.store.backends.clear();  // "discard:"
-    const shared_stores discarding{of, metrics, 1};
-    CHECK(counts_of(discarding).empty());
-}
-
-TEST_CASE("the metrics of all owners are written family by family") {
-    const auto metrics = std::make_unique<gate_metrics>();
+/// What each owner has counted.
+std::unique_ptr<gate_metrics> counted() {
+    auto metrics = std::make_unique<gate_metrics>();
     metrics->http.requests[204].add(9);
     metrics->http.requests[503].add(1);
-    metrics->http.requests[0].add(2);
+    metrics->http.requests[42].add(2);
+    metrics->http.rejected_4xx.add(21);
     metrics->http.requests_rejected[reject_reason::malformed].add(3);
     metrics->ingest.requests_forwarded[body_action::spliced].add(5);
     metrics->ingest.requests_discarded.add(6);
@@ -51,6 +39,10 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->markers.written.add(33);
     metrics->markers.failed.add(34);
     metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(7);
+    metrics->upstream.upstream_errors[upstream_error_reason::dns].add(1);
+    metrics->upstream.upstream_errors[upstream_error_reason::connection_lost].add(4);
+    metrics->upstream.upstream_responses[204].add(4);
+    metrics->upstream.upstream_responses[429].add(1);
     metrics->ingest.samples_received.add(32000);
     metrics->ingest.samples_accepted.add(31000);
     metrics->ingest.samples_refused.add(1000);
@@ -81,6 +73,25 @@ TEST_CASE("the metrics of all owners are written family by family") {
     metrics->state.save_failures.add(23);
     metrics->state.bytes.set(24);
     metrics->state.save_seconds.set(1'700'000'010);
+    return metrics;
+}
+
+TEST_CASE("no store is counted where requests are discarded, replicas neither") {
+    upstream_config of;
+    of.store.backends.resize(1);
+    of.replicas.resize(1);
+    of.replicas[0].store.backends.resize(1);
+    upstream_metrics metrics;
+    const shared_stores forwarding{of, metrics, 1};
+    REQUIRE(counts_of(forwarding).size() == 2);
+    CHECK(counts_of(forwarding)[1].is_replica);
+    of.store.backends.clear();  // "discard:"
+    const shared_stores discarding{of, metrics, 1};
+    CHECK(counts_of(discarding).empty());
+}
+
+TEST_CASE("the metrics of all owners are written family by family") {
+    const auto metrics = counted();
     exposition out;
     write(out, *metrics);
     // But what has tests of its own.
@@ -118,7 +129,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
                     "histograms_received_total 11 exemplars_received_total 12 metadata_received_total 13 "
                     "received_bytes_total 14 decoded_bytes_total 15 markers_written_total 33 markers_failed_total 34") +
               family("upstream_errors_total", "reason",
-                     "dns 0 connection_refused 0 connect_timeout 0 no_route 0 connect_failed 0 connection_lost 0 tls 0 "
+                     "dns 1 connection_refused 0 connect_timeout 0 no_route 0 connect_failed 0 connection_lost 4 tls 0 "
                      "invalid_answer 0 timeout 7 busy 0 unauthorized 0 redirected 0") +
               plain("upstream_sent_bytes_total 16 config_reload_requests_total 29 config_reloads_total 28 "
                     "config_last_reload_successful 1 config_last_reload_success_timestamp_seconds 1700000000 "
@@ -148,61 +159,35 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
-    const auto metrics = std::make_unique<gate_metrics>();
-    metrics->http.requests[204].add(5);
-    metrics->http.requests[400].add(2);
-    metrics->http.rejected_4xx.add(2);
-    metrics->http.requests_rejected[reject_reason::malformed].add(3);
-    metrics->upstream.upstream_errors[upstream_error_reason::dns].add(1);
-    metrics->upstream.upstream_errors[upstream_error_reason::timeout].add(2);
-    metrics->upstream.upstream_errors[upstream_error_reason::connection_lost].add(4);
-    metrics->ingest.samples_received.add(10);
-    metrics->ingest.samples_accepted.add(8);
-    metrics->ingest.samples_refused.add(2);
-    metrics->ingest.samples_stored.add(7);
-    metrics->ingest.samples_failed.add(1);
-    metrics->http.requests[42].add(3);
-    metrics->upstream.upstream_responses[204].add(4);
-    metrics->upstream.upstream_responses[429].add(1);
-    metrics->http.connections.add(3);
-    metrics->http.connections_accepted.add(4);
-    metrics->http.connections_given_up[connection_bound::per_peer].add(5);
-    metrics->http.connections_turned_away[connection_bound::total].add(6);
-    metrics->ingest.unconfirmed_requests.add(9);
-    metrics->ingest.partly_written_requests.add(14);
-    metrics->ingest.unknown_dropped.add(11);
-    metrics->ingest.untranslated_series.add(12);
-    metrics->ingest.series_left_out[series_fault::label_too_long].add(15);
-    metrics->ingest.samples_left_out.add(16);
-    metrics->ingest.untranslated_histograms.add(13);
-    const gate_counts counts = metrics->counts();
-    CHECK(counts.requests.total == 10);
-    CHECK(counts.requests.rejected == 2);
-    CHECK(counts.requests.upstream_errors == 7);
-    CHECK(counts.requests.unconfirmed == 9);
-    CHECK(counts.requests.partly_written == 14);
-    CHECK(counts.requests.by_status == named_counts{{"204", 5}, {"400", 2}, {"other", 3}});
+    const gate_counts counts = counted()->counts();
+    CHECK(counts.requests.total == 12);
+    CHECK(counts.requests.rejected == 21);
+    CHECK(counts.requests.upstream_errors == 12);
+    CHECK(counts.requests.unconfirmed == 25);
+    CHECK(counts.requests.partly_written == 24);
+    CHECK(counts.requests.by_status == named_counts{{"204", 9}, {"503", 1}, {"other", 2}});
     CHECK(counts.requests.upstream_by_status == named_counts{{"204", 4}, {"429", 1}});
     CHECK(count_of(counts.requests.rejected_by_reason, "malformed") == 3);
     CHECK(counts.requests.rejected_by_reason.size() == counter_by<reject_reason>::size);
-    CHECK(count_of(counts.requests.upstream_errors_by_reason, "timeout") == 2);
+    CHECK(count_of(counts.requests.upstream_errors_by_reason, "timeout") == 7);
     CHECK(counts.requests.upstream_errors_by_reason.size() == counter_by<upstream_error_reason>::size);
-    CHECK(counts.samples.received == 10);
-    CHECK(counts.samples.accepted == 8);
-    CHECK(counts.samples.refused == 2);
-    CHECK(counts.samples.stored == 7);
-    CHECK(counts.samples.failed == 1);
-    CHECK(counts.dropped.unknown_entries == 11);
-    CHECK(counts.dropped.untranslated_series == 12);
-    CHECK(counts.samples.left_out == 16);
-    CHECK(count_of(counts.dropped.left_out_series, "label_too_long") == 15);
-    CHECK(counts.dropped.untranslated_histograms == 13);
-    CHECK(counts.connections.open == 3);
-    CHECK(counts.connections.accepted == 4);
+    CHECK(counts.samples.received == 32000);
+    CHECK(counts.samples.accepted == 31000);
+    CHECK(counts.samples.refused == 1000);
+    CHECK(counts.samples.refused_by_limits == 990);
+    CHECK(counts.samples.stored == 30000);
+    CHECK(counts.samples.failed == 900);
+    CHECK(counts.dropped.unknown_entries == 8);
+    CHECK(counts.dropped.untranslated_series == 27);
+    CHECK(counts.samples.left_out == 29);
+    CHECK(count_of(counts.dropped.left_out_series, "label_too_long") == 28);
+    CHECK(counts.dropped.untranslated_histograms == 26);
+    CHECK(counts.connections.open == 19);
+    CHECK(counts.connections.accepted == 20);
     CHECK(counts.connections.given_up_by_reason ==
           named_counts{
-              {"max_connections", 0}, {"max_connections_per_peer", 5}, {"descriptors", 0}, {"max_handshakes", 0}});
-    CHECK(count_of(counts.connections.turned_away_by_reason, "max_connections") == 6);
+              {"max_connections", 0}, {"max_connections_per_peer", 27}, {"descriptors", 0}, {"max_handshakes", 0}});
+    CHECK(count_of(counts.connections.turned_away_by_reason, "max_connections") == 28);
 }
 
 TEST_CASE("the counts of a fleet are those of its claims") {

@@ -1,6 +1,5 @@
 #include "process/persistence.hpp"
 
-#include <ctime>
 #include <filesystem>
 #include <stop_token>
 #include <thread>
@@ -77,24 +76,18 @@ struct scene {
 
 using seconds = std::chrono::duration<double>;
 
-double cpu_seconds() {
-    std::timespec used{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
-
 void work(seconds how_long) {
-    const double end = cpu_seconds() + how_long.count();
-    while (cpu_seconds() < end) continue;
+    const auto end = thread_cpu_clock::now() + how_long;
+    while (thread_cpu_clock::now() < end) continue;
 }
 
 /// What `call` takes by the clock, per second that it works: 1 on a machine that does nothing else.
 template <class Call>
 double slowness(const Call& call) {
     const auto began = std::chrono::steady_clock::now();
-    const double used = cpu_seconds();
+    const auto used = thread_cpu_clock::now();
     call();
-    return seconds{std::chrono::steady_clock::now() - began}.count() / (cpu_seconds() - used);
+    return seconds{std::chrono::steady_clock::now() - began}.count() / seconds{thread_cpu_clock::now() - used}.count();
 }
 
 TEST_CASE("the state is loaded by the clock that decides about requests") {

@@ -35,14 +35,6 @@ void put_in_the_way(const std::string& what, const fs::path& path) {
     if (what == "directory") fs::create_directory(path);
 }
 
-std::string error_of(const std::string& path) {
-    try {
-        return "read: " + read_secret(path);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-}
-
 /// A part that is one number.
 struct scene {
     scratch_directory scratch;
@@ -289,11 +281,12 @@ TEST_CASE("a secret that is damaged is not replaced in silence: all series would
 TEST_CASE("a secret of several gates comes from a file, and every byte of it counts") {
     const scratch_directory directory;
     const std::string path = directory / "shared";
-    CHECK(error_of(path) == "fingerprint.secretFile: cannot read " + path + ": No such file or directory");
+    CHECK_THROWS_WITH(read_secret(path), "fingerprint.secretFile: cannot read " + path + ": No such file or directory");
     write_file(path, std::string(31, 'x'));
-    CHECK(error_of(path) == "fingerprint.secretFile: " + path + ": a secret of 31 bytes, at least 32 are needed");
+    CHECK_THROWS_WITH(read_secret(path),
+                      "fingerprint.secretFile: " + path + ": a secret of 31 bytes, at least 32 are needed");
     write_file(path, std::string(65 * 1024, 'x'));
-    CHECK(error_of(path) == "fingerprint.secretFile: " + path + ": too long");
+    CHECK_THROWS_WITH(read_secret(path), "fingerprint.secretFile: " + path + ": too long");
     write_file(path, std::string(33, 'x'));
     CHECK(read_secret(path) == std::string(33, 'x'));
 }
@@ -305,7 +298,7 @@ TEST_CASE("a secret's file may be as long as 64 KiB, and must be a file") {
     CHECK(read_secret(path).size() == 64 * 1024);
     fs::create_directory(directory / "folder");
     const std::string folder = directory / "folder";
-    CHECK(error_of(folder) == "fingerprint.secretFile: cannot read " + folder + ": Is a directory");
+    CHECK_THROWS_WITH(read_secret(folder), "fingerprint.secretFile: cannot read " + folder + ": Is a directory");
 }
 
 TEST_CASE("a secret in state.dir that cannot be read is not replaced either") {
