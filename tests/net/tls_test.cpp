@@ -1,7 +1,6 @@
 #include "net/tls_session.hpp"
 
 #include <thread>
-#include <tuple>
 
 #include "net/timed_stream.hpp"
 #include "net/tls_pair.hpp"
@@ -30,10 +29,9 @@ struct scene {
     timed_stream client{std::move(pair.near)};
     timed_stream server{std::move(pair.far)};
 
-    explicit scene(const std::string& name = "store.test", const tls_settings& client_side = asking(),
-                   const tls_settings& server_side = serving()) {
-        client.start_tls(std::make_unique<tls_session>(made(client_side), name));
-        server.start_tls(std::make_unique<tls_session>(made(server_side)));
+    explicit scene(const std::string& name = "store.test") {
+        client.start_tls(std::make_unique<tls_session>(made(asking()), name));
+        server.start_tls(std::make_unique<tls_session>(made(serving())));
         client.expires_after(10s);
         server.expires_after(10s);
     }
@@ -118,15 +116,9 @@ TEST_CASE("the small pieces of a header are written at once, up to a record") {
 }
 
 TEST_CASE("a server that cannot prove its name is not talked to") {
-    const tls_settings trusts_nobody{.role = tls_role::client};
-    for (const auto& [name, asks, why] : std::vector<std::tuple<std::string, tls_settings, std::string>>{
-             {"other.test", asking(), "hostname mismatch"},
-             {"127.0.0.1", asking(), "IP address mismatch"},
-             {"store.test", trusts_nobody, "self-signed certificate"}}) {
-        scene with{name, asks};
-        CHECK(with.shake_hands() == tls_error::failed);
-        CHECK(with.client.tls()->failure() == why);
-    }
+    scene with{"other.test"};
+    CHECK(with.shake_hands() == tls_error::failed);
+    CHECK(with.client.tls()->failure() == "hostname mismatch");
 }
 
 TEST_CASE("a peer that does not shake hands is not waited for longer than the limit") {

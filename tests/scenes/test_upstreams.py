@@ -32,16 +32,6 @@ def in_threads(call, count):
         each.join()
 
 
-def test_equal_backends_share_the_requests(start_gate, stores):
-    gate = start_gate(config=backends(*stores))
-    sent = [body() for _ in range(30)]
-    for each in sent:
-        assert gate.send(each).status == 204
-    assert [len(store.requests) for store in stores] == [10, 10, 10]
-    assert sorted(data for store in stores for data in store.bodies) == sorted(sent)
-    assert [store.requests[0].get("Host") for store in stores] == [store.host for store in stores]
-
-
 def test_a_backend_that_says_only_503_is_set_aside(start_gate, stores):
     gate = start_gate(config=backends(*stores))
     stores[0].default = Answer(503)
