@@ -1,4 +1,4 @@
-"""Senders that do not wait for each other: so many requests a second, whatever becomes of those before."""
+"""Senders that do not wait for each other, whatever becomes of the requests before."""
 
 import asyncio
 import collections
@@ -74,17 +74,6 @@ class _Senders:
         self.answers.append(Answered(sent, time.monotonic() - sent, status, retry_after))
 
 
-async def _open_loop(senders, rate, seconds):
-    began, tasks = time.monotonic(), set()
-    for number in range(int(rate * seconds)):
-        await asyncio.sleep(max(0.0, began + number / rate - time.monotonic()))
-        task = asyncio.create_task(senders.send())
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-    while tasks:
-        await asyncio.wait(tasks)
-
-
 async def _closed_loop(senders, at_once, seconds):
     end = time.monotonic() + seconds
 
@@ -130,13 +119,8 @@ def _in_a_process(loop, gates, request, patience, *arguments):
         process.join()
 
 
-def at_rate(gate, request, rate, seconds, patience=30.0):
-    """@return (what was answered, connections opened)"""
-    return _in_a_process(_open_loop, [gate], request, patience, rate, seconds)[0]
-
-
 def one_after_the_other(gate, request, at_once, seconds, patience=30.0):
-    """The same by so many senders that wait for their answers: never more requests at once."""
+    """So many senders that wait for their answers: never more requests at once. @return (what was answered, connections opened)"""
     return _in_a_process(_closed_loop, [gate], request, patience, at_once, seconds)[0]
 
 

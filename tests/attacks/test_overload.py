@@ -41,14 +41,6 @@ def work_of(answers, opened, cpu):
     return Work(answers, good / seconds, good / cpu, opened)
 
 
-def most_of(gate, seconds):
-    """How many requests its one worker can answer in a second if it has a core for itself: more cannot be, whatever else the
-    machine does now or later."""
-    used = bounds.cpu_seconds(gate)
-    answers, opened = open_loop.one_after_the_other(gate, REQUEST, 4, seconds)
-    return work_of(answers, opened, bounds.cpu_seconds(gate) - used).by_cpu
-
-
 @pytest.mark.timeout(300)
 def test_at_three_times_its_capacity_it_serves_its_capacity(start_gate):
     """Another gate, which is never asked for more than it can do, is the measure: at the same moment and on the same core, so
@@ -103,15 +95,3 @@ def test_when_the_load_is_gone_it_is_as_before(start_gate):
         return sum(one.status == 204 for one in answers) > 0.9 * len(answers)
 
     eventually(served_alone, "one after the other is served", 40)
-
-
-def test_requests_of_senders_that_have_given_up_are_not_worked_on(start_gate):
-    """Their senders wait for less than the gate is late, close and come again."""
-    gate = start(start_gate, "2s")
-    answers, _ = open_loop.at_rate(gate, REQUEST, 4 * most_of(gate, 2), 4, patience=0.5)
-    assert sum(one.status == 0 for one in answers) > len(answers) / 4, "many have given up"
-    eventually(lambda: gate.metric("seriesgate_inflight_requests") <= 1, "all of it is done", 60, every=0.1)
-    abandoned = gate.metric("seriesgate_requests_abandoned_total")
-    answered = gate.metric("seriesgate_requests_total", code="204")
-    print(f"\n{abandoned:.0f} of {abandoned + answered:.0f} not worked on")
-    assert abandoned > 0
