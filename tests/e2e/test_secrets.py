@@ -12,7 +12,7 @@ TOKEN = "opensesame"
 URL = f"http://127.0.0.1:1/write?extra_label=a=b&token={TOKEN}"
 
 
-def test_no_secret_is_on_the_command_line(start_gate, upstream, tmp_path):
+def test_no_secret_is_on_the_command_line_or_said_of_a_good_file(start_gate, upstream, tmp_path):
     (tmp_path / "password").write_text("hunter2")
     gate = start_gate(config=f"""upstream:
   url: '{upstream.url}?key=hunter2'
@@ -23,36 +23,8 @@ def test_no_secret_is_on_the_command_line(start_gate, upstream, tmp_path):
     assert upstream.requests[0].get("X-Key") == "hunter2"
     with open(f"/proc/{gate.pid}/cmdline") as shown:
         assert "hunter2" not in shown.read()
-
-
-MISTAKES = [
-    ("headers: {X-Key: HIDDEN}", "headers: {'bad name': HIDDEN}"),
-    ("headers: {X-Key: HIDDEN}", "headers: 'X-Key: HIDDEN'"),
-    ("headers: {X-Key: HIDDEN}", "headers: [HIDDEN]"),
-    ("headers: {X-Key: HIDDEN}", "headers: {Host: HIDDEN}"),
-    ("headers: {X-Key: HIDDEN}", "headers: {X-Key: \"HIDDEN\\n\"}"),
-    ("headers: {X-Key: HIDDEN}", "headers: {X-Key: [HIDDEN]}"),
-    ("headers: {X-Key: HIDDEN}", "basicAuth: 'gate:HIDDEN'"),
-    ("headers: {X-Key: HIDDEN}", "basicAuth: {username: gate, password: HIDDEN}"),
-    ("headers: {X-Key: HIDDEN}", "bearerToken: HIDDEN"),
-    ("headers: {X-Key: HIDDEN}", "replicateTo: [{url: 'http://gate:HIDDEN@b/w'}]"),
-    ("headers: {X-Key: HIDDEN}", "replicateTo: ['http://b/w?key=HIDDEN']"),
-    ("headers: {X-Key: HIDDEN}", "replicateTo: 'http://b/w?key=HIDDEN'"),
-]
-
-
-def test_no_secret_is_said_of_a_mistake(tmp_path):
-    file = tmp_path / "gate.yaml"
-
-    def is_not_said(good, bad):
-        whole = f"upstream:\n  url: http://a/w?key=HIDDEN\n  {good}\n"
-        for text, status in ((whole, 0), (whole.replace(good, bad), 1)):
-            file.write_text(text.replace("HIDDEN", "hunter2"))
-            result = run(f"--config.file={file}", "--check-config")
-            assert result.returncode == status, result
-            assert "hunter2" not in result.stdout + result.stderr
-
-    check_rows({bad: (good, bad) for good, bad in MISTAKES}, is_not_said)
+    checked = run(f"--config.file={gate.config_file}", "--check-config")
+    assert checked.returncode == 0 and "hunter2" not in checked.stdout + checked.stderr
 
 
 WRONG_FILES = [
@@ -72,6 +44,11 @@ WRONG_FILES = [
     f"remote_write: [{{url: '{URL}'}}]\n",
     f"listen: '{URL}'\nupstream: {{url: 'discard:'}}\n",
     f"upstream: {{url: '{URL}', forwardQuery: '{URL}'}}\n",
+    f"upstream: {{url: '{URL}', headers: {{'bad name': {TOKEN}}}}}\n",
+    f"upstream: {{url: '{URL}', bearerToken: {TOKEN}}}\n",
+    f"upstream: {{url: '{URL}', replicateTo: [{{url: 'http://gate:{TOKEN}@b/w'}}]}}\n",
+    f"upstream: {{url: '{URL}', replicateTo: ['http://b/w?key={TOKEN}']}}\n",
+    f"upstream: {{url: '{URL}', replicateTo: 'http://b/w?key={TOKEN}'}}\n",
     f"upstream: {{url: '{URL}'}}\nmaxHourlySeries: many\n",
     f"upstream: {{url: '{URL}'}}\nserver: {{maxRequestBytes: 1GiB}}\n",
     f"upstream: {{url: {URL}\n",
