@@ -1,5 +1,6 @@
 """One gate takes another's place while senders write: none of them is told of an error, and no count is lost."""
 
+import contextlib
 import fcntl
 import itertools
 import json
@@ -25,7 +26,7 @@ from taking_over import asking, is_given_all
 from traffic import arrived, body, identity, numbered, offer
 from upstream import Answer
 from waiting import eventually
-from world import socket, threading
+from world import ThreadPoolExecutor, socket, threading
 
 HANDED, GONE_ON = "another process serves in this one's place", "the place was not handed over"
 
@@ -51,6 +52,15 @@ def written(client, request):
     except ConnectionError:
         client.close()
         return client.write(request)
+
+
+@contextlib.contextmanager
+def written_meanwhile(write, request):
+    """What happens inside happens while `write` waits for the answer to the request, which is 204."""
+    with ThreadPoolExecutor(1) as thread:
+        reply = thread.submit(write, request)
+        yield
+        assert reply.result().status == 204
 
 
 class Series(Busy):
@@ -166,33 +176,26 @@ def test_a_request_that_is_written_meanwhile_is_answered(kept, upstream):
     """The gate that has begun a request finishes it; a new connection waits for the next gate."""
     hold = threading.Event()
     gate, take_over = kept("server: {threads: 1, headerTimeout: 2m, readTimeout: 2m}")
-    with socket.create_connection(gate.address) as half, Client(gate.address) as slow:
+    with socket.create_connection(gate.address) as half, ThreadPoolExecutor(1) as thread:
         request = post(body(numbered(1, 7)))
         half.sendall(request[:40])
         upstream.answers.append(Answer(hold=hold))
-        waits = threading.Thread(target=lambda: answers.append(slow.write(body(numbered(1))).status))
-        answers = []
-        waits.start()
-        eventually(lambda: upstream.requests, "the slow request is at the store")
-        made = []
-        starts = threading.Thread(target=lambda: made.append(take_over()))
-        starts.start()
-        eventually(lambda: gate.said("handing over to another process"), "the gate hands over")
-        late = socket.create_connection(gate.address)  # nobody accepts it at the moment, and nobody refuses it
-        late.sendall(request)
-        half.sendall(request[40:])
-        answer = half.recv(4096)
-        assert answer.startswith(b"HTTP/1.1 204 ") and b"\r\nConnection: close\r\n" in answer
-        assert half.recv(4096) == b""
-        assert not made
-        hold.set()
-        starts.join()
-        waits.join()
-        assert answers == [204]
+        with written_meanwhile(gate.send, body(numbered(1))):
+            eventually(lambda: upstream.requests, "the slow request is at the store")
+            made = thread.submit(take_over)
+            eventually(lambda: gate.said("handing over to another process"), "the gate hands over")
+            late = socket.create_connection(gate.address)  # nobody accepts it at the moment, and nobody refuses it
+            late.sendall(request)
+            half.sendall(request[40:])
+            answer = half.recv(4096)
+            assert answer.startswith(b"HTTP/1.1 204 ") and b"\r\nConnection: close\r\n" in answer
+            assert half.recv(4096) == b""
+            assert not made.done()
+            hold.set()
         assert late.recv(4096).startswith(b"HTTP/1.1 204 ")
         late.close()
     assert gate.wait() == 0
-    assert made[0].current() == 2
+    assert made.result().current() == 2
 
 
 def test_a_unix_socket_and_one_for_people_go_along(kept, upstream):
@@ -273,10 +276,19 @@ def test_a_gate_that_cannot_start_changes_nothing(kept, upstream, tmp_path):
     unharmed(gate, upstream, 3)
 
 
-def never_ready(folder, *flags):
-    """A gate that takes over and whose upstream's name does not resolve: it waits, and the other one for it."""
-    return subprocess.Popen([BINARY, *flags, "--takeover", "--upstream.url=http://nowhere.invalid/write"],
-                            stdout=subprocess.DEVNULL, stderr=open(folder / "never-ready.log", "wb"))
+@contextlib.contextmanager
+def never_ready(gate, folder, listen="127.0.0.1:0"):
+    """A gate that takes over and whose upstream's name does not resolve: it has the state and waits, and the other one for it."""
+    log = folder / "never-ready.log"
+    with open(log, "wb") as said:
+        other = subprocess.Popen([BINARY, f"--config.file={gate.config_file}", f"--listen={listen}", "--takeover",
+                                  "--upstream.url=http://nowhere.invalid/write"], stdout=subprocess.DEVNULL, stderr=said)
+    try:
+        eventually(lambda: "name does not resolve" in log.read_text(), "the new gate has the state")
+        yield other
+    finally:
+        other.terminate()
+        other.wait(30)
 
 
 def test_a_gate_that_dies_before_it_serves_leaves_the_place(kept, start_gate, upstream, tmp_path):
@@ -284,18 +296,11 @@ def test_a_gate_that_dies_before_it_serves_leaves_the_place(kept, start_gate, up
     gate, take_over = kept("server: {threads: 2}")
     offer(gate, upstream, numbered(3))
     for how in (signal.SIGKILL, signal.SIGTERM):
-        with Client(gate.address) as client, Client(gate.address) as late:
+        with Client(gate.address) as client:
             assert client.write(body(numbered(1))).status == 204
-            other = never_ready(tmp_path, f"--config.file={gate.config_file}", "--listen=127.0.0.1:0")
-            log = tmp_path / "never-ready.log"
-            eventually(lambda: "name does not resolve" in log.read_text(), "the new gate has the state")
-            answers = []
-            waits = threading.Thread(target=lambda: answers.append(late.write(body(numbered(1))).status))
-            waits.start()
-            other.send_signal(how)
-            other.wait(30)
-            waits.join()
-            assert answers == [204]
+            with never_ready(gate, tmp_path) as other, written_meanwhile(gate.send, body(numbered(1))):
+                other.send_signal(how)
+                other.wait(30)
             assert written(client, body(numbered(1))).status == 204
         eventually(lambda: gate.said(GONE_ON), "the log says so")
         assert {event["err"] for event in gate.said(GONE_ON)} == {"the new process has ended it"}
@@ -312,16 +317,12 @@ def test_a_gate_that_dies_when_the_other_has_all_leaves_its_place(kept, upstream
     offer(gate, upstream, numbered(3))
     with Client(gate.address) as client:
         assert client.get("/-/ready").status == 200
-        other = never_ready(tmp_path, f"--config.file={gate.config_file}", "--listen=127.0.0.1:0")
-        try:
-            eventually(lambda: "name does not resolve" in (tmp_path / "never-ready.log").read_text(), "the new gate has the state")
+        with never_ready(gate, tmp_path) as other:
             gate.crash()
             client.close()
             assert client.get("/-/ready").status == 503  # for it knows no address of its store
             assert gate.current() == 3
-        finally:
-            other.terminate()
-            assert other.wait(30) == 0
+    assert other.returncode == 0
 
 
 def test_a_gate_that_is_told_to_end_when_the_other_has_all_leaves_its_unix_socket(kept, tmp_path):
@@ -329,15 +330,11 @@ def test_a_gate_that_is_told_to_end_when_the_other_has_all_leaves_its_unix_socke
         path = f"{folder}/gate.sock"
         gate, _ = kept(listen=f"unix:{path}")
         eventually(lambda: get(path, "/-/ready").status == 200, "it is ready")
-        other = never_ready(tmp_path, f"--config.file={gate.config_file}", f"--listen=unix:{path}")
-        try:
-            eventually(lambda: "name does not resolve" in (tmp_path / "never-ready.log").read_text(), "the new gate has the state")
+        with never_ready(gate, tmp_path, f"unix:{path}") as other:
             gate.signal(signal.SIGTERM)
             assert gate.wait() == 0
             assert get(path, "/-/ready").status == 503
-        finally:
-            other.terminate()
-            assert other.wait(30) == 0
+        assert other.returncode == 0
         assert not os.path.exists(path)
 
 
@@ -355,16 +352,12 @@ def test_what_is_begun_and_does_not_end_leaves_the_place(kept, upstream, tmp_pat
     gate, _ = kept("server: {drainTimeout: 500ms, threads: 1}")
     hold = threading.Event()
     upstream.answers.append(Answer(hold=hold))
-    answers = []
-    waits = threading.Thread(target=lambda: answers.append(gate.send(body(numbered(1))).status))
-    waits.start()
-    eventually(lambda: upstream.requests, "the request is at the store")
-    result = run(f"--config.file={gate.config_file}", f"--upstream.url={upstream.url}", "--listen=127.0.0.1:0", "--takeover")
-    assert result.returncode == 2
-    assert "the running gate: requests were not finished within server.drainTimeout" in result.stderr
-    hold.set()
-    waits.join()
-    assert answers == [204]
+    with written_meanwhile(gate.send, body(numbered(1))):
+        eventually(lambda: upstream.requests, "the request is at the store")
+        result = run(f"--config.file={gate.config_file}", f"--upstream.url={upstream.url}", "--listen=127.0.0.1:0", "--takeover")
+        assert result.returncode == 2
+        assert "the running gate: requests were not finished within server.drainTimeout" in result.stderr
+        hold.set()
     unharmed(gate, upstream, 1)
 
 
@@ -421,32 +414,25 @@ def test_whoever_speaks_another_protocol_changes_nothing(met, upstream):
     unharmed(gate, upstream, 2)
 
 
-def test_whoever_stops_amid_it_changes_nothing(met, upstream):
-    gate, path = met
-    offer(gate, upstream, numbered(2))
-    for words in ([b"stop"], []):  # another word, and the end
-        with asking(path) as peer:
-            peer.send(b"seriesgate takeover 1")
-            message, given, _, _ = socket.recv_fds(peer, 1024, 4)
-            assert (message, len(given)) == (b"socket gate", 1)
-            os.close(given[0])
-            assert peer.recv(1024) == b"that is all"
-            for each in words:
-                peer.send(each)
-                assert peer.recv(1024) == b"no the new process has ended it"
-        eventually(lambda: gate.said(GONE_ON), "the log says so")
-        unharmed(gate, upstream, 2)
+def is_offered_the_listeners(peer):
+    peer.send(b"seriesgate takeover 1")
+    message, given, _, _ = socket.recv_fds(peer, 1024, 4)
+    assert (message, len(given)) == (b"socket gate", 1)
+    os.close(given[0])
+    assert peer.recv(1024) == b"that is all"
 
 
-def test_whoever_goes_when_the_place_is_free_changes_nothing(met, upstream):
+@pytest.mark.parametrize("word, answer", [(b"stop", b"no the new process has ended it"), (None, None), (b"go", b"yours")],
+                         ids=["another word", "no word", "when the place is free"])
+def test_whoever_stops_amid_it_changes_nothing(met, upstream, word, answer):
     gate, path = met
     offer(gate, upstream, numbered(2))
     with asking(path) as peer:
-        peer.send(b"seriesgate takeover 1")
-        os.close(socket.recv_fds(peer, 1024, 4)[1][0])
-        assert peer.recv(1024) == b"that is all"
-        peer.send(b"go")
-        assert peer.recv(1024) == b"yours"
+        is_offered_the_listeners(peer)
+        if word:
+            peer.send(word)
+            assert peer.recv(1024) == answer
+    eventually(lambda: gate.said(GONE_ON), "the log says so")
     unharmed(gate, upstream, 2)
 
 
@@ -456,9 +442,7 @@ def test_whoever_goes_at_once_again_and_again_changes_nothing(met, upstream):
     with Series(gate.address) as senders:
         for _ in range(30):
             with asking(path) as peer:
-                peer.send(b"seriesgate takeover 1")
-                os.close(socket.recv_fds(peer, 1024, 4)[1][0])
-                assert peer.recv(1024) == b"that is all"
+                is_offered_the_listeners(peer)
                 peer.send(b"go")
             senders.answered(3)
     assert senders.wrong == []
