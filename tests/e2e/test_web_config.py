@@ -60,11 +60,6 @@ def test_what_cannot_be_read_again_is_refused(tmp_path):
 
 # --- who may ask
 
-def ask(gate, path="/stats", headers=(), method="GET"):
-    with gate.client() as client:
-        return client.request(method, path, headers=headers)
-
-
 def test_curl_is_let_in(guarded):
     gate = guarded(users(ALICE))
 
@@ -79,30 +74,19 @@ def test_curl_is_let_in(guarded):
     assert curl() == "401"
 
 
-def test_a_password_is_checked_once(guarded):
-    """At cost 10 a check takes 50 ms of CPU and more; a hundred requests would take five seconds of it."""
-    gate = guarded(users(ALICE))
-    assert ask(gate, headers=[basic(ALICE)]).status == 200
-    began = cpu_seconds(gate)
-    with gate.client() as client:
-        for _ in range(100):
-            assert client.request("GET", "/-/healthy", headers=[basic(ALICE)]).status == 200
-    meanwhile = cpu_seconds(gate)
-    for at in range(5):
-        assert ask(gate, headers=[basic("alice", f"never seen {at}")]).status == 401
-    hundred, five_checks = meanwhile - began, cpu_seconds(gate) - meanwhile
-    assert hundred < 100 / 5 * five_checks / 4, f"{hundred:.2f} s, and {five_checks:.2f} s for five"
-
-
 def test_a_user_that_there_is_not_takes_as_much_as_one_that_there_is(guarded):
     gate = guarded(users(ALICE))
-    assert ask(gate, headers=[basic(ALICE)]).status == 200
+
+    def ask(header):
+        with gate.client() as client:
+            return client.request("GET", "/stats", headers=[header]).status
 
     def cost(user, at):
         began = cpu_seconds(gate)
-        assert ask(gate, headers=[basic(user, f"wrong{at}")]).status == 401
+        assert ask(basic(user, f"wrong{at}")) == 401
         return cpu_seconds(gate) - began
 
+    assert ask(basic(ALICE)) == 200
     rounds = [{user: cost(user, at) for user in ("alice", "eve")} for at in range(5)]
     spent = {user: sum(each[user] for each in rounds) for user in ("alice", "eve")}
     assert spent["eve"] > 0 and 0.5 < spent["alice"] / spent["eve"] < 2, spent
