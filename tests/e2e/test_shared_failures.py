@@ -1,15 +1,13 @@
-"""A store that fails its gates, or is none: what is known flows, newcomers get what is configured, and it ends by itself."""
+"""A store that fails its gates, or is none for a fleet: what is known flows, newcomers get what is configured, and it ends by itself."""
 
 import signal
 from pathlib import Path
 
 import pytest
 
-from bounds import OwnTime
 from shared_fleets import GATES, current, share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from traffic import identity, numbered
-from upstream import Listener
 from waiting import eventually
 from world import threading, time
 
@@ -139,24 +137,6 @@ def test_the_log_says_once_that_the_store_is_away_and_once_what_has_become_of_it
         assert 1 < float(whole["refill_seconds"]) < time.monotonic() - restarted
 
 
-def test_nobody_waits_longer_for_the_store_than_is_configured(known_everywhere):
-    fleet, store = known_everywhere(timeout="200ms")
-    store.stand_still()
-    longest = 0
-    for turn in range(20):
-        own_time = OwnTime(fleet.gates[turn % GATES])
-        assert fleet.offer(turn % GATES, numbered(1, start=5000 + turn)) == []
-        longest = max(longest, own_time.seconds())
-    assert longest < 2, f"{longest:.2f} s"
-    fleet.all_are("away")
-    started = time.monotonic()
-    for turn in range(50):  # one that is away is not asked for each request
-        fleet.offer(turn % GATES, numbered(1, start=6000 + turn))
-    assert time.monotonic() - started < 5, "who asks nothing does not wait"
-    store.go_on()
-    fleet.all_join()
-
-
 def test_who_asks_nothing_does_not_wait_for_those_that_do(known_everywhere):
     fleet, store = known_everywhere(timeout="8s")
     store.stand_still()
@@ -220,34 +200,3 @@ def test_a_store_that_forbids_what_gates_need_or_their_password_is_not_joined(sh
         away, = eventually(lambda: gate.said("the shared store is away"), "it says so")
         assert is_away(gate) and why in away["err"], away
         Path(store.settings_of(ordinal)["passwordFile"]).write_text("guess\n")
-
-
-class Babbler(Listener):
-    """Listens where a store should, and says the same to whoever comes, whatever they ask."""
-
-    def __init__(self, says):
-        self._says = says
-        super().__init__()
-
-    def serve(self, connection, _ordinal):
-        connection.recv(4096)
-        connection.sendall(self._says)
-        connection.recv(4096)
-
-    def settings_of(self, _ordinal):
-        return {"url": f"redis://{self.host}/0"}
-
-
-def test_what_is_no_store_gets_no_series_admitted_and_no_gate_down(known_everywhere, keep):
-    fleet, _ = known_everywhere(timeout="200ms")
-    for says in (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", b"+OK\r\n" * 100, b"*2147483647\r\n", b"$-5\r\n",
-                 b":9\r\n" * 1000 + bytes(range(256))):
-        fleet.store = keep(Babbler(says))
-        fleet.gates[0].stop()
-        gate = fleet.restart(0)
-        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-        for _ in range(3):
-            assert fleet.offer(0, NEWCOMERS) == [], says
-        assert is_away(gate), says
-        eventually(lambda: gate.said("the shared store is away"), "it says so")
-    assert fleet.offer(1, NEWCOMERS + KNOWN) == NEWCOMERS[:10] + KNOWN
