@@ -2,6 +2,8 @@
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
+
 from world import threading
 
 
@@ -36,3 +38,17 @@ class Answering(ThreadingHTTPServer):
     def stop(self):
         self.shutdown()
         self.server_close()
+
+
+@pytest.fixture
+def impostor():
+    """impostor(answer, status=200, headers=()): the URL of a server that answers so, whatever it is asked."""
+    servers = []
+
+    def start(answer, status=200, headers=()):
+        servers.append(Answering(lambda _: answer, status, headers))
+        return servers[-1].url
+
+    yield start
+    for server in servers:
+        server.stop()

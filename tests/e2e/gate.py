@@ -45,6 +45,15 @@ def run(*flags, seconds=30, **how):
     return subprocess.run([BINARY, *flags], capture_output=True, text=True, timeout=seconds, **how)
 
 
+def why_it_comes_to_nothing(*arguments, seconds=30):
+    """The one line of a subcommand that has nothing to print."""
+    made = run(*arguments, seconds=seconds)
+    assert (made.returncode, made.stdout) == (1, ""), made
+    line, end = made.stderr.split("\n")
+    assert end == "" and line.isprintable()
+    return line
+
+
 def why_it_cannot_serve(result):
     """What the only line says of a run that had a good configuration."""
     assert result.returncode == 2, result

@@ -8,8 +8,8 @@ import yaml
 
 import client
 import recorded
-from answering import Answering
-from gate import BINARY, run
+from answering import impostor  # noqa: F401 (a fixture)
+from gate import BINARY, run, why_it_comes_to_nothing
 from servers import Prometheus, VictoriaMetrics
 from tables import check_rows
 from traffic import body, figures, limits, numbered
@@ -32,11 +32,7 @@ def suggested(url, *flags):
 
 
 def failure(*flags):
-    made = run("suggest", *flags, seconds=90)
-    assert (made.returncode, made.stdout) == (1, ""), made
-    line, end = made.stderr.split("\n")
-    assert end == "" and line.isprintable()
-    return line
+    return why_it_comes_to_nothing("suggest", *flags, seconds=90)
 
 
 @pytest.fixture(params=["prometheus", "victoria-metrics"])
@@ -114,20 +110,6 @@ def test_a_store_without_series_has_no_configuration(victoria_metrics):
 
 # --- why there is none
 
-@pytest.fixture
-def impostor():
-    """impostor(answer, status=200): the URL of a server that answers so, whatever it is asked."""
-    servers = []
-
-    def start(answer, status=200):
-        servers.append(Answering(lambda _: answer, status))
-        return servers[-1].url
-
-    yield start
-    for server in servers:
-        server.stop()
-
-
 PATH = "/api/v1/status/tsdb"
 NO_ANSWERS = {
     "a page": (b"<html>", 200, "the answer is not that of a Prometheus or VictoriaMetrics"),
@@ -143,7 +125,7 @@ NO_ANSWERS = {
 }
 
 
-def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):
+def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):  # noqa: F811
     def is_said(answer, status, said):
         url = impostor(answer, status)
         assert failure(f"--from={url}") == f"seriesgate suggest: {url}: {said}"
@@ -159,7 +141,7 @@ def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):
     assert " is not there (404): is this the root of " in failure(f"--from={gate.url}")
 
 
-def test_a_configuration_that_finds_no_room_is_an_error(impostor):
+def test_a_configuration_that_finds_no_room_is_an_error(impostor):  # noqa: F811
     url = impostor(json.dumps({"status": "success", "data": {
         "headStats": {"numSeries": 100}, "seriesCountByMetricName": [{"name": "up", "value": 100}],
         "labelValueCountByLabelName": [], "seriesCountByLabelValuePair": []}}).encode())
@@ -185,20 +167,3 @@ def test_a_store_that_wants_to_know_who_asks_is_told(tmp_path):
         assert "no series yet" in failure(f"--from={server.url}", f"--username={name}", f"--password-file={right}")
     finally:
         server.stop()
-
-
-TOKEN = "t0ken-of-the-tests"
-STATUS = {"status": "success", "data": {
-    "headStats": {"numSeries": 5}, "seriesCountByMetricName": [{"name": "up", "value": 5}],
-    "labelValueCountByLabelName": [], "seriesCountByLabelValuePair": []}}
-
-
-def test_the_gate_gets_the_credentials_that_were_used(impostor, tmp_path):
-    token = tmp_path / "token"
-    token.write_text(TOKEN + "\n")
-    text = suggested(impostor(json.dumps(STATUS).encode()), f"--bearer-token-file={token}")
-    assert yaml.safe_load(text)["upstream"]["bearerTokenFile"] == str(token)
-    assert TOKEN not in text
-    file = tmp_path / "suggested.yaml"
-    file.write_text(text)
-    assert run(f"--config.file={file}", "--check-config").returncode == 0

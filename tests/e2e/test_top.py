@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from answering import Answering
+from answering import impostor  # noqa: F401 (a fixture)
 from certificates import Authority
-from gate import run
+from gate import run, why_it_comes_to_nothing
 from secure import Secured
 from servers import free_port
 from tables import check_rows, named
@@ -39,13 +39,8 @@ def report(gate, *flags, **how):
     return made.stdout.split("\n")
 
 
-def failure(*flags, **how):
-    """The one line that says why there is none."""
-    made = run("top", *flags, **how)
-    assert (made.returncode, made.stdout) == (1, ""), made
-    line, end = made.stderr.split("\n")
-    assert end == "" and line.isprintable()
-    return line
+def failure(*flags):
+    return why_it_comes_to_nothing("top", *flags)
 
 
 def section(lines, heading):
@@ -190,20 +185,6 @@ def test_tls_is_spoken_with_whom_the_authority_knows(start_gate, tmp_path):
 
 # --- servers that mean no good
 
-@pytest.fixture
-def impostor():
-    """impostor(answer, status=200, headers=()): the URL of a server that answers so, whatever it is asked."""
-    servers = []
-
-    def start(answer, status=200, headers=()):
-        servers.append(Answering(lambda _: answer, status, headers))
-        return servers[-1].url
-
-    yield start
-    for server in servers:
-        server.stop()
-
-
 NO_ANSWERS = {
     "codes": (b"\x1b[2J" * 100, 200, "/stats: the answer is not that of a seriesgate"),
     "too large": (b"[" * (8 * 2**20 + 1), 200, "the answer is larger than 8 MiB"),
@@ -215,7 +196,7 @@ NO_ANSWERS = {
 }
 
 
-def test_what_is_no_answer_of_a_gate_is_said_in_a_line(impostor):
+def test_what_is_no_answer_of_a_gate_is_said_in_a_line(impostor):  # noqa: F811
     """Hostile texts in answers that are one: tests/top/frame_test.cpp."""
     def is_said(answer, status, said):
         url = impostor(answer, status)
