@@ -47,14 +47,6 @@ def test_a_gate_that_is_not_ready_does_not_say_so(manager, start_gate):
     assert manager.texts[1:] == ["STOPPING=1\nSTATUS=draining"]
 
 
-def test_the_status_has_the_figures(manager, start_gate, upstream):
-    gate = start_gate(f"--upstream.url={upstream.url}", "--maxHourlySeries=3", environment=manager.environment())
-    offer(gate, upstream, numbered(3))
-    gate.send(body(numbered(5)))
-    eventually(lambda: "STATUS=hour: 3 of 3 series, 2 refused; upstream up" in manager.texts,
-               "the figures, which are sent each five seconds")
-
-
 def test_a_reload_has_a_beginning_and_an_end(manager, start_gate, upstream):
     gate = start_gate(f"--upstream.url={upstream.url}", environment=manager.environment(), config="")
     eventually(lambda: "READY=1" in manager.texts, "it says that it is ready")
@@ -162,17 +154,11 @@ def test_each_socket_is_found_its_use_by_its_name(start_gate, upstream):
         eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
 
 
-def test_what_is_not_given_is_opened(start_gate, upstream):
-    with listening() as given:
-        gate = start_gate(f"--upstream.url={upstream.url}", "--admin.listen=127.0.0.1:0", given={"gate": given})
-        assert gate.address == given.getsockname()
-        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-
-
 def test_the_file_of_a_given_unix_socket_is_left_where_it_is(start_gate, upstream, tmp_path):
+    """And the address for people, which is not given, is opened."""
     path = str(tmp_path / "s")
     with listening(socket.AF_UNIX, path) as given:
-        gate = start_gate(f"--upstream.url={upstream.url}", listen=f"unix:{path}", given={"x": given})
+        gate = start_gate(f"--upstream.url={upstream.url}", "--admin.listen=127.0.0.1:0", listen=f"unix:{path}", given={"x": given})
         eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
         gate.stop()
         assert os.path.exists(path)
