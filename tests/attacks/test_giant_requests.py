@@ -3,6 +3,8 @@
 import json
 import statistics
 
+import pytest
+
 import giants
 import recorded
 import wire
@@ -21,10 +23,10 @@ LIMITS = 64
 V2 = wire_v2.HEADERS
 
 
-def limits(each, more=""):
-    """As many limits as a configuration may have, all of which take every series."""
-    rows = "".join(f"  - {{name: n{i}, each: [{each}], maxHourlySeries: 1000000{more}}}\n" for i in range(LIMITS))
-    return f"limits:\n{rows}"
+def limits(keys):
+    """As many limits as a configuration may have, with these keys; {} is the limit's number."""
+    rows = (f"  - {{name: n{i}, maxHourlySeries: 1000000, {keys.replace('{}', str(i))}}}\n" for i in range(LIMITS))
+    return "limits:\n" + "".join(rows)
 
 
 def assert_given_back(gate, before, mib=48):
@@ -35,7 +37,7 @@ def assert_given_back(gate, before, mib=48):
 
 def test_a_long_tenant_is_not_copied_for_every_series_and_limit(limited, upstream):
     """433 KB of this ended the process: 64 limits x 20,000 series x 60 KiB."""
-    gate = limited(limits("a", ", perTenant: true"))
+    gate = limited(limits("each: [a], perTenant: true"))
     body = wire.pack(giants.tiny_series(20_000))
     before = memory(gate)
     with within(gate, memory_mib=64, cpu=2, seconds=10):
@@ -51,7 +53,7 @@ def test_a_long_tenant_is_not_copied_for_every_series_and_limit(limited, upstrea
 
 def test_long_values_are_not_copied_for_every_series_and_limit(limited):
     """98 KB of this took 2 GB."""
-    gate = limited(limits("l0"))
+    gate = limited(limits("each: [l0]"))
     body = wire.pack(giants.long_symbol_series(scaled(4000)))
     assert len(body) < 200_000
     before = memory(gate)
@@ -66,8 +68,7 @@ def test_long_values_are_not_copied_for_every_series_and_limit(limited):
 
 def test_many_parts_of_a_key_are_not_copied_either(limited):
     """Sixteen labels whose values stay below the bound of a key one by one, and not together."""
-    names = ", ".join(f"l{i}" for i in range(16))
-    gate = limited(limits(names))
+    gate = limited(limits(f"each: [{', '.join(f'l{i}' for i in range(16))}]"))
     body = wire.pack(giants.long_symbol_series(scaled(5000), labels=16, text_bytes=1000))
     with within(gate, memory_mib=96, cpu=2, seconds=10):
         assert gate.send(body, V2).status == 204
@@ -154,35 +155,38 @@ def test_a_bomb_of_zstd_is_given_back_while_the_store_takes_its_time(limited, up
 
 # --- what a request asks of selectors, and that what senders really send passes
 
-REGEXES = 64
 TOO_MUCH = "more work for the limits than one request may make: fewer series, labels or bytes, please"
+#: Keys of all limits, series that would take seconds with them, and what it may take to find that out.
+TOO_DEAR = {
+    "long values that differ": (  # 16 s on one worker
+        """match: '{l0=~"(x+y?)+[a-f0-9]*{}"}'""", lambda: giants.unlike_long_series(scaled(1600), 60_000),
+        {"cpu": 1, "seconds": 5}),
+    "a million series": (
+        """match: '{a!="",b!="{}"}', each: [a], maxGroups: 10""", lambda: giants.tiny_series(1 << 20),
+        {"memory_mib": 320, "cpu": 2, "seconds": 20}),
+    "UTF-8 that is repaired": (
+        """match: '{l0=~"(.+y?)+{}"}'""", lambda: b"".join(wire.series({"l0": b"\xff" * 60_000 + str(i).encode()}, giants.POINT)
+                                                         for i in range(scaled(400))),
+        {"memory_mib": 256, "cpu": 1, "seconds": 5}),
+}
 
 
-def limits_with(matcher, each=""):
-    rows = "".join(f"  - {{name: n{i}, match: '{{{matcher.format(i)}}}', maxHourlySeries: 1000000{each}}}\n"
-                   for i in range(REGEXES))
-    return f"limits:\n{rows}"
-
-
-def assert_too_much(gate, reply):
-    assert (reply.status, reply.first_line) == (400, TOO_MUCH)
-    assert gate.current() == 0
-    assert gate.stats["samples"]["received"] == 0
-    assert gate.metric("seriesgate_requests_rejected_total", reason="too_large") == 1
-
-
-def test_regular_expressions_over_long_values_that_differ(limited):
-    """16 s on one worker."""
-    gate = limited(limits_with('l0=~"(x+y?)+[a-f0-9]*{}"'))
-    body = wire.pack(giants.unlike_long_series(scaled(1600), 60_000))
-    with within(gate, cpu=1, seconds=5):
-        assert_too_much(gate, gate.send(body))
+@pytest.mark.parametrize("keys, series, bounds", TOO_DEAR.values(), ids=TOO_DEAR)
+def test_what_asks_too_much_of_selectors_is_refused_for_little(limited, keys, series, bounds):
+    gate = limited(limits(keys))
+    body = wire.pack(series())
+    with within(gate, **bounds):
+        reply = gate.send(body)
+        assert (reply.status, reply.first_line) == (400, TOO_MUCH)
+        assert gate.current() == 0
+        assert gate.stats["samples"]["received"] == 0
+        assert gate.metric("seriesgate_requests_rejected_total", reason="too_large") == 1
     with within(gate, cpu=0.2):
         assert gate.send(wire.pack(wire.sampled("up"))).status == 204
 
 
 def test_regular_expressions_over_one_long_symbol_cost_one_match_each(limited):
-    gate = limited(limits_with('l0=~"(x+y?)+{}"'))
+    gate = limited(limits("""match: '{l0=~"(x+y?)+{}"}'"""))
     body = wire.pack(giants.long_symbol_series(scaled(4000)))
     with within(gate, cpu=0.5, seconds=5):
         assert gate.send(body, V2).status == 204
@@ -192,7 +196,7 @@ def test_regular_expressions_over_one_long_symbol_cost_one_match_each(limited):
 def test_many_labels_times_many_matchers(limited):
     """The product of series, labels, and matchers: each label is looked at once."""
     others = ",".join(f'z{i}!="y"' for i in range(20))
-    gate = limited(limits_with(f'b!="",{others},y{{}}!="y"'))
+    gate = limited(limits(f"""match: '{{b!="",{others},y{{}}!="y"}}'"""))
     labels = {f"a{i:04}": "v" for i in range(1000)}
     body = wire_v2.request(*({**labels, "b": str(i)} for i in range(scaled(1600))))
     with within(gate, cpu=1, seconds=10):
@@ -200,16 +204,9 @@ def test_many_labels_times_many_matchers(limited):
     assert gate.current() == scaled(1600)
 
 
-def test_a_million_series_times_64_limits(limited):
-    gate = limited(limits_with('a!="",b!="{}"', ", each: [a], maxGroups: 10"))
-    body = wire.pack(giants.tiny_series(1 << 20))
-    with within(gate, memory_mib=320, cpu=2, seconds=20):
-        assert_too_much(gate, gate.send(body))
-
-
 def test_real_traffic_passes(limited):
     """10,000 new series, 64 regular expressions that match them all, groups of their own, values of 60 bytes."""
-    gate = limited(limits_with('a=~"[a-z]+-[0-9a-z]+-{}?.*[0-9a-f]"', ", each: [a]"))
+    gate = limited(limits("""match: '{a=~"[a-z]+-[0-9a-z]+-{}?.*[0-9a-f]"}', each: [a]"""))
     pad = "pod-" + "x" * 47 + "-"
     count = scaled(10_000)
     body = wire.pack(b"".join(wire.sampled("up", a=f"{pad}{i:08x}", job="shop", instance="127.0.0.1:9100")
@@ -219,11 +216,3 @@ def test_real_traffic_passes(limited):
     # 640,000 budgets: beside other tests a page of them may take longer than the gate lets anybody wait.
     page = eventually(lambda: (asked := gate.get("/stats?limit=1")).status == 200 and asked, "the page is made", 60)
     assert json.loads(page.body)["windows"]["hourly"]["currentSeries"] == count
-
-
-def test_repaired_utf8_counts_as_what_it_costs(limited):
-    gate = limited(limits_with('l0=~"(.+y?)+{}"'))
-    body = wire.pack(b"".join(wire.series({"l0": b"\xff" * 60_000 + str(i).encode()}, giants.POINT)
-                              for i in range(scaled(400))))
-    with within(gate, memory_mib=256, cpu=1, seconds=5):
-        assert_too_much(gate, gate.send(body))
