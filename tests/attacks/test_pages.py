@@ -1,6 +1,7 @@
 """/stats and /metrics for many budgets: slow readers and pipelines. Told: tests/scenes/test_budgets_shown.py."""
 
 import collections
+import contextlib
 import itertools
 
 import pytest
@@ -31,13 +32,20 @@ def crowded(limited, upstream):
     return gate
 
 
-def slow_reader(gate, request):
-    """A connection that asks and reads nothing."""
-    reader = socket.socket()
-    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    reader.connect(gate.address)
-    reader.sendall(request)
-    return reader
+@contextlib.contextmanager
+def slow_readers(gate, requests=()):
+    """A connection for each that asks and reads nothing. Yields what makes one more, for the block's time like these."""
+    with contextlib.ExitStack() as readers:
+        def ask(request):
+            reader = readers.enter_context(socket.socket())
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.connect(gate.address)
+            reader.sendall(request)
+            return reader
+
+        for each in requests:
+            ask(each)
+        yield ask
 
 
 def get(path):
@@ -62,29 +70,23 @@ def writes_in_time(slowest):
 # --- what readers cost
 
 def test_slow_readers_share_one_answer_and_hold_nobody_up(crowded):
-    with within(crowded, memory_mib=96, cpu=4, seconds=20):
-        readers = [slow_reader(crowded, get("/stats")) for _ in range(40)]
+    with within(crowded, memory_mib=96, cpu=4, seconds=20), slow_readers(crowded, [get("/stats")] * 40):
         slowest = slowest_write(crowded, 50)
         whole = crowded.stats
     writes_in_time(slowest)
     assert whole["limitsTotal"] == len(whole["limits"]) == GROUPS
-    for reader in readers:
-        reader.close()
 
 
 def test_slow_readers_who_come_one_by_one_hold_a_bounded_number_of_answers(crowded):
     crowded.send(traffic.body(groups(GROUPS, GROUPS)))
-    with within(crowded, memory_mib=128, seconds=30):
-        readers = []
-        for n in range(20):
-            readers.append(slow_reader(crowded, get("/stats")))
-            readers[-1].recv(1)  # its answer is there
-            crowded.send(traffic.body(groups(1, 3 * GROUPS + n)))
-        held = crowded.get("/stats")
-        assert held.status == 200 and len(held.body) > 100 * GROUPS
-    writes_in_time(slowest_write(crowded, 20))
-    for reader in readers:
-        reader.close()
+    with slow_readers(crowded) as ask:
+        with within(crowded, memory_mib=128, seconds=30):
+            for n in range(20):
+                ask(get("/stats")).recv(1)  # its answer is there
+                crowded.send(traffic.body(groups(1, 3 * GROUPS + n)))
+            held = crowded.get("/stats")
+            assert held.status == 200 and len(held.body) > 100 * GROUPS
+        writes_in_time(slowest_write(crowded, 20))
     eventually(lambda: crowded.stats["limitsTotal"] == 2 * GROUPS + 20, "what is told is new again")
 
 
@@ -100,21 +102,9 @@ def test_a_pipeline_of_heads_makes_no_answers(crowded):
 
 
 def test_pipelines_that_nobody_reads_hold_one_answer_each_at_most(crowded):
-    with within(crowded, memory_mib=96):
-        readers = [slow_reader(crowded, get(path) * 200) for path in ("/stats", "/metrics", "/stats?limit=1") * 8]
+    requests = [get(path) * 200 for path in ("/stats", "/metrics", "/stats?limit=1") * 8]
+    with within(crowded, memory_mib=96), slow_readers(crowded, requests):
         writes_in_time(slowest_write(crowded, 50))
-    for reader in readers:
-        reader.close()
-
-
-def test_many_different_lists_at_once_are_bounded_and_leave_the_others_alone(crowded):
-    with within(crowded, memory_mib=128):
-        readers = [slow_reader(crowded, get(f"/stats?limit={GROUPS - n}")) for n in range(100)]
-        assert crowded.get("/metrics").status == 200
-        assert crowded.get("/stats").status == 200
-    for reader in readers:
-        reader.close()
-    eventually(lambda: crowded.get("/stats?limit=7").status == 200, "lists again")
 
 
 @pytest.mark.parametrize("path", ["/", "/stats", "/metrics"])
@@ -153,16 +143,15 @@ def test_a_question_for_one_costs_little_beside_many(crowded, path):
             assert crowded.get(path).status == 200
 
 
-def test_a_storm_of_different_questions_is_bounded_and_leaves_the_others_alone(crowded):
+@pytest.mark.parametrize("memory_mib, asked, again", [
+    pytest.param(128, lambda n: get(f"/stats?limit={GROUPS - n}"), "/stats?limit=7", id="lists"),
+    pytest.param(64, lambda n: get(f"/stats?tenant={'x' * 1000}{n}") * 50, "/stats?tenant=team-a", id="parts")])
+def test_a_storm_of_different_questions_is_bounded_and_leaves_the_others_alone(crowded, memory_mib, asked, again):
     """A hundred at a time: all but four are told to come again, at the price of a short answer."""
-    tenant = "x" * 1000
-    with within(crowded, memory_mib=64):
-        readers = [slow_reader(crowded, get(f"/stats?tenant={tenant}{n}") * 50) for n in range(100)]
+    with within(crowded, memory_mib=memory_mib), slow_readers(crowded, map(asked, range(100))):
         assert crowded.get("/stats").status == crowded.get("/metrics").status == crowded.get("/").status == 200
         writes_in_time(slowest_write(crowded, 50))
-    for reader in readers:
-        reader.close()
-    eventually(lambda: crowded.get("/stats?tenant=team-a").status == 200, "parts again")
+    eventually(lambda: crowded.get(again).status == 200, "they are answered again")
 
 
 @pytest.mark.one_thread
