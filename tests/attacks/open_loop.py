@@ -130,6 +130,17 @@ def crowd_beside(gate, other, request, times, at_once, seconds, patience=60.0):
     return _in_a_process(_crowd_beside, [gate, other], request, patience, times, at_once, seconds)
 
 
+def latencies(ask, seconds):
+    """How long each question of one sender took, sorted: it asks again and again for so long."""
+    took, end = [], time.monotonic() + seconds
+    while time.monotonic() < end:
+        began = time.monotonic()
+        ask()
+        took.append(time.monotonic() - began)
+        time.sleep(0.002)
+    return sorted(took)
+
+
 def quantile(values, share):
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

@@ -5,12 +5,12 @@ import ssl
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
 import recorded
 from gate import sanitized
+from open_loop import latencies, quantile
 from secure import Secured, connection, metrics, write
 from servers import free_port
 
@@ -83,21 +83,6 @@ def another_server(secured):
         server.wait()
 
 
-def times(what, seconds):
-    """How long each of as many as there is time for took."""
-    took, end = [], time.monotonic() + seconds
-    while time.monotonic() < end:
-        began = time.monotonic()
-        what()
-        took.append(time.monotonic() - began)
-        time.sleep(0.005)
-    return took
-
-
-def part(took, share):
-    return took[int(len(took) * share)]
-
-
 @pytest.mark.slow
 def test_a_flood_of_handshakes_slows_nobody_who_is_connected(start_gate, upstream, secured):
     """No more than one that another program has on the same machine, for both take processors from all of us."""
@@ -118,13 +103,14 @@ def test_a_flood_of_handshakes_slows_nobody_who_is_connected(start_gate, upstrea
         for _ in range(4):  # in turn, so that both meet whatever else the machine does
             for (sent, probed), flooded in ((elsewhere, port), (here, gate.address[1])):
                 with fifty_clients(flooded, secured):
-                    sent += times(send, 1.5)
-                    probed += times(probe, 1)
+                    sent += latencies(send, 1.5)
+                    probed += latencies(probe, 1)
     assert completed(gate, context) > before + 200, "a flood"
     slack = 0.1 if SLOW_BUILD else 0.02
     for here_took, elsewhere_took in zip(map(sorted, here), map(sorted, elsewhere)):
         for share in (0.5, 0.9, 0.98):
-            assert part(here_took, share) <= 2 * part(elsewhere_took, share) + slack, (share, here_took[-20:], elsewhere_took[-20:])
+            bound = 2 * quantile(elsewhere_took, share) + slack
+            assert quantile(here_took, share) <= bound, (share, here_took[-20:], elsewhere_took[-20:])
 
 
 def completed(gate, context):
