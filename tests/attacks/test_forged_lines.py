@@ -14,12 +14,7 @@ from web_files import BOB, users
 pytestmark = pytest.mark.one_thread
 
 
-def test_a_configuration_with_such_names_is_shown_as_what_it_is(start_gate, upstream):
-    for each in ("logfmt", "json"):
-        is_shown_as_what_it_is(start_gate, upstream, each)
-
-
-def is_shown_as_what_it_is(start_gate, upstream, form):  # noqa: F811
+def test_a_configuration_with_such_names_is_shown_as_what_it_is(start_gate, upstream, form):  # noqa: F811
     names = {name: in_log(value) for name, value in LABEL_VALUES.items() if name not in ("no UTF-8", "cut character", "printf")}
     overrides = "".join(f"    {json.dumps(value)}: {{maxHourlySeries: {at}}}\n" for at, value in enumerate(names.values(), 1))
     text = (f"upstream: {{url: '{upstream.url}'}}\nlog: {{format: {form}, level: debug}}\ntenants:\n  overrides:\n" + overrides)

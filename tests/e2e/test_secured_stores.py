@@ -43,11 +43,11 @@ def assert_stored(store):
     eventually(lambda: b'"secured"' in store.get("/api/v1/query", query="secured"), "the sample in the store", 30)
 
 
-def keys_of(authority, password, *more, certificate=None):
+def keys_of(authority, password, certificate=None):
     tls = f"caFile: {authority.certificate}"
     if certificate:
         tls += f", certFile: {certificate.certificate}, keyFile: {certificate.key}"
-    return [f"tls: {{{tls}}}", f"basicAuth: {{username: gate, passwordFile: {password}}}", *more]
+    return [f"tls: {{{tls}}}", f"basicAuth: {{username: gate, passwordFile: {password}}}"]
 
 
 def test_prometheus_with_a_certificate_for_each_and_a_password(start_gate, authority, password, tmp_path):
