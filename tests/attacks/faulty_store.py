@@ -1,6 +1,7 @@
 """A store with one backend or several, which does with requests what a test wants, and knows what has arrived."""
 
 import collections
+import contextlib
 import random
 import struct
 
@@ -100,11 +101,11 @@ class Store:
 class Backend:
     """An address of a store, open or closed: the same one each time, and nobody else's.
 
-    `host`: a loopback address; `tls`: an ssl.SSLContext; `receive_buffer`: bytes, so that big requests do not fit.
+    `port`: if it has to be one; `tls`: an ssl.SSLContext; `receive_buffer`: bytes, so that big requests do not fit.
     `welcome`: what is done with a connection at once: "resets" it, or "hangs" without a word.
     """
 
-    def __init__(self, store, ordinal, host=None, port=None, tls=None, receive_buffer=None):
+    def __init__(self, store, ordinal, port=None, tls=None, receive_buffer=None):
         self.store, self.ordinal, self.tls = store, ordinal, tls
         self.welcome = None
         self._receive_buffer = receive_buffer
@@ -114,13 +115,10 @@ class Backend:
         self._fillers = []
         self._listener = None
         while self._listener is None:  # not 127.0.0.1: there the system lends the port to others while we are closed
-            self.host = host or "127." + ".".join(str(random.randrange(1, 250)) for _ in range(3))
+            self.host = "127." + ".".join(str(random.randrange(1, 250)) for _ in range(3))
             self.port = port or random.randrange(10_000, 30_000)
-            try:
+            with contextlib.suppress(OSError):
                 self.open()
-            except OSError:
-                if host and port:
-                    raise
 
     @property
     def url(self):
