@@ -45,17 +45,13 @@ def test_the_example_of_the_document_passes(tmp_path):
     assert check(tmp_path, example.text) == (0, [])
 
 
-def test_a_file_that_is_not_there_keeps_the_gate_from_starting(tmp_path):
-    done = run("--upstream.url=discard:", "--listen=127.0.0.1:0", f"--web.config.file={tmp_path}/web.yml")
-    assert (done.returncode, done.stderr) == (1, f"{tmp_path}/web.yml: cannot be read: No such file or directory\n")
-
-
-def test_what_cannot_be_read_again_is_refused(tmp_path):
+def test_a_file_that_is_not_there_or_cannot_be_read_again_keeps_the_gate_from_starting(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for file in ("/dev/stdin", "/dev/null", tmp_path / "pipe"):
+    devices = dict.fromkeys(("/dev/stdin", "/dev/null", tmp_path / "pipe"),
+                            "is not a regular file: what comes from a pipe or a device cannot be read again")
+    for file, why in {tmp_path / "web.yml": "cannot be read: No such file or directory", **devices}.items():
         done = run("--upstream.url=discard:", "--listen=127.0.0.1:0", f"--web.config.file={file}", input=users(ALICE))
-        assert (done.returncode, done.stderr) == (
-            1, f"{file}: is not a regular file: what comes from a pipe or a device cannot be read again\n")
+        assert (done.returncode, done.stderr) == (1, f"{file}: {why}\n")
 
 
 # --- who may ask
