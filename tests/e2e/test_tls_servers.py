@@ -198,14 +198,15 @@ remote_write:
 """
 
 
-def to_store(world, store):
-    """The gate's own side, as configuration."""
+def to_store(world, store, shown=None):
+    """The gate's own side, as configuration. `shown`: its certificate, if it has one."""
     password = world.folder / "password"
     password.write_text(PASSWORD + "\n")
+    ours = f", certFile: {shown.certificate}, keyFile: {shown.key}" if shown else ""
     return f"""
 upstream:
   url: {store.url}/api/v1/write
-  tls: {{caFile: {world.authority.certificate}}}
+  tls: {{caFile: {world.authority.certificate}{ours}}}
   basicAuth: {{username: sender, passwordFile: {password}}}
 """
 
