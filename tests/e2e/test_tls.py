@@ -1,7 +1,5 @@
 """TLS that depends on the system: unix sockets, authorities and names; bad files at the start. More: tests/scenes."""
 
-import http.client
-
 import pytest
 
 import client
@@ -44,25 +42,17 @@ def test_a_bad_file_at_the_start_is_a_mistake_of_the_configuration(secured):
 def test_a_reload_names_files_that_are_no_good(start_gate, secured, upstream, tmp_path):
     token = tmp_path / "token"
     token.write_text("first\n")
-    gate = start_gate(secured.web(), config=f"upstream: {{url: '{upstream.url}', bearerTokenFile: {token}}}\n")
-
-    def ask(method, path):
-        asking = http.client.HTTPSConnection(*gate.address, context=secured.trusting(), timeout=20)
-        asking.request(method, path)
-        answer = asking.getresponse()
-        return answer.status, answer.read().decode()
-
-    # The gate goes on with the token that it has.
+    gate = start_gate(secured.web(), config=f"upstream: {{url: '{upstream.url}', bearerTokenFile: {token}}}\n",
+                      authority=secured.authority.certificate)
     token.unlink()
-    status, said = ask("POST", "/-/reload")
-    assert (status, said.splitlines()[-1]) == (
+    reply = gate.post("/-/reload")  # it goes on with the token that it has
+    assert (reply.status, reply.body.decode().splitlines()[-1]) == (
         200, f"{gate.config_file}: warning: upstream.bearerTokenFile: cannot read {token}: No such file or directory")
     secured.key.write_text("no key")
-    status, said = ask("POST", "/-/reload")
-    assert status == 200 and f"warning: tls_server_config: {secured.key}" in said, said
-    assert "\nseriesgate_config_last_reload_successful 1\n" in ask("GET", "/metrics")[1]
-    line = "\nseriesgate_web_config_last_reload_successful 0\n"
-    eventually(lambda: line in ask("GET", "/metrics")[1], "the files are not in force")
+    reply = gate.post("/-/reload")
+    assert reply.status == 200 and f"warning: tls_server_config: {secured.key}" in reply.body.decode(), reply
+    assert gate.metric("seriesgate_config_last_reload_successful") == 1
+    eventually(lambda: gate.metric("seriesgate_web_config_last_reload_successful") == 0, "the files are not in force")
 
 
 # --- stores
