@@ -10,7 +10,7 @@ import documents
 import traffic
 from gate import BINARY, REPOSITORY
 from kept_state import RICH, directory, kept, offer_much, remembered  # noqa: F401 (a fixture)
-from shared_fleets import GATES, SECRET, SharedFleet
+from shared_fleets import GATES, SECRET, SharedFleet, current
 from shared_stores import KINDS, SharedStore, keep  # noqa: F401 (a fixture)
 from tables import check_rows
 from traffic import numbered, offer
@@ -88,7 +88,9 @@ HEALTHY, EXPLODING = numbered(60), [numbered(300, start=1000 * n, name="bad") fo
 class MixedFleet(SharedFleet):
     """`binary`: of the gates that start from now on."""
 
-    binary = BINARY
+    def __init__(self, *given, binary, **how):
+        self.binary = binary
+        super().__init__(*given, **how)
 
     def start(self, ordinal, port=0):
         state = f"state: {{dir: {self._folder}/state-{ordinal}, interval: 1h}}\n"
@@ -108,14 +110,7 @@ class MixedFleet(SharedFleet):
 @pytest.fixture
 def mixed(start_gate, keep, tmp_path, shared_store, last):
     """A fleet of the last release."""
-    class Fleet(MixedFleet):
-        binary = last
-
-    return keep(Fleet(start_gate, tmp_path, shared_store, f"maxHourlySeries: {LIMIT}\n"))
-
-
-def count_of(gate):
-    return gate.stats["windows"]["hourly"]["currentSeries"]
+    return keep(MixedFleet(start_gate, tmp_path, shared_store, f"maxHourlySeries: {LIMIT}\n", binary=last))
 
 
 @on_each_store
@@ -140,7 +135,7 @@ def test_two_kinds_of_gates_count_apart(mixed, last):
 
     mixed.binary = BINARY
     mixed.replace(0)
-    assert (count_of(mixed.gates[0]), mixed.gates[0].metric("seriesgate_shared_gates")) == (0, 1)
+    assert (mixed.gates[0].current(), mixed.gates[0].metric("seriesgate_shared_gates")) == (0, 1)
     mixed.offer(0, EXPLODING[1])  # before the healthy ones have come by
     assert len(mixed.admitted()) == 2 * LIMIT
     assert mixed.offer(0, HEALTHY) == []
@@ -149,7 +144,7 @@ def test_two_kinds_of_gates_count_apart(mixed, last):
         mixed.replace(ordinal)
         mixed.offer_to_all(EXPLODING[2])
     assert len(mixed.admitted()) == 2 * LIMIT
-    mixed.all_show(lambda stats: stats["windows"]["hourly"]["currentSeries"], LIMIT)
+    mixed.all_show(current(), LIMIT)
     eventually(lambda: {gate.metric("seriesgate_shared_gates") for gate in mixed.gates} == {GATES}, "they have heard of each other")
 
     # On the way back the older kind goes on from what it had counted.
@@ -283,13 +278,10 @@ def test_metrics_and_keys_of_stats_of_a_gate_stay(limited, upstream, last):
 def test_metrics_and_keys_of_stats_stay_but_for_those_on_the_page(start_gate, keep, tmp_path, shared_store, last):
     metrics, stats = {}, {}
     for binary in (last, BINARY):
-        class Fleet(MixedFleet):
-            pass
-
-        Fleet.binary = binary
         folder = tmp_path / binary.parent.name
         folder.mkdir(exist_ok=True)
-        fleet = keep(Fleet(start_gate, folder, shared_store, "maxHourlySeries: 5\ntenants: {default: {maxHourlySeries: 5}}\n", gates=1))
+        limits = "maxHourlySeries: 5\ntenants: {default: {maxHourlySeries: 5}}\n"
+        fleet = keep(MixedFleet(start_gate, folder, shared_store, limits, gates=1, binary=binary))
         fleet.offer(0, numbered(9), "shop")
         metrics[binary], stats[binary] = shown_metrics(fleet.gates[0]), set(keys_of(fleet.gates[0].stats))
     gone = quoted("Metrics")
