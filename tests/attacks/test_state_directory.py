@@ -28,13 +28,6 @@ def saving(limited, upstream, directory):  # noqa: F811
     return gate, text
 
 
-def start_line(text, tmp_path):
-    """What the command line says about a gate that does not start with that configuration."""
-    file = tmp_path / "second.yaml"
-    file.write_text(text)
-    return why_it_cannot_serve(run(f"--config.file={file}", "--upstream.url=discard:", "--listen=127.0.0.1:0"))
-
-
 @contextlib.contextmanager
 def halted(gate):
     """What happens inside is one moment to the gate."""
@@ -60,7 +53,8 @@ def test_a_directory_that_goes_is_made_anew_with_its_state(saving, limited, upst
         eventually(lambda: (directory / "state").exists(), "the state is there again")
         eventually(lambda: "made anew" in gate.log, "the log says so")
     assert gate.metric(FAILURES) == 0
-    assert "in use" in start_line(text, directory.parent)
+    second = run(f"--config.file={gate.config_file}", "--upstream.url=discard:", "--listen=127.0.0.1:0")
+    assert "in use" in why_it_cannot_serve(second)
     gate.crash()
     assert offer(limited(text), upstream, numbered(9, start=1)) == numbered(4, start=1)  # two of three, and two more
 
