@@ -74,16 +74,6 @@ class _Senders:
         self.answers.append(Answered(sent, time.monotonic() - sent, status, retry_after))
 
 
-async def _closed_loop(senders, at_once, seconds):
-    end = time.monotonic() + seconds
-
-    async def one_after_the_other():
-        while time.monotonic() < end:
-            await senders.send()
-
-    await asyncio.gather(*(one_after_the_other() for _ in range(at_once)))
-
-
 async def _crowd_beside(senders, others, times, at_once, seconds):
     end, tasks = time.monotonic() + seconds, set()
 
@@ -100,34 +90,31 @@ async def _crowd_beside(senders, others, times, at_once, seconds):
         await asyncio.wait(tasks)
 
 
-def _run(loop, addresses, request, patience, arguments, results):
+def _run(addresses, request, patience, arguments, results):
     senders = [_Senders(address, request, patience) for address in addresses]
-    asyncio.run(loop(*senders, *arguments))
+    asyncio.run(_crowd_beside(*senders, *arguments))
     results.put([(each.answers, each.opened) for each in senders])
 
 
-def _in_a_process(loop, gates, request, patience, *arguments):
+def crowd_beside(gate, other, request, times, at_once, seconds, patience=60.0):
+    """one_after_the_other() for another gate, and for each of its answers so many requests to this one: so many times of
+    what can be answered, on any machine and whatever else it does. @return (what was answered, connections opened) of both,
+    this one's first"""
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     process = context.Process(target=_run, daemon=True, args=(
-        loop, [gate.address for gate in gates], request, patience, arguments, results))
+        [gate.address, other.address], request, patience, (times, at_once, seconds), results))
     process.start()
     try:
-        return results.get(timeout=arguments[-1] + patience + 60)
+        return results.get(timeout=seconds + patience + 60)
     finally:
         process.kill()
         process.join()
 
 
-def one_after_the_other(gate, request, at_once, seconds, patience=30.0):
-    """So many senders that wait for their answers: never more requests at once. @return (what was answered, connections opened)"""
-    return _in_a_process(_closed_loop, [gate], request, patience, at_once, seconds)[0]
-
-
-def crowd_beside(gate, other, request, times, at_once, seconds, patience=60.0):
-    """one_after_the_other() for another gate, and for each of its answers so many requests to this one: so many times of
-    what can be answered, on any machine and whatever else it does. @return both, this one's first"""
-    return _in_a_process(_crowd_beside, [gate, other], request, patience, times, at_once, seconds)
+def one_after_the_other(gate, request, at_once, seconds):
+    """So many senders that wait for their answers: never more requests at once. @return what was answered"""
+    return crowd_beside(gate, gate, request, 0, at_once, seconds, patience=30.0)[1][0]
 
 
 def latencies(ask, seconds):
