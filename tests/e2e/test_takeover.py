@@ -146,15 +146,6 @@ def test_no_bound_beside_the_limits_begins_anew(kept, upstream):
         assert counted_in_hour(gate) == counted
 
 
-def test_active_series_stay_active(kept, upstream):
-    gate, take_over = kept("seriesSet: exact\nmaxActiveSeries: 10\n")
-    assert offer(gate, upstream, numbered(12)) == numbered(10)
-    for _ in range(2):
-        gate = take_over()
-        assert gate.current("active") == 10
-        assert offer(gate, upstream, numbered(20)) == numbered(10)
-
-
 def test_idle_connections_are_closed(kept, upstream):
     gate, take_over = kept("server: {threads: 2}")
     clients = [Client(gate.address) for _ in range(150)]
