@@ -2,6 +2,7 @@
 #include "config/keys.hpp"
 
 #include "config/loading.hpp"
+#include "config/other_values.hpp"
 #include "config/random_config.hpp"
 #include "support/cpu_time.hpp"
 #include "support/sanitizers.hpp"
@@ -19,115 +20,42 @@ lines restarting(std::string_view before, std::string_view after) {
     return changes(loaded(before), loaded(after), key_effect::at_restart);
 }
 
-TEST_CASE("the effective configuration has every key, in the form of the file") {
-    CHECK(effective_yaml(loaded("limits: [{name: a, each: [job], overrides: [{group: {job: x}, maxHourlySeries: 7}]}]\n"
-                                "tenants: {overrides: {team-a: {maxDailySeries: 5, onLimit: reject}}}\n"
-                                "exempt: ['{a=\"b\"}', up]\n")) ==
-          "listen: 0.0.0.0:9201\n"
-          "admin:\n"
-          "  listen: ''\n"
-          "web:\n"
-          "  config: {file: ''}\n"
-          "upstream:\n"
-          "  url: 'discard:'\n"
-          "  urls: []\n"
-          "  timeout: 25s\n"
-          "  connectTimeout: 5s\n"
-          "  protocol: passthrough\n"
-          "  hostHeader: url\n"
-          "  forwardQuery: []\n"
-          "  tls: {}\n"
-          "  basicAuth: {}\n"
-          "  bearerTokenFile: ''\n"
-          "  headers: {}\n"
-          "  maxConnections: 1024\n"
-          "  replicateTo: []\n"
-          "maxHourlySeries: 0\n"
-          "maxDailySeries: 0\n"
-          "maxActiveSeries: 0\n"
-          "activeWindow: 10m\n"
-          "falsePositiveRate: 0.0001\n"
-          "seriesSet: bloom\n"
-          "ignoreLabels: []\n"
-          "maxIgnoredValues: 64\n"
-          "topLabels: [job, namespace, instance]\n"
-          "fingerprint:\n"
-          "  secretFile: ''\n"
-          "incumbentGrace: 10m\n"
-          "mode: enforce\n"
-          "onLimit: drop\n"
-          "rejectStatus: 400\n"
-          "tenants:\n"
-          "  header: X-Scope-OrgID\n"
-          "  path: ''\n"
-          "  mode: enforce\n"
-          "  onLimit: drop\n"
-          "  default: {maxHourlySeries: 0, maxDailySeries: 0, maxActiveSeries: 0}\n"
-          "  overrides: {team-a: {maxHourlySeries: 0, maxDailySeries: 5, maxActiveSeries: 0, onLimit: reject}}\n"
-          "  maxTenants: 10000\n"
-          "limits:\n"
-          "  - name: a\n"
-          "    each: [job]\n"
-          "    maxGroups: 10000\n"
-          "    maxHourlySeries: 0\n"
-          "    maxDailySeries: 0\n"
-          "    maxActiveSeries: 0\n"
-          "    mode: enforce\n"
-          "    perTenant: false\n"
-          "    overrides: [{group: {job: x}, maxHourlySeries: 7, maxDailySeries: 0, maxActiveSeries: 0}]\n"
-          "exempt: ['{a=\"b\"}', up]\n"
-          "maxExemptSeries: 100000\n"
-          "wholeHistograms: false\n"
-          "maxHistogramSeries: 200\n"
-          "histogramMargin: 10%\n"
-          "marker: false\n"
-          "shared:\n"
-          "  url: ''\n"
-          "  namespace: default\n"
-          "  username: ''\n"
-          "  passwordFile: ''\n"
-          "  sentinel: {master: '', addresses: []}\n"
-          "  cluster: false\n"
-          "  tls: {}\n"
-          "  timeout: 200ms\n"
-          "  onUnavailable: local\n"
-          "  reserve: 5%\n"
-          "warmStart:\n"
-          "  url: ''\n"
-          "  match: []\n"
-          "  lookback: 1h\n"
-          "  timeout: 5m\n"
-          "  tenants: []\n"
-          "  tls: {}\n"
-          "  basicAuth: {}\n"
-          "  bearerTokenFile: ''\n"
-          "  headers: {}\n"
-          "state:\n"
-          "  dir: ''\n"
-          "  interval: 10s\n"
-          "log:\n"
-          "  format: logfmt\n"
-          "  level: info\n"
-          "server:\n"
-          "  maxRequestBytes: 32MiB\n"
-          "  maxDecodedBytes: 128MiB\n"
-          "  maxInflightBytes: 512MiB\n"
-          "  maxHeaderBytes: 64KiB\n"
-          "  maxConnections: 8192\n"
-          "  maxConnectionsPerPeer: 1024\n"
-          "  maxHandshakes: 1024\n"
-          "  threads: 0\n"
-          "  maxQueueDelay: 1s\n"
-          "  handshakeTimeout: 10s\n"
-          "  headerTimeout: 10s\n"
-          "  readTimeout: 30s\n"
-          "  writeTimeout: 30s\n"
-          "  idleTimeout: 6m\n"
-          "  drainTimeout: 30s\n"
-          "  hosts: []\n"
-          "  proxyProtocol: false\n"
-          "  trustedProxies: []\n"
-          "  takeoverSocket: ''\n");
+TEST_CASE("the effective configuration has every key, in the order and the form of the file") {
+    const std::string text =
+        effective_yaml(loaded("limits: [{name: a, each: [job], overrides: [{group: {job: x}, maxHourlySeries: 7}]}]\n"
+                              "tenants: {overrides: {team-a: {maxDailySeries: 5, onLimit: reject}}}\n"
+                              "exempt: ['{a=\"b\"}', up]\n"));
+    std::size_t at = 0;
+    for (const config_key& key : config_keys()) {
+        CAPTURE(key.about.name);
+        at = text.find(key.about.name.substr(key.about.name.rfind('.') + 1) + ":", at);
+        REQUIRE(at != std::string::npos);
+    }
+    CHECK(text.starts_with("listen: 0.0.0.0:9201\nadmin:\n  listen: ''\nweb:\n  config: {file: ''}\nupstream:\n"));
+    const std::string rules =
+        "onLimit: drop\n"
+        "rejectStatus: 400\n"
+        "tenants:\n"
+        "  header: X-Scope-OrgID\n"
+        "  path: ''\n"
+        "  mode: enforce\n"
+        "  onLimit: drop\n"
+        "  default: {maxHourlySeries: 0, maxDailySeries: 0, maxActiveSeries: 0}\n"
+        "  overrides: {team-a: {maxHourlySeries: 0, maxDailySeries: 5, maxActiveSeries: 0, onLimit: reject}}\n"
+        "  maxTenants: 10000\n"
+        "limits:\n"
+        "  - name: a\n"
+        "    each: [job]\n"
+        "    maxGroups: 10000\n"
+        "    maxHourlySeries: 0\n"
+        "    maxDailySeries: 0\n"
+        "    maxActiveSeries: 0\n"
+        "    mode: enforce\n"
+        "    perTenant: false\n"
+        "    overrides: [{group: {job: x}, maxHourlySeries: 7, maxDailySeries: 0, maxActiveSeries: 0}]\n"
+        "exempt: ['{a=\"b\"}', up]\n"
+        "maxExemptSeries: 100000\n";
+    CHECK(text.find(rules) != std::string::npos);
 }
 
 TEST_CASE("what is shown of a configuration is read as the same configuration") {
@@ -144,6 +72,12 @@ TEST_CASE("what is shown of a configuration is read as the same configuration") 
         return same && again.ok();
     };
     CHECK(reads_back(load_config(source_tree() / "config/seriesgate.yaml", {}).value));
+    for (const config_key& key : config_keys()) {
+        const std::string& name = key.about.name;
+        if (name.ends_with("headers")) continue;  // which are shown as marks
+        CAPTURE(name);
+        CHECK(reads_back(loaded(yaml_of_other(name), is_upstream(name) ? overrides{} : discard)));
+    }
     for (std::uint64_t seed = 0; seed < (sanitized ? 300 : 3'000); ++seed) {
         CAPTURE(seed);
         if (!reads_back(random_config{seed}.make())) break;

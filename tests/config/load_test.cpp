@@ -29,8 +29,7 @@ TEST_CASE("every key of the file arrives in its place") {
     const config read = loaded(
         "listen: '[::1]:1234'\n"
         "upstream: {url: 'http://store:8428/w?a=b', timeout: 1500ms, connectTimeout: 250ms,\n"
-        "  protocol: v1, hostHeader: sender,\n"
-        "  forwardQuery: [extra_label, 'x[]']}\n"
+        "  protocol: v1, hostHeader: sender, forwardQuery: [extra_label, 'x[]']}\n"
         "maxHourlySeries: 10000\n"
         "maxDailySeries: \"20000\"\n"
         "falsePositiveRate: 1e-6\n"
@@ -41,33 +40,21 @@ TEST_CASE("every key of the file arrives in its place") {
         "histogramMargin: 2.5%\n"
         "marker: true\n"
         "state: {dir: /var/lib/x y, interval: 100ms}\n"
-        "server:\n"
-        "  maxRequestBytes: 1MB\n"
-        "  maxDecodedBytes: 2MiB\n"
-        "  maxInflightBytes: 1GiB\n"
-        "  maxHeaderBytes: 8KiB\n"
-        "  threads: 3\n"
-        "  maxQueueDelay: 200ms\n"
-        "  headerTimeout: 4s\n"
-        "  readTimeout: 5s\n"
-        "  writeTimeout: 6s\n"
-        "  idleTimeout: 2h\n"
-        "  drainTimeout: 1m\n"
-        "  hosts: [gate.example.org, 'Other:8080', '[::1]:9201']\n"
-        "  proxyProtocol: true\n"
-        "  trustedProxies: [10.0.0.5, 10.1.0.0/16, fd00::/8]\n"
-        "  takeoverSocket: /run/takeover\n",
+        "server: {maxRequestBytes: 1MB, maxDecodedBytes: 2MiB, maxInflightBytes: 1GiB, maxHeaderBytes: 8KiB,\n"
+        "  threads: 3, maxQueueDelay: 200ms, headerTimeout: 4s, readTimeout: 5s, writeTimeout: 6s, idleTimeout: 2h,\n"
+        "  drainTimeout: 1m, hosts: [gate.example.org, 'Other:8080', '[::1]:9201'], proxyProtocol: true,\n"
+        "  trustedProxies: [10.0.0.5, 10.1.0.0/16, fd00::/8], takeoverSocket: /run/takeover}\n",
         {});
+    const store_backend store{
+        .url = "http://store:8428/w?a=b", .host = "store", .port = 8428, .target = "/w?a=b", .authority = "store:8428"};
     CHECK(read.listen == listen_address{.host = "::1", .port = 1234});
-    CHECK(read.upstream.store.backends.at(0).host == "store");
-    CHECK(read.upstream.store.backends.at(0).port == 8428);
-    CHECK(read.upstream.store.backends.at(0).target == "/w?a=b");
+    CHECK(read.upstream.store.backends == std::vector{store});
     CHECK(read.upstream.timeout == 1500ms);
+    CHECK(read.upstream.connect_timeout == 250ms);
     CHECK(read.upstream.protocol == upstream_protocol::v1);
     CHECK(read.upstream.host_header == upstream_host::sender);
     CHECK(read.upstream.forward_query == std::set<std::string, std::less<>>{"extra_label", "x[]"});
-    CHECK(read.rules.global.hourly == 10'000);
-    CHECK(read.rules.global.daily == 20'000);
+    CHECK(read.rules.global == series_maxima{10'000, 20'000});
     CHECK(read.rules.false_positive_rate == 1e-6);
     CHECK(read.rules.incumbent_grace == 90s);
     CHECK(read.rules.mode == limit_mode::observe);
@@ -76,23 +63,23 @@ TEST_CASE("every key of the file arrives in its place") {
     CHECK(read.rules.histogram_margin == percentage{250});
     CHECK(read.marker);
     CHECK(read.state == state_config{.dir = "/var/lib/x y", .interval = 100ms});
-    CHECK(read.server.body_bytes_max == 1'000'000);
-    CHECK(read.server.decoded_bytes_max == 2'097'152);
-    CHECK(read.server.inflight_bytes_max == 1'073'741'824);
-    CHECK(read.server.threads == 3);
-    CHECK(read.server.header_bytes_max == 8'192);
-    CHECK(read.server.queue_delay_max == 200ms);
-    CHECK(read.server.header_timeout == 4s);
-    CHECK(read.server.read_timeout == 5s);
-    CHECK(read.server.write_timeout == 6s);
-    CHECK(read.upstream.connect_timeout == 250ms);
-    CHECK(read.server.idle_timeout == 2h);
-    CHECK(read.server.drain_timeout == 1min);
-    CHECK(read.server.proxy_protocol);
-    REQUIRE(read.server.trusted_proxies.size() == 3);
-    CHECK(read.server.trusted_proxies[1] == parse_ip_network("10.1.0.0/16"));
-    CHECK(read.server.hosts == std::vector<std::string>{"gate.example.org", "other:8080", "[::1]:9201"});
-    CHECK(read.server.takeover_socket == "/run/takeover");
+    CHECK(read.server ==
+          server_config{.body_bytes_max = 1'000'000,
+                        .decoded_bytes_max = 2'097'152,
+                        .inflight_bytes_max = 1'073'741'824,
+                        .header_bytes_max = 8'192,
+                        .threads = 3,
+                        .queue_delay_max = 200ms,
+                        .header_timeout = 4s,
+                        .read_timeout = 5s,
+                        .write_timeout = 6s,
+                        .idle_timeout = 2h,
+                        .drain_timeout = 1min,
+                        .hosts = {"gate.example.org", "other:8080", "[::1]:9201"},
+                        .proxy_protocol = true,
+                        .trusted_proxies = {*parse_ip_network("10.0.0.5"), *parse_ip_network("10.1.0.0/16"),
+                                            *parse_ip_network("fd00::/8")},
+                        .takeover_socket = "/run/takeover"});
 }
 
 TEST_CASE("flags override the file") {
