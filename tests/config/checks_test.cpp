@@ -53,13 +53,13 @@ std::string has(const std::string& path, const std::string& what) {
 constexpr auto readable = "every user can read: chmod o= keeps it to its owner and group";
 
 TEST_CASE("the PROXY protocol needs proxies that are trusted") {
-    CHECK(errors_of("server: {proxyProtocol: true}\n") ==
-          lines{"c.yaml:1: server.proxyProtocol: needs server.trustedProxies: whose headers to believe"});
+    check_error("server: {proxyProtocol: true}",
+                "server.proxyProtocol: needs server.trustedProxies: whose headers to believe");
     CHECK(errors_of("server: {proxyProtocol: true, trustedProxies: []}\n").size() == 1);
     CHECK(errors_of("server: {proxyProtocol: true, trustedProxies: ['::1']}\n").empty());
-    CHECK(errors_of("server: {proxyProtocol: true, trustedProxies: [10.0.0.1/8]}\n") ==
-          lines{"c.yaml:1: server.trustedProxies[0]: '10.0.0.1/8' is no IP address or network, such as 10.0.0.5, "
-                "10.1.0.0/16 or fd00::/8 (no bits after the prefix)"});
+    check_error("server: {proxyProtocol: true, trustedProxies: [10.0.0.1/8]}",
+                "server.trustedProxies[0]: '10.0.0.1/8' is no IP address or network, such as 10.0.0.5, 10.1.0.0/16 or "
+                "fd00::/8 (no bits after the prefix)");
     CHECK(errors_of("server: {trustedProxies: [10.0.0.5, 10.0.0.5/32]}\n").size() == 1);
     CHECK(errors_of("server: {trustedProxies: [proxy.example]}\n").size() == 1);
     const std::string why = ": is everybody: each sender says itself who it is";
@@ -69,8 +69,7 @@ TEST_CASE("the PROXY protocol needs proxies that are trusted") {
 }
 
 TEST_CASE("markers without a store are doubtful") {
-    CHECK(warnings_of("marker: true\n") ==
-          lines{"c.yaml:1: warning: marker: is not used: with 'discard:' nothing is forwarded"});
+    check_warning("marker: true", "marker: is not used: with 'discard:' nothing is forwarded");
     CHECK(warnings_of("marker: false\n") == lines{});
     CHECK(warnings_of("marker: true\n", {{"upstream.url", "http://store/w"}}) == lines{});
 }
@@ -79,13 +78,10 @@ TEST_CASE("an answer of 400 that nobody has chosen is doubtful, for what vmagent
     const std::string why =
         "is told with 400 as long as rejectStatus is not set: a vmagent that gets it sends that request again, and "
         "then snappy in place of zstd until its restart; 409 does neither";
-    CHECK(warnings_of("onLimit: reject\n") == lines{"c.yaml:1: warning: onLimit: " + why});
-    CHECK(warnings_of("onLimit: drop\ntenants: {onLimit: reject}\n") ==
-          lines{"c.yaml:2: warning: tenants.onLimit: " + why});
-    CHECK(warnings_of("limits: [{name: a, each: [b], maxHourlySeries: 1, onLimit: reject}]\n") ==
-          lines{"c.yaml:1: warning: limits: " + why});
-    CHECK(warnings_of("tenants: {overrides: {a: {onLimit: reject}}}\n") ==
-          lines{"c.yaml:1: warning: tenants.overrides: " + why});
+    check_warning("onLimit: reject", "onLimit: " + why);
+    check_warning("onLimit: drop\ntenants: {onLimit: reject}", "tenants.onLimit: " + why, 2);
+    check_warning("limits: [{name: a, each: [b], maxHourlySeries: 1, onLimit: reject}]", "limits: " + why);
+    check_warning("tenants: {overrides: {a: {onLimit: reject}}}", "tenants.overrides: " + why);
     for (const auto* chosen : {"400", "409", "429"})
         CHECK(warnings_of("onLimit: reject\nrejectStatus: " + std::string{chosen} + "\n") == lines{});
     CHECK(warnings_of("onLimit: reject\ntenants: {onLimit: drop}\n") == lines{});
@@ -99,20 +95,18 @@ TEST_CASE("tenants in the path that the store's URL does not have are doubtful")
                 "write {account} in its place"});
     CHECK(told("http://vminsert:8480/insert/{account}/prometheus/api/v1/write") == lines{});
     CHECK(told("http://mimir:9009/api/v1/push") == lines{});
-    CHECK(errors_of("marker: true\n", {{"upstream.url", "http://vminsert:8480/insert/{account}/w"}}) ==
-          lines{"c.yaml:1: marker: is not possible with {tenant} or {account} in the URL of a store"});
+    check_error("marker: true", "marker: is not possible with {tenant} or {account} in the URL of a store", 1,
+                {{"upstream.url", "http://vminsert:8480/insert/{account}/w"}});
 }
 
 TEST_CASE("a limit of the day below that of the hour is doubted wherever it stands") {
-    CHECK(warnings_of("maxHourlySeries: 10\nmaxDailySeries: 9\n") ==
-          lines{"c.yaml:2: warning: maxDailySeries: " + below});
-    CHECK(warnings_of("tenants: {default: {maxHourlySeries: 10, maxDailySeries: 9}}\n") ==
-          lines{"c.yaml:1: warning: tenants.default.maxDailySeries: " + below});
-    CHECK(warnings_of("tenants:\n  default: {maxDailySeries: 9}\n  overrides:\n    a: {maxHourlySeries: 10}\n") ==
-          lines{"c.yaml:4: warning: tenants.overrides.a.maxHourlySeries: is above maxDailySeries, so it never refuses "
-                "anything"});
-    CHECK(warnings_of("tenants:\n  overrides:\n    a:\n      maxDailySeries: 9\n      maxHourlySeries: 10\n") ==
-          lines{"c.yaml:4: warning: tenants.overrides.a.maxDailySeries: " + below});
+    check_warning("maxHourlySeries: 10\nmaxDailySeries: 9", "maxDailySeries: " + below, 2);
+    check_warning("tenants: {default: {maxHourlySeries: 10, maxDailySeries: 9}}",
+                  "tenants.default.maxDailySeries: " + below);
+    check_warning("tenants:\n  default: {maxDailySeries: 9}\n  overrides:\n    a: {maxHourlySeries: 10}",
+                  "tenants.overrides.a.maxHourlySeries: is above maxDailySeries, so it never refuses anything", 4);
+    check_warning("tenants:\n  overrides:\n    a:\n      maxDailySeries: 9\n      maxHourlySeries: 10",
+                  "tenants.overrides.a.maxDailySeries: " + below, 4);
     CHECK(warnings_of("limits:\n- name: a\n  each: [b]\n  maxHourlySeries: 10\n  maxDailySeries: 9\n  overrides:\n"
                       "  - {group: {b: c}, maxDailySeries: 8}\n  - {group: {b: d}}\n") ==
           lines{"c.yaml:5: warning: limits[0].maxDailySeries: " + below,
@@ -127,10 +121,10 @@ TEST_CASE("limits of flags are doubted, too") {
 }
 
 TEST_CASE("a limit above the global one is doubted") {
-    CHECK(warnings_of("maxHourlySeries: 10\ntenants: {default: {maxHourlySeries: 11}}\n") ==
-          lines{"c.yaml:2: warning: tenants.default.maxHourlySeries: " + above + "Hourly" + never});
-    CHECK(warnings_of("maxDailySeries: 10\ntenants: {overrides: {a: {maxDailySeries: 11}}}\n") ==
-          lines{"c.yaml:2: warning: tenants.overrides.a.maxDailySeries: " + above + "Daily" + never});
+    check_warning("maxHourlySeries: 10\ntenants: {default: {maxHourlySeries: 11}}",
+                  "tenants.default.maxHourlySeries: " + above + "Hourly" + never, 2);
+    check_warning("maxDailySeries: 10\ntenants: {overrides: {a: {maxDailySeries: 11}}}",
+                  "tenants.overrides.a.maxDailySeries: " + above + "Daily" + never, 2);
     CHECK(warnings_of("maxHourlySeries: 10\nlimits:\n- name: a\n  each: [b]\n  maxHourlySeries: 11\n  overrides:\n"
                       "  - {group: {b: c}, maxHourlySeries: 12}\n  - {group: {b: d}}\n") ==
           lines{"c.yaml:5: warning: limits[0].maxHourlySeries: " + above + "Hourly" + never,
@@ -149,28 +143,25 @@ TEST_CASE("limits that fit each other are not doubted") {
 
 TEST_CASE("selectors of nothing and of everything are doubted") {
     const std::string nothing = "matches no series: two of its conditions exclude each other";
-    CHECK(warnings_of("limits:\n- name: a\n  match: '{a=\"b\",a=\"c\"}'\n") ==
-          lines{"c.yaml:3: warning: limits[0].match: " + nothing});
-    CHECK(warnings_of("limits:\n- name: a\n  match: '{a=\"b\",a=~\"c.*\"}'\n") ==
-          lines{"c.yaml:3: warning: limits[0].match: " + nothing});
-    CHECK(warnings_of("exempt: [up, 'up{a=\"b\",a=\"c\"}']\n") == lines{"c.yaml:1: warning: exempt[1]: " + nothing});
+    check_warning("limits:\n- name: a\n  match: '{a=\"b\",a=\"c\"}'", "limits[0].match: " + nothing, 3);
+    check_warning("limits:\n- name: a\n  match: '{a=\"b\",a=~\"c.*\"}'", "limits[0].match: " + nothing, 3);
+    check_warning("exempt: [up, 'up{a=\"b\",a=\"c\"}']", "exempt[1]: " + nothing);
     const std::string everything = "matches every series or nearly, and what is exempt has no limit";
     for (const std::string text : {"{__name__=~\".+\"}", "{__name__!=\"\"}", "{__name__=~\".+\",env!=\"dev\"}"}) {
         CAPTURE(text);
-        CHECK(warnings_of("exempt: ['" + text + "']\n") == lines{"c.yaml:1: warning: exempt[0]: " + everything});
+        check_warning("exempt: ['" + text + "']", "exempt[0]: " + everything);
     }
 }
 
 TEST_CASE("what a limit matches and is exempt is doubted") {
-    CHECK(warnings_of("limits:\n- {name: a, match: up}\n- {name: b, match: '{a=\"b\",c=\"d\"}'}\n"
-                      "exempt: ['{c=\"d\",a=\"b\"}']\n") ==
-          lines{"c.yaml:4: warning: exempt[0]: is what limits[1] matches, which therefore never refuses anything"});
+    check_warning(
+        "limits:\n- {name: a, match: up}\n- {name: b, match: '{a=\"b\",c=\"d\"}'}\nexempt: ['{c=\"d\",a=\"b\"}']",
+        "exempt[0]: is what limits[1] matches, which therefore never refuses anything", 4);
 }
 
 TEST_CASE("names that do not count are doubted") {
-    CHECK(warnings_of("ignoreLabels: [__name__]\n") ==
-          lines{"c.yaml:1: warning: ignoreLabels: without the name, series of all metrics that have the same labels "
-                "count as one"});
+    check_warning("ignoreLabels: [__name__]",
+                  "ignoreLabels: without the name, series of all metrics that have the same labels count as one");
 }
 
 TEST_CASE("a configuration with errors is not doubted") {
@@ -237,12 +228,12 @@ TEST_CASE("an upstream elsewhere is none of ours") {
 
 TEST_CASE("that the upstream is the gate is told where one of the two was written") {
     const std::string why = "the gate would send to itself; the store listens elsewhere";
-    CHECK(errors_of("listen: :8428\nupstream: {url: 'http://localhost:8428/w'}\n", {}) ==
-          lines{"c.yaml:2: upstream.url: is the address of 'listen': " + why});
+    check_error("listen: :8428\nupstream: {url: 'http://localhost:8428/w'}",
+                "upstream.url: is the address of 'listen': " + why, 2, {});
     CHECK(errors_of("listen: :8428\n", {{"upstream.url", "http://localhost:8428/w"}}) ==
           lines{"--upstream.url: is the address of 'listen': " + why});
-    CHECK(errors_of("upstream: {url: 'http://localhost:9201/w'}\n", {}) ==
-          lines{"c.yaml:1: upstream.url: is the address of 'listen': " + why});
+    check_error("upstream: {url: 'http://localhost:9201/w'}", "upstream.url: is the address of 'listen': " + why, 1,
+                {});
     CHECK(errors_of("listen: x\nupstream: {url: 'http://localhost:9201/w'}\n", {}).size() == 1);
 }
 
@@ -257,9 +248,10 @@ TEST_CASE("an upstream that is the gate's address for people is found, too") {
 
 TEST_CASE("two listeners have two addresses") {
     const overrides store{{"upstream.url", "discard:"}};
-    CHECK(errors_of("listen: localhost:1\nadmin: {listen: 'localhost:1'}\n", store) ==
-          lines{"c.yaml:2: admin.listen: 'listen' and 'admin.listen' have one address: leave 'admin.listen' out to "
-                "have all there"});
+    check_error(
+        "listen: localhost:1\nadmin: {listen: 'localhost:1'}",
+        "admin.listen: 'listen' and 'admin.listen' have one address: leave 'admin.listen' out to have all there", 2,
+        store);
     CHECK(errors_of("listen: unix:/a\nadmin: {listen: unix:/a}\n", store).size() == 1);
     CHECK(errors_of("admin: {listen: '0.0.0.0:9201'}\n", store).size() == 1);
     CHECK(errors_of("listen: :0\nadmin: {listen: ':0'}\n", store).empty());

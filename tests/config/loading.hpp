@@ -28,6 +28,13 @@ inline lines errors_of(std::string_view text, const overrides& flags = discard) 
     return result;
 }
 
+/// Checks that a text, to whose end a line end belongs, has this error on that line, and no other.
+inline void check_error(const std::string& text, const std::string& expected, int line = 1,
+                        const overrides& flags = discard) {
+    CAPTURE(text);
+    CHECK(errors_of(text + "\n", flags) == lines{"c.yaml:" + std::to_string(line) + ": " + expected});
+}
+
 inline config loaded(std::string_view text, const overrides& flags = discard) {
     const auto outcome = load_config_text(text, "c.yaml", flags);
     for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
@@ -39,6 +46,13 @@ inline lines warnings_of(std::string_view text, const overrides& flags = discard
     const auto outcome = load_config_text(text, "c.yaml", flags);
     for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
     return texts_of(outcome.warnings);
+}
+
+/// The same as check_error of warnings.
+inline void check_warning(const std::string& text, const std::string& expected, int line = 1,
+                          const overrides& flags = discard) {
+    CAPTURE(text);
+    CHECK(warnings_of(text + "\n", flags) == lines{"c.yaml:" + std::to_string(line) + ": warning: " + expected});
 }
 
 }  // namespace seriesgate::testing

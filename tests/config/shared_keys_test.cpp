@@ -30,6 +30,12 @@ lines shared_errors(const std::string& keys) {
     return errors_in(in_section(keys));
 }
 
+/// Checks that this is the only error: of a key below `shared`.
+void check_shared(const std::string& keys, const std::string& expected) {
+    CAPTURE(keys);
+    CHECK(shared_errors(keys) == lines{"shared." + expected});
+}
+
 TEST_CASE("without a URL or a sentinel a gate counts alone") {
     const shared_config alone = loaded("").shared;
     CHECK(alone == shared_config{});
@@ -79,53 +85,47 @@ TEST_CASE("every key of a fleet says what it says") {
 
 TEST_CASE("what was held back once is read, and does nothing") {
     CHECK(shared_of(url + "reserve: 2.5%").reserve.hundredths == 250);
-    CHECK(
-        shared_errors(url + "reserve: '5'") ==
-        lines{"shared.reserve: '5' is not a percentage such as 5% or 2.25%, with at most two digits behind the point"});
+    check_shared(url + "reserve: '5'",
+                 "reserve: '5' is not a percentage such as 5% or 2.25%, with at most two digits behind the point");
 }
 
 TEST_CASE("sentinels are asked in the order of the file, each once") {
     const redis_config store = shared_of("sentinel: {master: main, addresses: [a, 'b:1', '[::1]']}").store;
     CHECK(store.sentinel_master == "main");
     CHECK(store.sentinel_addresses == std::vector<host_port>{{"a", 26379}, {"b", 1}, {"::1", 26379}});
-    const auto told = [](const std::string& addresses) {
-        return shared_errors("sentinel: {master: main, addresses: " + addresses + "}");
+    const auto check = [](const std::string& addresses, const std::string& told) {
+        check_shared("sentinel: {master: main, addresses: " + addresses + "}", "sentinel." + told);
     };
-    CHECK(told("[a, 'a:26379']") ==
-          lines{"shared.sentinel.addresses[1]: is there already, as shared.sentinel.addresses[0]"});
-    CHECK(told("a") == lines{"shared.sentinel.addresses: expected a list, got 'a'"});
-    CHECK(told("[':1']") ==
-          lines{"shared.sentinel.addresses[0]: ':1' is not an address such as sentinel-0:26379 or [::1]:26379"});
+    check("[a, 'a:26379']", "addresses[1]: is there already, as shared.sentinel.addresses[0]");
+    check("a", "addresses: expected a list, got 'a'");
+    check("[':1']", "addresses[0]: ':1' is not an address such as sentinel-0:26379 or [::1]:26379");
     std::string many = "[a";
     for (std::size_t i = 0; i < 16; ++i) many += ", a" + std::to_string(i);
-    CHECK(told(many + "]") == lines{"shared.sentinel.addresses: has 17 items, at most 16 are possible"});
+    check(many + "]", "addresses: has 17 items, at most 16 are possible");
 }
 
 TEST_CASE("values that cannot be are told") {
-    const auto told = [](const std::string& keys) { return shared_errors(url + keys); };
-    CHECK(told("namespace: ''") == lines{"shared.namespace: is empty, expected a name such as default"});
-    CHECK(told("namespace: " + std::string(64, 'x')).empty());
-    CHECK(told("namespace: " + std::string(65, 'x')) ==
-          lines{"shared.namespace: has 65 characters, at most 64 are possible"});
+    const auto check = [](const std::string& keys, const std::string& told) { check_shared(url + keys, told); };
+    check("namespace: ''", "namespace: is empty, expected a name such as default");
+    CHECK(shared_errors(url + "namespace: " + std::string(64, 'x')).empty());
+    check("namespace: " + std::string(65, 'x'), "namespace: has 65 characters, at most 64 are possible");
     for (const std::string text : {"a b", "a:b", "{a}", "a/b", "ä", "a*"})
-        CHECK(told("namespace: '" + text + "'") ==
-              lines{"shared.namespace: '" + text + "' has other characters than letters, digits, '_', '.' and '-'"});
-    CHECK(told("username: 'a b', passwordFile: /p") ==
-          lines{"shared.username: must not hold spaces or control characters"});
-    CHECK(shared_errors("sentinel: {master: \"a\\nb\", addresses: [a]}") ==
-          lines{"shared.sentinel.master: must not hold spaces or control characters"});
-    CHECK(told("timeout: 0ms") == lines{"shared.timeout: '0ms' is too short, at least 1ms"});
-    CHECK(told("timeout: 11s") == lines{"shared.timeout: '11s' is too long, at most 10s"});
-    CHECK(told("onUnavailable: drop") == lines{"shared.onUnavailable: 'drop' is none of local, refuse and admit"});
-    CHECK(told("cluster: maybe") == lines{"shared.cluster: 'maybe' is neither true nor false"});
-    CHECK(shared_errors("url: 'rediss://a', tls: {certFile: /c}") ==
-          lines{"shared.tls.keyFile: is required beside certFile"});
-    CHECK(told("reserves: 5%") == lines{"shared.reserves: unknown key, did you mean 'shared.reserve'?"});
+        check("namespace: '" + text + "'",
+              "namespace: '" + text + "' has other characters than letters, digits, '_', '.' and '-'");
+    check("username: 'a b', passwordFile: /p", "username: must not hold spaces or control characters");
+    check_shared("sentinel: {master: \"a\\nb\", addresses: [a]}",
+                 "sentinel.master: must not hold spaces or control characters");
+    check("timeout: 0ms", "timeout: '0ms' is too short, at least 1ms");
+    check("timeout: 11s", "timeout: '11s' is too long, at most 10s");
+    check("onUnavailable: drop", "onUnavailable: 'drop' is none of local, refuse and admit");
+    check("cluster: maybe", "cluster: 'maybe' is neither true nor false");
+    check_shared("url: 'rediss://a', tls: {certFile: /c}", "tls.keyFile: is required beside certFile");
+    check("reserves: 5%", "reserves: unknown key, did you mean 'shared.reserve'?");
 }
 
 TEST_CASE("a password in the store's URL is an error that does not repeat it") {
-    CHECK(shared_errors("url: 'redis://gate:hunter2@valkey'") ==
-          lines{"shared.url: must not hold credentials; username and passwordFile have them"});
+    check_shared("url: 'redis://gate:hunter2@valkey'",
+                 "url: must not hold credentials; username and passwordFile have them");
 }
 
 TEST_CASE("a flag says where the store is in place of the file") {
@@ -150,25 +150,23 @@ TEST_CASE("what a fleet needs is told where the user wrote something") {
     CHECK(errors_of("", {discard.at(0), {"shared.url", "redis://valkey"}}) == lines{"--shared.url: " + needs});
     CHECK(errors_in("shared: {sentinel: {master: a, addresses: [a]}}\n") == lines{"shared.sentinel.master: " + needs});
     CHECK(errors_of(in_section(url) + "wholeHistograms: true\n") == lines{});
-    CHECK(shared_errors(url + "username: gate") ==
-          lines{"shared.username: needs shared.passwordFile: the password stands in a file of its own"});
+    check_shared(url + "username: gate",
+                 "username: needs shared.passwordFile: the password stands in a file of its own");
     CHECK(shared_errors(url + "passwordFile: /p").empty());
 }
 
 TEST_CASE("ways to the store that exclude each other are told") {
     const std::string sentinel = "sentinel: {master: main, addresses: [a]}";
-    CHECK(shared_errors("sentinel: {master: main}") ==
-          lines{"shared.sentinel.master: needs shared.sentinel.addresses: they are asked where the master is"});
-    CHECK(shared_errors(url + "sentinel: {addresses: [a]}") ==
-          lines{"shared.sentinel.addresses: needs shared.sentinel.master: the name that they are asked for"});
-    CHECK(shared_errors(sentinel + ", cluster: true") ==
-          lines{"shared.cluster: stands beside shared.sentinel: a cluster looks after its masters itself"});
-    CHECK(shared_errors(sentinel + ", url: 'unix:///run/x'") ==
-          lines{"shared.url: is a unix socket, and sentinels know masters by address"});
-    CHECK(shared_errors("url: 'redis://a/1', cluster: true") ==
-          lines{"shared.url: a cluster has no other database than 0"});
-    CHECK(shared_errors("url: 'unix:///run/x', tls: {caFile: /ca}") ==
-          lines{"shared.tls: is not possible: shared.url is a unix socket, which has no TLS"});
+    check_shared("sentinel: {master: main}",
+                 "sentinel.master: needs shared.sentinel.addresses: they are asked where the master is");
+    check_shared(url + "sentinel: {addresses: [a]}",
+                 "sentinel.addresses: needs shared.sentinel.master: the name that they are asked for");
+    check_shared(sentinel + ", cluster: true",
+                 "cluster: stands beside shared.sentinel: a cluster looks after its masters itself");
+    check_shared(sentinel + ", url: 'unix:///run/x'", "url: is a unix socket, and sentinels know masters by address");
+    check_shared("url: 'redis://a/1', cluster: true", "url: a cluster has no other database than 0");
+    check_shared("url: 'unix:///run/x', tls: {caFile: /ca}",
+                 "tls: is not possible: shared.url is a unix socket, which has no TLS");
     CHECK(shared_errors(sentinel + ", url: 'rediss://any/1', tls: {caFile: /ca}").empty());
 }
 

@@ -15,6 +15,11 @@ lines upstream_errors(const std::string& keys, const overrides& flags = {}) {
     return told;
 }
 
+/// Checks that this is the only error: of a key below `upstream`.
+void check_upstream(const std::string& keys, const std::string& expected, const overrides& flags = {}) {
+    check_error("upstream: {" + keys + "}", "upstream." + expected, 1, flags);
+}
+
 upstream_config upstream_of(const std::string& keys, const overrides& flags = {}) {
     return loaded("upstream: {" + keys + "}\n", flags).upstream;
 }
@@ -41,23 +46,18 @@ TEST_CASE("backends that cannot be are told") {
         "upstream.url: is required, in the file or as --upstream.url=URL: http://host:port/path, or discard: to only "
         "count";
     CHECK(upstream_errors("urls: []") == lines{required});
-    CHECK(upstream_errors("urls: ['http://a/w', 'http://a/w']") ==
-          lines{"upstream.urls[1]: is there already, as upstream.urls[0]"});
-    CHECK(upstream_errors("urls: ['http://a/w', 'http://A:80/w']") ==
-          lines{"upstream.urls[1]: is there already, as upstream.urls[0]"});
+    check_upstream("urls: ['http://a/w', 'http://a/w']", "urls[1]: is there already, as upstream.urls[0]");
+    check_upstream("urls: ['http://a/w', 'http://A:80/w']", "urls[1]: is there already, as upstream.urls[0]");
     CHECK(upstream_errors("urls: ['http://a/w', 'http://a/v', 'https://a/w', 'http://a:81/w']").empty());
-    CHECK(upstream_errors("urls: ['discard:']") ==
-          lines{"upstream.urls[0]: is no store, and stands alone: as upstream.url"});
-    CHECK(upstream_errors(url + "urls: ['http://b/w']") ==
-          lines{"upstream.urls: stands beside 'url': one of the two says where the store is"});
+    check_upstream("urls: ['discard:']", "urls[0]: is no store, and stands alone: as upstream.url");
+    check_upstream(url + "urls: ['http://b/w']", "urls: stands beside 'url': one of the two says where the store is");
     CHECK(upstream_errors("url: 'discard:', urls: ['http://b/w']").size() == 1);
-    CHECK(upstream_errors("urls: 'http://a/w'") == lines{"upstream.urls: expected a list, got one value"});
-    CHECK(upstream_errors("urls: [x]") ==
-          lines{"upstream.urls[0]: is not a URL such as http://127.0.0.1:8428/api/v1/write"});
+    check_upstream("urls: 'http://a/w'", "urls: expected a list, got one value");
+    check_upstream("urls: [x]", "urls[0]: is not a URL such as http://127.0.0.1:8428/api/v1/write");
     CHECK(upstream_errors("urls: ['http://me:secret@a/w']").at(0).find("secret") == std::string::npos);
     std::string many = "urls: ['http://a/0'";
     for (std::size_t i = 1; i <= 32; ++i) many += ", 'http://a/" + std::to_string(i) + "'";
-    CHECK(upstream_errors(many + "]") == lines{"upstream.urls: has 33 items, at most 32 are possible"});
+    check_upstream(many + "]", "urls: has 33 items, at most 32 are possible");
 }
 
 TEST_CASE("a URL as a flag replaces all backends of the file") {
@@ -70,11 +70,10 @@ TEST_CASE("a URL as a flag replaces all backends of the file") {
 
 TEST_CASE("any backend that is the gate itself is told") {
     const std::string own = "is the address of 'listen': the gate would send to itself; the store listens elsewhere";
-    CHECK(upstream_errors("urls: ['http://a/w', 'http://localhost:9201/w']") == lines{"upstream.urls[1]: " + own});
-    CHECK(upstream_errors(url + "replicateTo: [{url: 'http://localhost:9201/w'}]") ==
-          lines{"upstream.replicateTo[0].url: " + own});
-    CHECK(upstream_errors(url + "replicateTo: [{urls: ['http://b/w', 'http://localhost:9201/w']}]") ==
-          lines{"upstream.replicateTo[0].urls[1]: " + own});
+    check_upstream("urls: ['http://a/w', 'http://localhost:9201/w']", "urls[1]: " + own);
+    check_upstream(url + "replicateTo: [{url: 'http://localhost:9201/w'}]", "replicateTo[0].url: " + own);
+    check_upstream(url + "replicateTo: [{urls: ['http://b/w', 'http://localhost:9201/w']}]",
+                   "replicateTo[0].urls[1]: " + own);
     CHECK(warnings_of("upstream: {urls: ['http://a/w', 'http://[::1]:9201/w']}\n") ==
           lines{"c.yaml:1: warning: upstream.urls[1]: is another address of this machine with the port of 'listen': if "
                 "no store listens there, it is wrong"});
@@ -86,12 +85,10 @@ TEST_CASE("how a store proves who it is, and we to it") {
     CHECK(store.tls == store_tls_config{"/ca", "/c", "/k", "b.test"});
     CHECK(upstream_of("url: 'https://a/w', tls: {serverName: '::1'}").store.tls.server_name == "::1");
     CHECK(upstream_of("url: 'https://a/w', tls: {serverName: 10.0.0.1}").store.tls.server_name == "10.0.0.1");
-    CHECK(upstream_errors("url: 'https://a/w', tls: {serverName: 'https://b'}") ==
-          lines{"upstream.tls.serverName: 'https://b' is not the name of a host"});
-    CHECK(upstream_errors("url: 'https://a/w', tls: {certFile: /c}") ==
-          lines{"upstream.tls.keyFile: is required beside certFile"});
-    CHECK(upstream_errors("url: 'https://a/w', tls: {keyFile: /c}") ==
-          lines{"upstream.tls.certFile: is required beside keyFile"});
+    check_upstream("url: 'https://a/w', tls: {serverName: 'https://b'}",
+                   "tls.serverName: 'https://b' is not the name of a host");
+    check_upstream("url: 'https://a/w', tls: {certFile: /c}", "tls.keyFile: is required beside certFile");
+    check_upstream("url: 'https://a/w', tls: {keyFile: /c}", "tls.certFile: is required beside keyFile");
 }
 
 TEST_CASE("keys of TLS where nothing is https are doubtful") {
@@ -117,10 +114,9 @@ TEST_CASE("a request has one Authorization header") {
           beside("headers.authorization", "basicAuth"));
     CHECK(upstream_errors(url + "bearerTokenFile: /t, headers: {Authorization: x}") ==
           beside("headers.Authorization", "bearerTokenFile"));
-    CHECK(upstream_errors(url + "basicAuth: {username: me}") ==
-          lines{"upstream.basicAuth.passwordFile: is required: the password stands in a file of its own"});
-    CHECK(upstream_errors(url + "basicAuth: {passwordFile: /p}") ==
-          lines{"upstream.basicAuth.username: is required beside passwordFile"});
+    check_upstream(url + "basicAuth: {username: me}",
+                   "basicAuth.passwordFile: is required: the password stands in a file of its own");
+    check_upstream(url + "basicAuth: {passwordFile: /p}", "basicAuth.username: is required beside passwordFile");
     CHECK(upstream_errors(url + "basicAuth: {username: 'a:b', passwordFile: /p}").at(0) ==
           "upstream.basicAuth.username: must not hold a ':': with basic authentication a name ends there");
 }
@@ -133,13 +129,10 @@ TEST_CASE("headers of our own are those that may be set") {
     for (const std::string name :
          {"Connection", "content-type", "Content-Whatever", "TE", "Expect", "Via", "Keep-Alive", "Transfer-Encoding",
           "Accept-Encoding", "X-Prometheus-Remote-Write-Version"})
-        CHECK(upstream_errors(url + "headers: {" + name + ": x}") == lines{"upstream.headers." + name + ": " + made});
-    CHECK(upstream_errors(url + "headers: {host: x}") ==
-          lines{"upstream.headers.host: is made by the gate, see upstream.hostHeader"});
-    CHECK(upstream_errors(url + "headers: {'a b': x}") ==
-          lines{"upstream.headers.a b: is not the name of an HTTP header"});
-    CHECK(upstream_errors(url + "headers: {X-A: x, x-a: y}") ==
-          lines{"upstream.headers.x-a: is there already, as 'X-A'"});
+        check_upstream(url + "headers: {" + name + ": x}", "headers." + name + ": " + made);
+    check_upstream(url + "headers: {host: x}", "headers.host: is made by the gate, see upstream.hostHeader");
+    check_upstream(url + "headers: {'a b': x}", "headers.a b: is not the name of an HTTP header");
+    check_upstream(url + "headers: {X-A: x, x-a: y}", "headers.x-a: is there already, as 'X-A'");
 }
 
 TEST_CASE("what is wrong with a secret is told without it") {
@@ -171,35 +164,31 @@ TEST_CASE("further stores have keys of their own") {
 }
 
 TEST_CASE("further stores that cannot be are told") {
-    const auto told = [](const std::string& replicas) { return upstream_errors(url + "replicateTo: " + replicas); };
-    CHECK(told("[{bestEffort: true}]") == lines{"upstream.replicateTo[0].url: is required, or 'urls'"});
-    CHECK(told("[{url: x}]") ==
-          lines{"upstream.replicateTo[0].url: is not a URL such as http://127.0.0.1:8428/api/v1/write"});
-    CHECK(told("[{url: 'http://b/w', urls: ['http://c/w']}]") ==
-          lines{"upstream.replicateTo[0].urls: stands beside 'url': one of the two says where the store is"});
-    CHECK(told("[{url: 'http://b/w', timeout: 5s}]") == lines{"upstream.replicateTo[0].timeout: unknown key"});
-    CHECK(told("[{url: 'http://b/w', bestEffort: maybe}]") ==
-          lines{"upstream.replicateTo[0].bestEffort: 'maybe' is neither true nor false"});
-    CHECK(told("[{url: 'http://A:80/w'}]") ==
-          lines{"upstream.replicateTo[0]: is a store that gets the same already, as upstream"});
-    CHECK(told("[{url: 'http://b/w'}, {urls: ['http://c/w', 'http://b/w']}]") ==
-          lines{"upstream.replicateTo[1]: is a store that gets the same already, as upstream.replicateTo[0]"});
-    CHECK(told("[{url: 'http://a/w', headers: {X-Scope-OrgID: other}}]").empty());
+    const auto check = [](const std::string& replicas, const std::string& told) {
+        check_upstream(url + "replicateTo: " + replicas, "replicateTo" + told);
+    };
+    check("[{bestEffort: true}]", "[0].url: is required, or 'urls'");
+    check("[{url: x}]", "[0].url: is not a URL such as http://127.0.0.1:8428/api/v1/write");
+    check("[{url: 'http://b/w', urls: ['http://c/w']}]",
+          "[0].urls: stands beside 'url': one of the two says where the store is");
+    check("[{url: 'http://b/w', timeout: 5s}]", "[0].timeout: unknown key");
+    check("[{url: 'http://b/w', bestEffort: maybe}]", "[0].bestEffort: 'maybe' is neither true nor false");
+    check("[{url: 'http://A:80/w'}]", "[0]: is a store that gets the same already, as upstream");
+    check("[{url: 'http://b/w'}, {urls: ['http://c/w', 'http://b/w']}]",
+          "[1]: is a store that gets the same already, as upstream.replicateTo[0]");
+    CHECK(upstream_errors(url + "replicateTo: [{url: 'http://a/w', headers: {X-Scope-OrgID: other}}]").empty());
     SECTION("by what a flag says in place of the file, too") {
         const std::string replica = "replicateTo: [{url: 'http://b/w'}]";
-        CHECK(upstream_errors(url + replica, {{"upstream.url", "http://b/w"}}) ==
-              lines{"upstream.replicateTo[0]: is a store that gets the same already, as upstream"});
+        check_upstream(url + replica, "replicateTo[0]: is a store that gets the same already, as upstream",
+                       {{"upstream.url", "http://b/w"}});
         CHECK(upstream_errors("url: 'http://b/w', " + replica, {{"upstream.url", "http://a/w"}}).empty());
     }
 }
 
 TEST_CASE("keys in the spelling of other programs are answered with ours") {
-    CHECK(upstream_errors(url + "tls: {ca_file: /ca}") ==
-          lines{"upstream.tls.ca_file: unknown key, did you mean 'caFile'?"});
-    CHECK(upstream_errors(url + "basic_auth: {}") ==
-          lines{"upstream.basic_auth: unknown key, did you mean 'upstream.basicAuth'?"});
-    CHECK(upstream_errors(url + "tls: {insecure_skip_verify: true}") ==
-          lines{"upstream.tls.insecure_skip_verify: unknown key"});
+    check_upstream(url + "tls: {ca_file: /ca}", "tls.ca_file: unknown key, did you mean 'caFile'?");
+    check_upstream(url + "basic_auth: {}", "basic_auth: unknown key, did you mean 'upstream.basicAuth'?");
+    check_upstream(url + "tls: {insecure_skip_verify: true}", "tls.insecure_skip_verify: unknown key");
 }
 
 TEST_CASE("what headers say is not shown") {
