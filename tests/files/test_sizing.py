@@ -128,12 +128,6 @@ def test_every_page_says_the_same():
             "deploy/kubernetes/single/statefulset.yaml"} <= saying
 
 
-def test_pages_that_say_it_lead_to_the_table():
-    for name, link in (("README.md", "docs/deployment.md#how-large"), ("docs/operation.md", "deployment.md#how-large"),
-                       ("docs/fleet.md", "deployment.md#how-large")):
-        assert f"]({link})" in (REPOSITORY / name).read_text(), name
-
-
 def test_the_example_of_a_fleet_is_reckoned_with_these():
     text = " ".join(documents.section("docs/fleet.md", "An example").split())
     series, = re.findall(r"with (\d) million series in a busy hour", text)
