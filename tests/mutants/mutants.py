@@ -299,11 +299,11 @@ def limit_resources():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def call(words, environment, seconds, cwd, output=subprocess.DEVNULL):
+def call(words, environment, seconds, cwd):
     """@return the exit status, or None if it took too long. Whatever the program started ends with it."""
     temporary = tempfile.mkdtemp(prefix='mutants-')
     process = subprocess.Popen(words, env={**os.environ, **ENVIRONMENT, 'TMPDIR': temporary, **environment}, cwd=cwd, stdin=subprocess.DEVNULL,
-                               stdout=output, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit_resources)
+                               stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit_resources)
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -452,15 +452,15 @@ def run(work, jobs, seconds, ids, elsewhere):
 
 # Suites: what is no unit test, a file or a program at a time
 
-def suites(work):
-    """@return by name the command of each."""
+def suites(work, only):
+    """@return by name the command of each whose name matches."""
     pytest = ['/usr/bin/python3', '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider', '-m', 'not extended and not slow']
     found = {'histories': [str(work.build / 'histories'), '--first', '1', '--count', '300'],
              'scenes_tests': [str(work.build / 'scenes_tests'), '-a']}
     for folder in SUITES:
         for file in sorted((TOP / folder).glob('test_*.py')):
             found[f'{folder[6:]}/{file.name}'] = [*pytest, str(file)]
-    return found
+    return {name: words for name, words in found.items() if re.search(only, name)}
 
 
 def run_suite(work, words, environment, seconds):
@@ -468,8 +468,8 @@ def run_suite(work, words, environment, seconds):
     return call(['nice', '-n', '10', *words], {**gate, **environment}, seconds, TOP)
 
 
-def record_suites(work, jobs):
-    """Which suite reaches which fault, and how long it takes."""
+def record_suites(work, jobs, commands):
+    """Which suite reaches which fault, and how long it takes: what `suites` has of these is kept, the others are run."""
     def one(item):
         name, words = item
         with tempfile.TemporaryDirectory(prefix='mutants-') as folder:
@@ -483,15 +483,17 @@ def record_suites(work, jobs):
         if status != 5:  # pytest found no test
             print(f'fails without a fault, and is left out: {name} (status {status})', flush=True)
         return name, None
+    known = json.loads(work.suites.read_text()) if work.suites.exists() else {}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        save(work.suites, {name: found for name, found in pool.map(one, suites(work).items()) if found})
+        known.update(pool.map(one, [item for item in commands.items() if item[0] not in known]))
+    save(work.suites, known)
+    return {name: found for name, found in known.items() if found and name in commands}
 
 
-def run_suites(work, jobs, seconds, ids, most):
+def run_suites(work, jobs, seconds, ids, most, only):
     """The suites that reach a fault, quick ones first, until one fails; for each fault at most so many seconds of them."""
-    if not work.suites.exists():
-        record_suites(work, jobs)
-    commands, reach, results = suites(work), json.loads(work.suites.read_text()), results_of(work)
+    commands, results = suites(work, only), results_of(work)
+    reach = record_suites(work, jobs, commands)
 
     def judge(fault):
         before = results.get(fault['key'], {}).get('result', 'unreached')
@@ -511,29 +513,6 @@ def run_suites(work, jobs, seconds, ids, most):
     faults = [f for f in work.chosen()
               if (f['id'] in ids if ids else results.get(f['key'], {}).get('result') in left)]
     each(faults, jobs, seconds, judge, work.results)
-
-
-def run_command(work, jobs, seconds, ids, command, limit):
-    """Runs any command for each fault that it reaches: 0 means that the fault survived."""
-    gate = {'SERIESGATE_BIN': str(work.build / 'seriesgate')}
-    words = ['sh', '-c', command]
-    reached_file = work.folder / 'reached-by-command'
-    reached_file.unlink(missing_ok=True)
-    began = time.time()
-    if call(words, {**gate, 'SERIESGATE_MUTANTS_REACHED': str(reached_file)}, limit, TOP, None) != 0:
-        sys.exit('mutants: the command fails without a fault')
-    took = time.time() - began
-    reached = {int(n) for n in reached_file.read_text().split()} if reached_file.exists() else set()
-    print(f'{took:.0f} s without a fault, {len(reached)} faults reached', flush=True)
-
-    def judge(fault):
-        if fault['id'] not in reached:
-            return 'unreached', ''
-        status = call(words, {**gate, 'SERIESGATE_MUTANT': str(fault['id'])}, took * SLOWER + SLACK, TOP)
-        return ('survived', '') if status == 0 else ('killed', 'time' if status is None else f'status {status}')
-
-    faults = [f for f in work.chosen() if not ids or f['id'] in ids]
-    each(faults, jobs, seconds, judge, work.folder / 'command-results.jsonl')
 
 
 # Reporting
@@ -601,8 +580,7 @@ def main():
     parser.add_argument('--elsewhere', type=float, default=1e9,
                         help='for each fault, run at most so many seconds of test cases of other rooms')
     parser.add_argument('--ids', default='', help='run these again: 3,17; or "survived", "unreached"')
-    parser.add_argument('--command', help='instead of the unit tests, for the faults that it reaches')
-    parser.add_argument('--limit', type=float, default=600, help='seconds for the command without a fault')
+    parser.add_argument('--only', default='', help='suites: those whose name matches, such as scenes/test_headers')
     options = parser.parse_args()
     rooms = options.rooms.split(',')
     if unknown := set(rooms) - set(CORE + EDGES):
@@ -622,9 +600,7 @@ def main():
         elif step == 'record':
             record(work, options.jobs)
         elif step == 'suites':
-            run_suites(work, options.jobs, options.seconds, ids, min(options.elsewhere, 60))
-        elif step == 'run' and options.command:
-            run_command(work, options.jobs, options.seconds, ids, options.command, options.limit)
+            run_suites(work, options.jobs, options.seconds, ids, min(options.elsewhere, 60), options.only)
         elif step == 'run':
             run(work, options.jobs, options.seconds, ids, options.elsewhere)
         else:
