@@ -84,12 +84,6 @@ TEST_CASE("what is shown of a configuration is read as the same configuration") 
     }
 }
 
-TEST_CASE("secrets of the upstream's URL are not shown") {
-    const std::string text = effective_yaml(loaded("upstream: {url: 'http://store/w?token=abc&x=y'}", {}));
-    CHECK(text.find("\n  url: 'http://store/w?<secret>'\n") != std::string::npos);
-    CHECK(text.find("abc") == std::string::npos);
-}
-
 TEST_CASE("what would be a variable of the environment is shown as none") {
     config settings = loaded("");
     settings.state.dir = "/a${b}$${c}$d";

@@ -1,5 +1,6 @@
 #include "config/endpoint.hpp"
 
+#include "config/config_error.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::endpoint_test {
@@ -156,45 +157,30 @@ TEST_CASE("the address for people may be none") {
 }
 
 TEST_CASE("an upstream URL is taken apart") {
-    const auto upstream = backend_at("http://127.0.0.1:8428/api/v1/write");
-    CHECK(upstream.host == "127.0.0.1");
-    CHECK(upstream.port == 8428);
-    CHECK(upstream.target == "/api/v1/write");
-    CHECK(upstream.authority == "127.0.0.1:8428");
-}
-
-TEST_CASE("an upstream URL without a port means port 80, and the Host header has none either") {
-    const auto text = GENERATE("http://victoria/api/v1/write", "http://victoria:/api/v1/write");
-    const auto upstream = backend_at(text);
-    CHECK(upstream.host == "victoria");
-    CHECK(upstream.port == 80);
-    CHECK(upstream.authority == "victoria");
-}
-
-TEST_CASE("an upstream URL keeps its query and its escapes") {
-    CHECK(backend_at("http://a/w?extra_label=team%3Da&b").target == "/w?extra_label=team%3Da&b");
-    CHECK(backend_at("http://a/insert/0:1/w").target == "/insert/0:1/w");
-    CHECK(backend_at("http://a/a%20b?").target == "/a%20b?");
-    CHECK(backend_at("http://a/").target == "/");
-    CHECK(backend_at("http://a//w/../x").target == "//w/../x");
-}
-
-TEST_CASE("the upstream may be an IPv6 address or any name a resolver takes") {
-    const auto upstream = backend_at("http://[2001:db8::1]:8428/w");
-    CHECK(upstream.host == "2001:db8::1");
-    CHECK(upstream.authority == "[2001:db8::1]:8428");
-    CHECK(backend_at("HTTP://Victoria-1.my_ns.svc.cluster.local:8428/w").host == "Victoria-1.my_ns.svc.cluster.local");
-    CHECK(backend_at("http://victoria.:8428/w").host == "victoria.");
-}
-
-TEST_CASE("https means TLS, and port 443 where none is named") {
-    const auto text = GENERATE("https://store/w", "HTTPS://store/w", "https://store:/w");
-    const store_backend backend = backend_at(text);
-    CHECK(backend.tls);
-    CHECK(backend.port == 443);
-    CHECK(backend.authority == "store");
-    CHECK_FALSE(backend_at("http://store/w").tls);
-    CHECK(backend_at("https://store:8443/w").port == 8443);
+    const auto check = [](const std::string& url, const std::string& host, std::uint16_t port,
+                          const std::string& authority, const std::string& target, bool tls = false) {
+        CHECK(backend_at(url) == store_backend{url, tls, host, port, target, authority});
+    };
+    check("http://127.0.0.1:8428/api/v1/write", "127.0.0.1", 8428, "127.0.0.1:8428", "/api/v1/write");
+    // Without a port that is 80, and the Host header has none either.
+    check("http://victoria/api/v1/write", "victoria", 80, "victoria", "/api/v1/write");
+    check("http://victoria:/api/v1/write", "victoria", 80, "victoria", "/api/v1/write");
+    // With TLS it is 443.
+    check("https://store/w", "store", 443, "store", "/w", true);
+    check("HTTPS://store/w", "store", 443, "store", "/w", true);
+    check("https://store:/w", "store", 443, "store", "/w", true);
+    check("https://store:8443/w", "store", 8443, "store:8443", "/w", true);
+    // The query and escapes stay.
+    check("http://a/w?extra_label=team%3Da&b", "a", 80, "a", "/w?extra_label=team%3Da&b");
+    check("http://a/insert/0:1/w", "a", 80, "a", "/insert/0:1/w");
+    check("http://a/a%20b?", "a", 80, "a", "/a%20b?");
+    check("http://a/", "a", 80, "a", "/");
+    check("http://a//w/../x", "a", 80, "a", "//w/../x");
+    // An IPv6 address, or any name that a resolver takes.
+    check("http://[2001:db8::1]:8428/w", "2001:db8::1", 8428, "[2001:db8::1]:8428", "/w");
+    const std::string name = "Victoria-1.my_ns.svc.cluster.local";
+    check("HTTP://" + name + ":8428/w", name, 8428, name + ":8428", "/w");
+    check("http://victoria.:8428/w", "victoria.", 8428, "victoria.:8428", "/w");
 }
 
 TEST_CASE("discard: is an upstream of its own") {

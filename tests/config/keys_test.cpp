@@ -1,14 +1,12 @@
 // Errors show examples, and editors and documents do: each is right where it stands.
 #include "config/keys.hpp"
 
-#include <fstream>
-#include <iterator>
-
 #include "config/effective.hpp"
 #include "config/load.hpp"
 #include "config/loading.hpp"
 #include "config/other_values.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_tree.hpp"
 
 namespace seriesgate::testing::keys_test {
@@ -44,12 +42,6 @@ std::string in_its_place(std::string_view key, const std::string& text) {
     return made + "\n" + std::string{key.starts_with("shared") ? secret : ""};
 }
 
-std::string text_of(const std::string& path) {
-    std::ifstream file{source_tree() / path};
-    REQUIRE(file);
-    return {std::istreambuf_iterator<char>{file}, {}};
-}
-
 // Where a key with its value stands in the example, after the section that it stands below; npos if it does not. A '#'
 // may stand before it.
 std::size_t find_key(const std::string& example, std::string_view key) {
@@ -82,13 +74,6 @@ std::string with_value(std::string example, std::string_view key, const std::str
 
 overrides url_unless_changed(std::string_view key) {
     return is_upstream(key) ? overrides{} : overrides{{"upstream.url", "http://127.0.0.1:8428/api/v1/write"}};
-}
-
-// The first block in a fence that starts with ```language, after the text `after`.
-std::string block_after(const std::string& page, const std::string& after, const std::string& language) {
-    const std::string fence = "```" + language + "\n";
-    const auto start = page.find(fence, page.find(after)) + fence.size();
-    return page.substr(start, page.find("```", start) - start);
 }
 
 TEST_CASE("every key says whether a reload takes its value over: one that it does not is named") {
@@ -200,7 +185,7 @@ TEST_CASE("the example configuration loads and is the defaults") {
 }
 
 TEST_CASE("a value that is changed in the example configuration means what it means alone") {
-    const std::string example = text_of("config/seriesgate.yaml");
+    const std::string example = read_file(source_tree() / "config/seriesgate.yaml");
     for (const config_key& key : config_keys()) {
         CAPTURE(key.about.name);
         const auto alone =
@@ -215,7 +200,7 @@ TEST_CASE("a value that is changed in the example configuration means what it me
 }
 
 TEST_CASE("every key and every flag is described in docs/configuration.md") {
-    const std::string page = text_of("docs/configuration.md");
+    const std::string page = read_file(source_tree() / "docs/configuration.md");
     for (const config_key& key : config_keys()) {
         const std::string& name = key.about.name;
         CAPTURE(name);
@@ -227,35 +212,6 @@ TEST_CASE("every key and every flag is described in docs/configuration.md") {
         CAPTURE(flag);
         CHECK(page.find("`" + flag) != std::string::npos);
     }
-}
-
-TEST_CASE("the errors that docs/configuration.md shows are those one gets") {
-    const std::string page = text_of("docs/configuration.md");
-    const auto errors_of = [](const std::string& file, const overrides& flags) {
-        std::string errors;
-        for (const auto& error : load_config_text(file, "seriesgate.yaml", flags).errors) errors += error.text() + "\n";
-        return errors;
-    };
-    CHECK(errors_of(block_after(page, "## Errors", "yaml"), {{"maxDailySeries", "many"}}) ==
-          block_after(page, "one gets:", "text"));
-    CHECK(errors_of(block_after(page, "In lists, keys say", "yaml"), {}) ==
-          block_after(page, "the errors are:", "text"));
-}
-
-TEST_CASE("the examples in docs/configuration.md load") {
-    const std::string page = text_of("docs/configuration.md");
-    const std::string all = block_after(page, "All limits together", "yaml");
-    for (const std::string& text :
-         {all, block_after(page, "### tenants.overrides", "yaml"), block_after(page, "### limits\n", "yaml")}) {
-        CAPTURE(text);
-        const auto outcome = load_config_text(text, "seriesgate.yaml", {{"upstream.url", "discard:"}});
-        for (const config_error& error : outcome.errors) FAIL_CHECK(error.text());
-    }
-    const config read = load_config_text(all, "seriesgate.yaml", {}).value;
-    CHECK(read.rules.tenants.overrides.size() == 1);
-    CHECK(read.rules.limits.size() == 1);
-    CHECK(read.rules.exempt.size() == 1);
-    CHECK(read.state.dir == "/var/lib/seriesgate");
 }
 
 }  // namespace

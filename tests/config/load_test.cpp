@@ -1,12 +1,8 @@
 #include "config/load.hpp"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-
 #include "config/loading.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -248,25 +244,6 @@ TEST_CASE("text that is not YAML is told with its line, and nothing is said of w
     CHECK(told(",\n").starts_with("c.yaml:1: expected the end of the file: "));
 }
 
-TEST_CASE("all errors are told, in the order of the file, then the flags") {
-    overrides flags;
-    flags.push_back({"maxDailySeries", "many"});
-    CHECK(errors_of("listen: 9201\n"
-                    "upstream:\n"
-                    "  timout: 5s\n"
-                    "maxHourlySeries: -3\n"
-                    "server:\n"
-                    "  readTimeout: 25\n",
-                    flags) ==
-          lines{"c.yaml:1: listen: '9201' is not an address such as 0.0.0.0:9201, :9201 or [::1]:9201",
-                "c.yaml:3: upstream.timout: unknown key, did you mean 'upstream.timeout'?",
-                "c.yaml:4: maxHourlySeries: '-3' is negative; 0 is no limit",
-                "c.yaml:6: server.readTimeout: '25' has no unit: write 25s",
-                "--maxDailySeries: 'many' is not a whole number such as 5000 or 500k; 0 is no limit",
-                "c.yaml:2: upstream.url: is required, in the file or as --upstream.url=URL: "
-                "http://host:port/path, or discard: to only count"});
-}
-
 TEST_CASE("an error is one short line whatever the file holds") {
     const auto errors = errors_of("\"k\\ny\": 1\nlisten: \"x\\ny\\e[31m\"\n" + std::string(500, 'k') + ": 1\n");
     REQUIRE(errors.size() == 3);
@@ -300,14 +277,13 @@ TEST_CASE("a file that cannot be read is one clear line") {
 }
 
 TEST_CASE("a file is read from disk") {
-    const auto path =
-        std::filesystem::temp_directory_path() / ("seriesgate_config_test_" + std::to_string(::getpid()) + ".yaml");
-    std::ofstream{path} << "upstream: {url: 'discard:'}\nmaxHourlySeries: 77\nthread: 1\n";
-    const auto outcome = load_config(path.string(), {});
-    std::filesystem::remove(path);
+    const scratch_directory folder;
+    const std::string path = folder / "c.yaml";
+    write_file(path, "upstream: {url: 'discard:'}\nmaxHourlySeries: 77\nthread: 1\n");
+    const auto outcome = load_config(path, {});
     CHECK(outcome.value.rules.global.hourly == 77);
     REQUIRE(outcome.errors.size() == 1);
-    CHECK(outcome.errors.front().where == path.string() + ":3");
+    CHECK(outcome.errors.front().where == path + ":3");
     CHECK(outcome.errors.front().key == "thread");
     CHECK(outcome.errors.front().message == "unknown key, did you mean 'server.threads'?");
 }

@@ -120,12 +120,9 @@ TEST_CASE("values that cannot be are told") {
     check("onUnavailable: drop", "onUnavailable: 'drop' is none of local, refuse and admit");
     check("cluster: maybe", "cluster: 'maybe' is neither true nor false");
     check_shared("url: 'rediss://a', tls: {certFile: /c}", "tls.keyFile: is required beside certFile");
-    check("reserves: 5%", "reserves: unknown key, did you mean 'shared.reserve'?");
-}
-
-TEST_CASE("a password in the store's URL is an error that does not repeat it") {
     check_shared("url: 'redis://gate:hunter2@valkey'",
                  "url: must not hold credentials; username and passwordFile have them");
+    check("reserves: 5%", "reserves: unknown key, did you mean 'shared.reserve'?");
 }
 
 TEST_CASE("a flag says where the store is in place of the file") {
