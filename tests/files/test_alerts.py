@@ -21,10 +21,9 @@ RUNBOOK = REPOSITORY / "docs/runbook.md"
 GATE = 'job="gate",instance="a"'
 
 
-def rejected(reason):
-    """An alert for one reason, and not for another."""
-    name = "seriesgate_requests_rejected_total"
-    return {f'{name}{{{GATE},reason="{reason}"}}': "0x4 1x20"}, {f'{name}{{{GATE},reason="malformed"}}': "0x4 1x20"}
+def of_one(name, firing, quiet):
+    """A metric that moves with some labels, and with others."""
+    return tuple({f"{name}{{{GATE},{labels}}}": "0x4 1x20"} for labels in (firing, quiet))
 
 
 def lasting(reason):
@@ -105,7 +104,7 @@ def shares(*gates):
 # Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8, or in that of MINUTES.
 CASES = {
     "SeriesgateRequestsMalformed": lasting("malformed"),
-    "SeriesgateHttpInvalid": rejected("invalid_http"),
+    "SeriesgateHttpInvalid": of_one("seriesgate_requests_rejected_total", 'reason="invalid_http"', 'reason="malformed"'),
     "SeriesgateRequestsTooLarge": lasting("too_large"),
     "SeriesgateMediaUnsupported": lasting("unsupported_media"),
     "SeriesgateRequestsMisdirected": one('seriesgate_requests_rejected_total{reason="unknown_path"}', "0+3x20", "0+2x20"),
@@ -117,11 +116,9 @@ CASES = {
     "SeriesgateSendersNotLetIn": (not_let_in("unauthenticated", 401, "0+1x20"), not_let_in("unauthenticated", 401, "3x20")),
     "SeriesgatePasswordsHeld": lasting("passwords_held"),
     "SeriesgateLoop": lasting("loop"),
-    "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}',
-                                           "0x4 1x20", "7x20"),
+    "SeriesgateConnectionsTurnedAway": one('seriesgate_connections_turned_away_total{reason="max_connections"}', "0x4 1x20", "7x20"),
     "SeriesgateHandshakesFail": one('seriesgate_tls_handshakes_total{outcome="certificate"}', "0x4 10x20", "0x4 2x20"),
-    "SeriesgateCertificateExpires": one("seriesgate_tls_certificate_not_after_timestamp_seconds{", "600000x20",
-                                        "700000x20"),
+    "SeriesgateCertificateExpires": one("seriesgate_tls_certificate_not_after_timestamp_seconds{", "600000x20", "700000x20"),
     "SeriesgateNotStored": (not_stored("1 0.98x20"), not_stored("0.99x20")),
     "SeriesgateStoreRejects": ({f'seriesgate_upstream_responses_total{{{GATE},code="400"}}': "0+1x20"},
                                {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"
@@ -136,35 +133,25 @@ CASES = {
     "SeriesgateWriteUnconfirmed": going_on("seriesgate_unconfirmed_requests_total{"),
     "SeriesgatePartlyWritten": going_on("seriesgate_partly_written_requests_total{"),
     "SeriesgateSeriesRefused": one("seriesgate_samples_refused_by_limits_total{", "0x4 100x20", "100x20"),
-    "SeriesgateGlobalRefused": (one('seriesgate_limit_samples_refused_total{limit="global",tenant="shop"}', "0x4 1x20", "")[0],
-                                one('seriesgate_limit_samples_refused_total{limit="tenant",tenant="shop"}', "0x4 1x20", "")[0]),
-    "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"',
-                                  (100, 91), (0, 91)),
-    "SeriesgateTenantNear": beside("seriesgate_tenant_series_max", "seriesgate_tenant_series_current", TENANT,
-                                   (100, 81), (100, 80)),
+    "SeriesgateGlobalRefused": of_one("seriesgate_limit_samples_refused_total", 'limit="global",tenant="shop"', 'limit="tenant",tenant="shop"'),
+    "SeriesgateLimitNear": beside("seriesgate_series_max", "seriesgate_series_current", 'window="hourly"', (100, 91), (0, 91)),
+    "SeriesgateTenantNear": beside("seriesgate_tenant_series_max", "seriesgate_tenant_series_current", TENANT, (100, 81), (100, 80)),
     "SeriesgateTenantRefused": both_refused(f"seriesgate_tenant_series_refused{{{GATE},{TENANT}}}",
                                             f'{BY_LIMIT % "refused"},limit="tenant",tenant="shop"}}'),
-    "SeriesgateBudgetNear": beside("seriesgate_limit_series_max", "seriesgate_limit_series_current", GROUP,
-                                   (100, 81), (100, 80)),
+    "SeriesgateBudgetNear": beside("seriesgate_limit_series_max", "seriesgate_limit_series_current", GROUP, (100, 81), (100, 80)),
     "SeriesgateBudgetFullSoon": (growing("100+20x40"), growing("200+10x40")),
     "SeriesgateBudgetRefused": both_refused(f"seriesgate_limit_series_refused{{{GATE},{GROUP}}}",
                                             f'{BY_LIMIT % "refused"},limit="per-ns",tenant="shop"}}'),
-    "SeriesgateExemptSpent": (one(f"seriesgate_limit_series_refused{{{EXEMPT}}}", "0x4 1x20", "")[0],
-                              one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
-    "SeriesgateIgnoredValuesSpent": (one(f"seriesgate_limit_series_refused{{{EXEMPT.replace('exempt', 'ignored-values')}}}",
-                                         "0x4 1x20", "")[0],
-                                     one(f"seriesgate_limit_series_refused{{{EXEMPT}}}", "0x4 1x20", "")[0]),
-    "SeriesgateWouldRefuse": (one(f"seriesgate_limit_series_refused{{{GROUP.replace('enforce', 'observe')}}}",
-                                  "0x4 1x20", "")[0],
-                              one(f"seriesgate_limit_series_refused{{{GROUP}}}", "0x4 1x20", "")[0]),
+    "SeriesgateExemptSpent": of_one("seriesgate_limit_series_refused", EXEMPT, GROUP),
+    "SeriesgateIgnoredValuesSpent": of_one("seriesgate_limit_series_refused", EXEMPT.replace("exempt", "ignored-values"), EXEMPT),
+    "SeriesgateWouldRefuse": of_one("seriesgate_limit_series_refused", GROUP.replace("enforce", "observe"), GROUP),
     "SeriesgateWarmStartIncomplete": (warm_start(complete=0), warm_start(complete=1)),
     "SeriesgateSharedAway": one("seriesgate_shared_up{", "1x4 0x20", "1x4 0x1 1x20"),
     "SeriesgateSharedUnanswered": one("seriesgate_shared_unanswered_series_total{", "0+1x20", "7x20"),
     "SeriesgateSharedFull": going_on('seriesgate_shared_claim_failures_total{reason="out_of_memory"}'),
     "SeriesgateSharedSlow": (answered_within("0.25"), answered_within("0.1")),
     "SeriesgateSharedClock": one("seriesgate_shared_clock_offset_seconds{", "-6x20", "-5x20"),
-    "SeriesgateSharedWrongClock": (one('seriesgate_shared_state{state="away: clock"}', "0x4 1x20", "")[0],
-                                   one('seriesgate_shared_state{state="away"}', "0x4 1x20", "")[0]),
+    "SeriesgateSharedWrongClock": of_one("seriesgate_shared_state", 'state="away: clock"', 'state="away"'),
     "SeriesgateNotShared": (build_info("a", "b") | shares("a"), build_info("a", "b") | shares("a", "b")),
     "SeriesgateAbsent": ({"up{}": "0x20"}, {f"seriesgate_build_info{{{GATE}}}": "1x20"}),
     "SeriesgateAllDown": ({'up{job="seriesgate",instance="a"}': "1x1 0x20", 'up{job="seriesgate",instance="b"}': "0x20",
