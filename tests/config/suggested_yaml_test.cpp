@@ -66,9 +66,7 @@ TEST_CASE("those of one tenant are an override, which keeps what its senders are
 TEST_CASE("those of a limit are its whole entry") {
     limit_rules rules = rules_of(with_limits);
     for (label_limit& each : rules.limits) {
-        budget_name name;
-        name.limit = each.name;
-        const limit_rules made = rules_of(yaml(rules, demand_scope::limit, name));
+        const limit_rules made = rules_of(yaml(rules, demand_scope::limit, group_named(each.name, {})));
         each.maxima = suggested;
         CHECK(made.limits == std::vector{each});
     }
@@ -97,9 +95,7 @@ TEST_CASE("of many overrides only the one that changes is shown, and how many ot
     const limit_rules made = rules_of(text);
     REQUIRE(made.limits.at(0).overrides.size() == 1);
     CHECK(made.limits[0].overrides[0] == group_override{.group = {{"namespace", "n3"}}, .maxima = suggested});
-    budget_name whole;
-    whole.limit = "per-namespace";
-    CHECK(yaml(rules, demand_scope::limit, whole).ends_with("    # and the other 21 overrides as they are\n"));
+    CHECK(yaml(rules, demand_scope::limit, group_named("per-namespace", {})).ends_with("    # and the other 21 overrides as they are\n"));
 }
 
 TEST_CASE("names that figures show readably are written as senders have them") {
@@ -130,10 +126,8 @@ TEST_CASE("what no file can say is not suggested") {
 
 TEST_CASE("a limit by tenant alone has no groups to override, and is suggested as a whole") {
     const limit_rules rules = rules_of("limits: [{name: each-tenant, perTenant: true, maxHourlySeries: 3}]\n");
-    budget_name name;
+    budget_name name = tenant_named("shop");
     name.limit = "each-tenant";
-    name.has_tenant = true;
-    name.tenant = "shop";
     const limit_rules made = rules_of(yaml(rules, demand_scope::group, name));
     CHECK(made.limits.at(0).maxima == suggested);
     CHECK(made.limits.at(0).per_tenant);

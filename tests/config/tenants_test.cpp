@@ -49,12 +49,9 @@ TEST_CASE("what a tenant's override leaves out is as in the default, wherever th
 
 TEST_CASE("any text is the name of a tenant") {
     const config read = loaded("tenants: {overrides: {'': {}, 'a.b': {}, 1: {}, \"null\": {}, \"\\u00e4\\n\": {}}}\n");
-    CHECK(read.rules.tenants.overrides.size() == 5);
-    CHECK(read.rules.tenants.overrides.contains(""));
-    CHECK(read.rules.tenants.overrides.contains("a.b"));
-    CHECK(read.rules.tenants.overrides.contains("1"));
-    CHECK(read.rules.tenants.overrides.contains("null"));
-    CHECK(read.rules.tenants.overrides.contains("\xc3\xa4\n"));
+    std::set<std::string> names;
+    for (const auto& [name, maxima] : read.rules.tenants.overrides) names.insert(name);
+    CHECK(names == std::set<std::string>{"", "a.b", "1", "null", "\xc3\xa4\n"});
 }
 
 TEST_CASE("an error in a tenant's override names the tenant") {

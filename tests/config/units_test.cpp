@@ -21,24 +21,17 @@ TEST_CASE("durations combine from large to small, each unit once") {
     CHECK(parse_duration("1d2h3m4s5ms") == 26h + 3min + 4s + 5ms);
     CHECK(parse_duration("1s500ms") == 1500ms);
     CHECK(parse_duration("90m") == 90min);
-    CHECK_FALSE(parse_duration("30m1h"));
-    CHECK_FALSE(parse_duration("1h1h"));
-    CHECK_FALSE(parse_duration("5ms1s"));
+    CHECK(parse_duration("9223372036854775807ms") == std::chrono::milliseconds::max());
 }
 
 TEST_CASE("what is no duration is not read") {
-    const auto text = GENERATE(as<std::string_view>{}, "", " ", "25", "s", "ms", "-5s", "+5s", "1.5h", "25 s", " 25s",
-                               "25s ", "25S", "1H", "25sec", "1h30", "1hh", "h1", "5us", "1w", "0x5s", "five seconds");
+    const auto text =
+        GENERATE(as<std::string_view>{}, "", " ", "25", "s", "ms", "-5s", "+5s", "1.5h", "25 s", " 25s", "25s ", "25S",
+                 "1H", "25sec", "1h30", "1hh", "h1", "5us", "1w", "0x5s", "five seconds", "30m1h", "1h1h", "5ms1s",
+                 // Beyond 64 bits.
+                 "9223372036854775808ms", "9223372036854775s808ms", "99999999999999999999s", "9223372036854775807d");
     CAPTURE(text);
     CHECK_FALSE(parse_duration(text));
-}
-
-TEST_CASE("durations beyond 64 bits are not read") {
-    CHECK(parse_duration("9223372036854775807ms") == std::chrono::milliseconds::max());
-    CHECK_FALSE(parse_duration("9223372036854775808ms"));
-    CHECK_FALSE(parse_duration("9223372036854775s808ms"));
-    CHECK_FALSE(parse_duration("99999999999999999999s"));
-    CHECK_FALSE(parse_duration("9223372036854775807d"));
 }
 
 TEST_CASE("sizes are read in their units") {
@@ -54,20 +47,17 @@ TEST_CASE("sizes are read in their units") {
     CHECK(parse_size("1KB") == 1'000u);
     CHECK(parse_size("5MB") == 5'000'000u);
     CHECK(parse_size("1GB") == 1'000'000'000u);
+    CHECK(parse_size("18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
+    CHECK(parse_size("17179869183GiB") == 17'179'869'183ull << 30);
 }
 
 TEST_CASE("what is no size is not read") {
     const auto text = GENERATE(as<std::string_view>{}, "", " ", "MiB", "-1", "+1", "1.5MiB", "32 MiB", "32mib", "32M",
-                               "32mi", "1kb", "1TiB", " 1", "1 ", "1B2B", "0x10", "1e6");
+                               "32mi", "1kb", "1TiB", " 1", "1 ", "1B2B", "0x10", "1e6",
+                               // Beyond 64 bits.
+                               "18446744073709551616", "17179869184GiB");
     CAPTURE(text);
     CHECK_FALSE(parse_size(text));
-}
-
-TEST_CASE("sizes beyond 64 bits are not read") {
-    CHECK(parse_size("18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
-    CHECK_FALSE(parse_size("18446744073709551616"));
-    CHECK(parse_size("17179869183GiB") == 17'179'869'183ull << 30);
-    CHECK_FALSE(parse_size("17179869184GiB"));
 }
 
 TEST_CASE("durations and sizes are written so that people like to read them") {
