@@ -11,6 +11,7 @@ from kubernetes.client import models
 import servers
 from gate import REPOSITORY
 
+VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
 FOLDER = REPOSITORY / "deploy" / "kubernetes"
 LAYOUTS = ["fleet", "single", "sidecar"]
 #: Folders that a layout takes in where somebody says so, without ../components.

@@ -9,7 +9,7 @@ import yaml
 
 import servers
 from gate import REPOSITORY, run
-from manifests import drain_seconds, read
+from manifests import VERSION, drain_seconds, read
 
 pytestmark = pytest.mark.text
 
@@ -17,7 +17,6 @@ FOLDER = REPOSITORY / "docker"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 COMPOSE, = read(FOLDER / "compose.yaml")
 SERVICES = COMPOSE["services"]
-VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
 SETTINGS, = read(FOLDER / "seriesgate.yaml")
 
 

@@ -13,7 +13,7 @@ import rule_tests
 import servers
 from dashboards import DASHBOARD
 from gate import REPOSITORY, run
-from manifests import (COMPONENTS, FOLDER, LAYOUTS, VALKEY, by_name, configuration, containers, documents, drain_seconds, gate,
+from manifests import (COMPONENTS, FOLDER, LAYOUTS, VALKEY, VERSION, by_name, configuration, containers, documents, drain_seconds, gate,
                        kustomization_of, kustomize, kustomized, mistakes, of_kind, pod, read, workload)
 from tables import check_rows, named
 from waiting import eventually
@@ -24,7 +24,6 @@ CENTRAL = ["fleet", "single"]
 SECRETS = ("/etc/seriesgate-secret/fingerprint", "/etc/seriesgate-secret/password")
 #: That they are answered with 200: tests/scenes/test_seeing.py.
 HEALTH_PATHS = {"/-/healthy", "/-/ready"}
-VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
 
 
 def of_all(layouts):
