@@ -2,7 +2,6 @@
 // bounds.
 #include <bit>
 
-#include "fleet/set_reading.hpp"
 #include "fleet/store_text.hpp"
 #include "fuzz/fuzz_target.hpp"
 #include "fuzz/pieces.hpp"
@@ -46,7 +45,7 @@ void look_at(const fed_call& call) {
     require(series != 0 && series <= call_series_max && series <= call.upto, "no call's series");
 }
 
-/// What scripts answer, and sets.
+/// What scripts answer.
 void read_as_store(const redisReply& reply) {
     const store_call asked{
         .fingerprints = {1, 2}, .runs = {{.series = 2, .budgets = {0}}}, .budgets = {{.id = 7, .limit = 1}}};
@@ -70,10 +69,6 @@ void read_as_store(const redisReply& reply) {
             before = each.upto;
         }
     }
-    std::vector<std::uint64_t> members;
-    const std::string_view dump = text_of(reply);
-    require(read_set_dump(dump, members) || members.empty(), "half a set");
-    require(2 * members.size() <= dump.size(), "more members than there is room for");
 }
 
 /// What else reads replies takes any.
