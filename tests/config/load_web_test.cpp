@@ -27,6 +27,16 @@ std::string tls(const std::string& more) {
     return "tls_server_config: {cert_file: c, key_file: k" + more + "}\n";
 }
 
+/// Checks that this is all that is wrong with a file of that line.
+void check_web(const std::string& line, const std::string& expected) {
+    CAPTURE(line);
+    CHECK(errors_of(line + "\n") == lines{"/etc/sg/web.yml:1: " + expected});
+}
+
+void check_web_tls(const std::string& more, const std::string& expected) {
+    check_web("tls_server_config: {cert_file: c, key_file: k" + more + "}", "tls_server_config." + expected);
+}
+
 TEST_CASE("an empty web configuration asks nothing of anyone") {
     CHECK(loaded("{}\n") == web_config{});
     CHECK(loaded("tls_server_config:\nbasic_auth_users:\ningestion_users:\n") == web_config{});
@@ -104,74 +114,61 @@ TEST_CASE("every key of users is read") {
 }
 
 TEST_CASE("what is wrong in a web configuration is told with its line and key") {
-    struct mistake {
-        std::string text;
-        lines expected;
-    };
-    const std::string at = "/etc/sg/web.yml:1: ";
-    const std::string tls_at = at + "tls_server_config.";
-    const auto [text, expected] = GENERATE_COPY(values<mistake>({
-        {"", {"/etc/sg/web.yml: is empty: {} would say that nothing is asked of anyone"}},
-        {"# later\n", {"/etc/sg/web.yml: is empty: {} would say that nothing is asked of anyone"}},
-        {"basic_auth_user: {}\n", {at + "basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}},
-        {"rate_limit: {burst: 1}\n",
-         {at + "rate_limit: is not offered: a sender that is told to wait holds back more; server.maxConnections, "
-               "server.maxConnectionsPerPeer and server.maxInflightBytes are the bounds here"}},
-        {"tls_server_config: {cert_file: c}\n", {tls_at + "key_file: is required"}},
-        {"tls_server_config: {}\n", {tls_at + "cert_file: is required", tls_at + "key_file: is required"}},
-        {"tls_server_config: {cert: x, key_file: k, cert_file: c}\n",
-         {tls_at + "cert: is not offered: write the PEM text to a file of its own, and its path as 'cert_file'"}},
-        {tls(", min_version: TLS11"),
-         {tls_at + "min_version: 'TLS11' is not offered: nothing older than TLS12 is safe"}},
-        {tls(", min_version: 1.2"), {tls_at + "min_version: '1.2' is neither TLS12 nor TLS13"}},
-        {tls(", min_version: TLS13, max_version: TLS12"), {tls_at + "max_version: is below min_version"}},
-        {tls(", client_auth_type: RequireAndVerify"),
-         {tls_at + "client_auth_type: 'RequireAndVerify' is none of NoClientCert, RequestClientCert, "
-                   "RequireAnyClientCert, RequireClientCert, VerifyClientCertIfGiven and RequireAndVerifyClientCert"}},
-        {tls(", client_auth_type: RequireAndVerifyClientCert"),
-         {tls_at + "client_ca_file: is required: client_auth_type asks for certificates that can be verified"}},
-        {tls(", client_ca_file: ca"),
-         {tls_at + "client_ca_file: would verify nobody: client_auth_type has to be RequireAndVerifyClientCert (or "
-                   "VerifyClientCertIfGiven)"}},
-        {tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca, client_allowed_sans: [a]"),
-         {tls_at + "client_allowed_sans: needs client_auth_type to be RequireAndVerifyClientCert"}},
-        {tls(", cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265]"),
-         {tls_at + "cipher_suites[0]: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265' is not known, did you mean "
-                   "'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'?"}},
-        {tls(", curve_preferences: [P521]"),
-         {tls_at + "curve_preferences[0]: 'P521' is none of CurveP256, CurveP384, CurveP521 and X25519"}},
-        {"http_server_config: {headers: {X-Frame-Options: allow}}\n",
-         {at + "http_server_config.headers.X-Frame-Options: 'allow' is not deny or sameorigin"}},
-        {"http_server_config: {http2: 2}\n", {at + "http_server_config.http2: '2' is neither true nor false"}},
-        {"basic_auth_users: {'a:b': x}\n",
-         {at + "basic_auth_users.a:b: 'a:b' has a colon: no user can be called that"}},
-        {"auth_excluded_paths: [healthy]\n",
-         {at + "auth_excluded_paths[0]: 'healthy' is not a path, such as /-/healthy"}},
-        {"tenants: {bob: ''}\n", {at + "tenants.bob: is empty, expected a tenant"}},
-        {"tenants: {bob: team-b}\n",
-         {"/etc/sg/web.yml: tenants.bob: is no user: neither of basic_auth_users nor of bearer_tokens, and no client's "
-          "certificate is verified"}},
-        {"ingestion_users: [eve]\n",
-         {"/etc/sg/web.yml: ingestion_users.eve: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
-          "client's certificate is verified"}},
-        {"admin_users: [eve]\n",
-         {"/etc/sg/web.yml: admin_users.eve: is no user: neither of basic_auth_users nor of bearer_tokens, and no "
-          "client's certificate is verified"}},
-        {"tls_server_config: {cert_file: c, key_file: k, client_auth_type: RequireAndVerifyClientCert, client_ca_file: "
-         "a}\nbearer_tokens: [{name: ci, token_file: t}]\ntenants: {node.test: team-a}\n",
-         {"/etc/sg/web.yml: tenants.node.test: is no user: neither of basic_auth_users nor of bearer_tokens, and where "
-          "there are users, the name in a client's certificate is none"}},
-        {tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca") + "tenants: {node.test: team-a}\n",
-         {"/etc/sg/web.yml: tenants: bind nobody: with VerifyClientCertIfGiven a sender without a certificate may name "
-          "any tenant; ingestion_users has to say who may write, or client_auth_type to be "
-          "RequireAndVerifyClientCert"}},
-        {"bearer_tokens: [{name: ci}]\n", {at + "bearer_tokens[0].token_file: is required"}},
-        {"bearer_tokens: [{name: '', token_file: ''}]\n",
-         {at + "bearer_tokens[0].name: is empty, expected the name of a user",
-          at + "bearer_tokens[0].token_file: is empty, expected a path"}},
-    }));
-    CAPTURE(text);
-    CHECK(errors_of(text) == expected);
+    const lines empty{"/etc/sg/web.yml: is empty: {} would say that nothing is asked of anyone"};
+    const std::string no_user =
+        "is no user: neither of basic_auth_users nor of bearer_tokens, and no client's certificate is verified";
+    CHECK(errors_of("") == empty);
+    CHECK(errors_of("# later\n") == empty);
+    check_web("basic_auth_user: {}", "basic_auth_user: unknown key, did you mean 'basic_auth_users'?");
+    check_web("rate_limit: {burst: 1}",
+              "rate_limit: is not offered: a sender that is told to wait holds back more; server.maxConnections, "
+              "server.maxConnectionsPerPeer and server.maxInflightBytes are the bounds here");
+    check_web("tls_server_config: {cert_file: c}", "tls_server_config.key_file: is required");
+    CHECK(errors_of("tls_server_config: {}\n") == lines{"/etc/sg/web.yml:1: tls_server_config.cert_file: is required",
+                                                        "/etc/sg/web.yml:1: tls_server_config.key_file: is required"});
+    check_web(
+        "tls_server_config: {cert: x, key_file: k, cert_file: c}",
+        "tls_server_config.cert: is not offered: write the PEM text to a file of its own, and its path as 'cert_file'");
+    check_web_tls(", min_version: TLS11", "min_version: 'TLS11' is not offered: nothing older than TLS12 is safe");
+    check_web_tls(", min_version: 1.2", "min_version: '1.2' is neither TLS12 nor TLS13");
+    check_web_tls(", min_version: TLS13, max_version: TLS12", "max_version: is below min_version");
+    check_web_tls(", client_auth_type: RequireAndVerify",
+                  "client_auth_type: 'RequireAndVerify' is none of NoClientCert, RequestClientCert, "
+                  "RequireAnyClientCert, RequireClientCert, VerifyClientCertIfGiven and RequireAndVerifyClientCert");
+    check_web_tls(", client_auth_type: RequireAndVerifyClientCert",
+                  "client_ca_file: is required: client_auth_type asks for certificates that can be verified");
+    check_web_tls(", client_ca_file: ca",
+                  "client_ca_file: would verify nobody: client_auth_type has to be RequireAndVerifyClientCert (or "
+                  "VerifyClientCertIfGiven)");
+    check_web_tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca, client_allowed_sans: [a]",
+                  "client_allowed_sans: needs client_auth_type to be RequireAndVerifyClientCert");
+    check_web_tls(", cipher_suites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265]",
+                  "cipher_suites[0]: 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA265' is not known, did you mean "
+                  "'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'?");
+    check_web_tls(", curve_preferences: [P521]",
+                  "curve_preferences[0]: 'P521' is none of CurveP256, CurveP384, CurveP521 and X25519");
+    check_web("http_server_config: {headers: {X-Frame-Options: allow}}",
+              "http_server_config.headers.X-Frame-Options: 'allow' is not deny or sameorigin");
+    check_web("http_server_config: {http2: 2}", "http_server_config.http2: '2' is neither true nor false");
+    check_web("basic_auth_users: {'a:b': x}", "basic_auth_users.a:b: 'a:b' has a colon: no user can be called that");
+    check_web("auth_excluded_paths: [healthy]", "auth_excluded_paths[0]: 'healthy' is not a path, such as /-/healthy");
+    check_web("tenants: {bob: ''}", "tenants.bob: is empty, expected a tenant");
+    CHECK(errors_of("tenants: {bob: team-b}\n") == lines{"/etc/sg/web.yml: tenants.bob: " + no_user});
+    CHECK(errors_of("ingestion_users: [eve]\n") == lines{"/etc/sg/web.yml: ingestion_users.eve: " + no_user});
+    CHECK(errors_of("admin_users: [eve]\n") == lines{"/etc/sg/web.yml: admin_users.eve: " + no_user});
+    CHECK(errors_of("tls_server_config: {cert_file: c, key_file: k, client_auth_type: RequireAndVerifyClientCert, "
+                    "client_ca_file: a}\nbearer_tokens: [{name: ci, token_file: t}]\ntenants: {node.test: team-a}\n") ==
+          lines{"/etc/sg/web.yml: tenants.node.test: is no user: neither of basic_auth_users nor of bearer_tokens, and "
+                "where there are users, the name in a client's certificate is none"});
+    CHECK(errors_of(tls(", client_auth_type: VerifyClientCertIfGiven, client_ca_file: ca") +
+                    "tenants: {node.test: team-a}\n") ==
+          lines{"/etc/sg/web.yml: tenants: bind nobody: with VerifyClientCertIfGiven a sender without a certificate "
+                "may name any tenant; ingestion_users has to say who may write, or client_auth_type to be "
+                "RequireAndVerifyClientCert"});
+    check_web("bearer_tokens: [{name: ci}]", "bearer_tokens[0].token_file: is required");
+    CHECK(errors_of("bearer_tokens: [{name: '', token_file: ''}]\n") ==
+          lines{"/etc/sg/web.yml:1: bearer_tokens[0].name: is empty, expected the name of a user",
+                "/etc/sg/web.yml:1: bearer_tokens[0].token_file: is empty, expected a path"});
 }
 
 TEST_CASE("names of certificates are users where certificates are verified") {
@@ -185,26 +182,22 @@ TEST_CASE("names of certificates are users where certificates are verified") {
 }
 
 TEST_CASE("a mistake in a secret is told without a word of it") {
-    constexpr std::string_view not_hash =
-        "is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' makes: $2y$10$ and 53 characters";
-    const std::string users = "/etc/sg/web.yml:1: basic_auth_users";
-    const std::string tokens = "/etc/sg/web.yml:1: bearer_tokens";
-    const std::string alice = users + ".alice: ";
+    const std::string not_hash = "is not a bcrypt hash, as 'htpasswd -nBC 10 NAME' makes: $2y$10$ and 53 characters";
     const std::string rest{hash.substr(6)};
-    CHECK(errors_of("basic_auth_users: {alice: hunter2}\n") == lines{alice + std::string{not_hash}});
-    CHECK(errors_of("basic_auth_users: {alice: $2x$10" + rest + "}\n") == lines{alice + std::string{not_hash}});
-    CHECK(errors_of("basic_auth_users: {alice: $2y$17" + rest + "}\n") ==
-          lines{alice + "has a cost of 17, which takes seconds for each password: at most 16"});
-    CHECK(errors_of("basic_auth_users: {alice: $2y$03" + rest + "}\n") ==
-          lines{alice + "is not a bcrypt hash: its cost is below 4"});
-    CHECK(errors_of("basic_auth_users: {alice: [hunter2]}\n") == lines{alice + "has no bcrypt hash"});
-    CHECK(errors_of("basic_auth_users: hunter2\n") == lines{users + ": expected names with bcrypt hashes below it"});
-    CHECK(errors_of("basic_auth_users: [hunter2]\n") == lines{users + ": expected names with bcrypt hashes below it"});
-    CHECK(errors_of("bearer_tokens: hunter2\n") == lines{tokens + ": expected a list of name and token_file"});
-    CHECK(errors_of("bearer_tokens: [hunter2]\n") == lines{tokens + "[0]: expected name and token_file below it"});
-    CHECK(errors_of("bearer_tokens: [{name: ci, token: hunter2, token_file: f}]\n") ==
-          lines{tokens +
-                "[0].token: is not offered: write the token to a file of its own, and its path as 'token_file'"});
+    check_web("basic_auth_users: {alice: hunter2}", "basic_auth_users.alice: " + not_hash);
+    check_web("basic_auth_users: {alice: $2x$10" + rest + "}", "basic_auth_users.alice: " + not_hash);
+    check_web("basic_auth_users: {alice: $2y$17" + rest + "}",
+              "basic_auth_users.alice: has a cost of 17, which takes seconds for each password: at most 16");
+    check_web("basic_auth_users: {alice: $2y$03" + rest + "}",
+              "basic_auth_users.alice: is not a bcrypt hash: its cost is below 4");
+    check_web("basic_auth_users: {alice: [hunter2]}", "basic_auth_users.alice: has no bcrypt hash");
+    check_web("basic_auth_users: hunter2", "basic_auth_users: expected names with bcrypt hashes below it");
+    check_web("basic_auth_users: [hunter2]", "basic_auth_users: expected names with bcrypt hashes below it");
+    check_web("bearer_tokens: hunter2", "bearer_tokens: expected a list of name and token_file");
+    check_web("bearer_tokens: [hunter2]", "bearer_tokens[0]: expected name and token_file below it");
+    check_web(
+        "bearer_tokens: [{name: ci, token: hunter2, token_file: f}]",
+        "bearer_tokens[0].token: is not offered: write the token to a file of its own, and its path as 'token_file'");
     for (const char* text : {"basic_auth_users:\n  alice hunter2\n", "basic_auth_users:\n  alice: 'hunter2\n",
                              "basic_auth_users:\n  alice: [hunter2\n", "basic_auth_users:\n  alice: *hunter2\n",
                              "basic_auth_users:\n  alice:hunter2\n", "alice: {hunter2: }}\n", "alice: @hunter2\n"})
