@@ -100,7 +100,6 @@ TEST_CASE("tenants in the path that the store's URL does not have are doubtful")
 }
 
 TEST_CASE("a limit of the day below that of the hour is doubted wherever it stands") {
-    check_warning("maxHourlySeries: 10\nmaxDailySeries: 9", "maxDailySeries: " + below, 2);
     check_warning("tenants: {default: {maxHourlySeries: 10, maxDailySeries: 9}}",
                   "tenants.default.maxDailySeries: " + below);
     check_warning("tenants:\n  default: {maxDailySeries: 9}\n  overrides:\n    a: {maxHourlySeries: 10}",

@@ -95,7 +95,8 @@ TEST_CASE("of many overrides only the one that changes is shown, and how many ot
     const limit_rules made = rules_of(text);
     REQUIRE(made.limits.at(0).overrides.size() == 1);
     CHECK(made.limits[0].overrides[0] == group_override{.group = {{"namespace", "n3"}}, .maxima = suggested});
-    CHECK(yaml(rules, demand_scope::limit, group_named("per-namespace", {})).ends_with("    # and the other 21 overrides as they are\n"));
+    CHECK(yaml(rules, demand_scope::limit, group_named("per-namespace", {}))
+              .ends_with("    # and the other 21 overrides as they are\n"));
 }
 
 TEST_CASE("names that figures show readably are written as senders have them") {
