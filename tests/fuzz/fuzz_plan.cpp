@@ -110,10 +110,7 @@ void require_sound_figures(const limiter_figures& figures, std::uint64_t commits
 
 }  // namespace
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
-                                               unsigned seed) {
-    return mutate_request(data, size, size_max, seed, message_kind::request);
-}
+const message_kind seriesgate::testing::mutated_message = message_kind::request;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static std::array<fresh_limits, 4> choices{fresh_limits{{.global = {.hourly = 1}}},

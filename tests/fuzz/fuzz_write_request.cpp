@@ -8,10 +8,7 @@
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max,
-                                               unsigned seed) {
-    return mutate_request(data, size, size_max, seed, message_kind::request);
-}
+const message_kind seriesgate::testing::mutated_message = message_kind::request;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const bytes_view body = as_bytes(data, size);

@@ -1,5 +1,5 @@
-/// libFuzzer's mutations of a request, and every second time one that knows the format: what a target's
-/// LLVMFuzzerCustomMutator calls.
+/// libFuzzer's mutations of a request, and every second time one that knows the format. For one file of a target, which
+/// says what its inputs are.
 #pragma once
 
 #include "fuzz/fuzz_target.hpp"
@@ -7,11 +7,15 @@
 
 namespace seriesgate::testing {
 
-inline std::size_t mutate_request(std::uint8_t* data, std::size_t size, std::size_t size_max, unsigned seed,
-                                  message_kind kind) {
+extern const message_kind mutated_message;
+
+}  // namespace seriesgate::testing
+
+std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t size_max, unsigned seed) {
+    using namespace seriesgate::testing;
     random_source random{seed};
     if (one_in(random, 2)) return LLVMFuzzerMutate(data, size, size_max);
-    auto tree = parse_tree(as_bytes(data, size), kind);
+    auto tree = parse_tree(as_bytes(data, size), mutated_message);
     if (!tree) return LLVMFuzzerMutate(data, size, size_max);
     mutate(*tree, random);
     const std::string body = to_bytes(*tree);
@@ -19,5 +23,3 @@ inline std::size_t mutate_request(std::uint8_t* data, std::size_t size, std::siz
     std::memcpy(data, body.data(), body.size());
     return body.size();
 }
-
-}  // namespace seriesgate::testing
