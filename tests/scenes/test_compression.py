@@ -1,4 +1,4 @@
-"""vmagent's compression: zstd in, zstd out, limited like snappy. With a real store: tests/e2e/test_real_servers.py."""
+"""vmagent's compression: zstd in, zstd out, limited like snappy."""
 
 import pytest
 
