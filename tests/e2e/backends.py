@@ -1,7 +1,6 @@
 """Several equal backends of one store, and requests that there are only once."""
 
 import itertools
-from contextlib import ExitStack
 
 import pytest
 
@@ -25,10 +24,6 @@ def backends(*stores, **keys):
 
 
 @pytest.fixture
-def stores():
+def stores(keep):
     """Three, at ports that are theirs while they are away."""
-    with ExitStack() as stack:
-        made = [Upstream(port=0 if SIMULATED else free_port()) for _ in range(3)]
-        for each in made:
-            stack.callback(each.stop)
-        yield made
+    return [keep(Upstream(port=0 if SIMULATED else free_port())) for _ in range(3)]

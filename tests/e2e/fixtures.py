@@ -5,6 +5,7 @@ import itertools
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 
 import pytest
 
@@ -70,6 +71,17 @@ def _generated(name, out):
         return importlib.import_module(f"{name}_pb2")
     finally:
         sys.path.remove(str(out))
+
+
+@pytest.fixture
+def keep():
+    """keep(what): has a stop(), which is called after the test."""
+    with ExitStack() as stack:
+        def kept(what):
+            stack.callback(what.stop)
+            return what
+
+        yield kept
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import shutil
 import signal
 import ssl
 import subprocess
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import pytest
 import client
 import servers
 from certificates import Authority
+from fixtures import keep  # noqa: F401
 from gate import REPOSITORY
 from waiting import eventually
 
@@ -252,17 +252,6 @@ class SharedStore:
 @pytest.fixture(params=KINDS)
 def store_kind(request):
     return request.param
-
-
-@pytest.fixture
-def keep():
-    """keep(what): has a stop(), which is called after the test."""
-    with ExitStack() as stack:
-        def kept(what):
-            stack.callback(what.stop)
-            return what
-
-        yield kept
 
 
 @pytest.fixture

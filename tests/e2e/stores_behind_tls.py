@@ -11,16 +11,8 @@ NOT_ANSWERED = "the upstream has not answered"
 
 
 @pytest.fixture
-def start_store():
-    started = []
-
-    def start(tls, **how):
-        started.append(Upstream(tls=tls, **how))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.stop()
+def start_store(keep):
+    return lambda tls, **how: keep(Upstream(tls=tls, **how))
 
 
 def config(store, keys, url=None):

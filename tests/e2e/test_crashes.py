@@ -151,13 +151,6 @@ class SaveWatch(threading.Thread):
 
 
 @pytest.fixture
-def store():
-    stub = Store()
-    yield stub
-    stub.stop()
-
-
-@pytest.fixture
 def until_the_end():
     """Threads that a failure must end, too."""
     threads = []
@@ -166,7 +159,8 @@ def until_the_end():
         thread.done.set()
 
 
-def test_fifty_crashes_under_load(start_gate, store, tmp_path, until_the_end):
+def test_fifty_crashes_under_load(start_gate, keep, tmp_path, until_the_end):
+    store = keep(Store())
     wait_out_the_hour(240)
     directory, chance = tmp_path / "state", random.Random(2)
     listen = f"--listen=127.0.0.1:{free_port()}"

@@ -114,23 +114,17 @@ def kind(request):
 
 
 @pytest.fixture
-def fleet(start_gate, tmp_path, kind):
+def fleet(start_gate, keep, tmp_path, kind):
     """fleet(configuration of each gate, edits of the balancer's file): gates behind a balancer. `again`: a fleet that is to
     get a new balancer instead."""
-    started = []
-
     def start(config="{}\n", edits=(), again=None):
-        made = again or Fleet(start_gate, config)
+        made = again or keep(Fleet(start_gate, config))
         if again:
             made.balancer.stop()
-        else:
-            started.append(made)
         made.balancer = balancers.Balancer(kind, made.ports[:GATES], tmp_path, edits)
         return made
 
-    yield start
-    for made in started:
-        made.stop()
+    return start
 
 
 # --- who goes where
@@ -320,22 +314,20 @@ def test_an_error_of_the_store_is_tried_on_no_other_gate_and_takes_none_out(flee
 
 
 @pytest.mark.parametrize("file", ["haproxy.cfg", "haproxy-shared.cfg"])
-def test_haproxy_asks_for_health_at_the_port_of_admin_listen(start_gate, upstream, tmp_path, file):
+def test_haproxy_asks_for_health_at_the_port_of_admin_listen(start_gate, upstream, keep, tmp_path, file):
     """`listen` answers 404 there, as if no gate were well."""
     port, admin_port = servers.free_port(), servers.free_port()
-    balancer = balancers.Balancer("haproxy", [port] * GATES, tmp_path, [
-        *QUICK_CHECKS["haproxy"], ("#default-server port 9202", f"default-server port {admin_port}")], file)
-    try:
-        def ready():
-            with balancer.client() as asking:
-                return asking.get("/-/ready").status
+    balancer = keep(balancers.Balancer("haproxy", [port] * GATES, tmp_path, [
+        *QUICK_CHECKS["haproxy"], ("#default-server port 9202", f"default-server port {admin_port}")], file))
 
-        eventually(lambda: ready() == 503, "no gate is there")
-        start_gate(f"--upstream.url={upstream.url}", f"--listen=127.0.0.1:{port}", f"--admin.listen=127.0.0.1:{admin_port}")
-        eventually(lambda: ready() == 200, "the gate is well")
-        assert balancer.send(body(numbered(1))).status == 204
-    finally:
-        balancer.stop()
+    def ready():
+        with balancer.client() as asking:
+            return asking.get("/-/ready").status
+
+    eventually(lambda: ready() == 503, "no gate is there")
+    start_gate(f"--upstream.url={upstream.url}", f"--listen=127.0.0.1:{port}", f"--admin.listen=127.0.0.1:{admin_port}")
+    eventually(lambda: ready() == 200, "the gate is well")
+    assert balancer.send(body(numbered(1))).status == 204
 
 
 def test_a_gate_that_is_suddenly_gone_costs_its_senders_no_request(fleet, kind):

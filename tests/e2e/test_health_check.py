@@ -26,18 +26,14 @@ def told(url, fault):
 
 
 @pytest.fixture
-def server():
-    """server(answer, **how): an HTTP server that answers so; its URL, without a path."""
-    started = []
+def server(keep):
+    """server(answer): an HTTP server that answers so; its URL, without a path."""
+    def start(answer):
+        started = keep(Upstream())
+        started.default = answer
+        return started, started.url.removesuffix("/api/v1/write")
 
-    def start(answer, **how):
-        started.append(Upstream(**how))
-        started[-1].default = answer
-        return started[-1], started[-1].url.removesuffix("/api/v1/write")
-
-    yield start
-    for each in started:
-        each.stop()
+    return start
 
 
 class Saying(Listener):
@@ -54,17 +50,9 @@ class Saying(Listener):
 
 
 @pytest.fixture
-def says():
+def says(keep):
     """says(bytes): the URL of a server that answers every connection with them, and leaves it open."""
-    started = []
-
-    def start(text):
-        started.append(Saying(text))
-        return f"http://{started[-1].host}/-/healthy"
-
-    yield start
-    for each in started:
-        each.stop()
+    return lambda text: f"http://{keep(Saying(text)).host}/-/healthy"
 
 
 # --- a gate

@@ -2,6 +2,7 @@
 
 import random
 import re
+from contextlib import ExitStack
 
 import pytest
 
@@ -143,32 +144,32 @@ def test_a_store_that_says_no_to_a_question_has_rejected_nothing(start_gate, ups
 
 def refused(stack):
     holder, port = unused_port()
-    stack.append(holder.close)
+    stack.callback(holder.close)
     return f"http://127.0.0.1:{port}/w"
 
 
 def full(stack):
     """A listener whose queue is full: attempts to connect get no answer at all."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=0)
-    stack.append(listener.close)
+    stack.callback(listener.close)
     for _ in range(8):
         filler = socket.socket()
         filler.setblocking(False)
         filler.connect_ex(listener.getsockname())
-        stack.append(filler.close)
+        stack.callback(filler.close)
     return f"http://127.0.0.1:{listener.getsockname()[1]}/w"
 
 
 def answering(stack, answer):
     store = Upstream()
     store.default = answer
-    stack.append(store.stop)
+    stack.callback(store.stop)
     return store.url
 
 
 def silent(stack):
     held = threading.Event()
-    stack.append(held.set)
+    stack.callback(held.set)
     return answering(stack, Answer(hold=held))
 
 
@@ -197,10 +198,8 @@ UNANSWERED = {
 @pytest.fixture
 def stack():
     """What a test has to undo."""
-    undo = []
-    yield undo
-    for each in reversed(undo):
-        each()
+    with ExitStack() as undo:
+        yield undo
 
 
 @pytest.mark.parametrize("reason", UNANSWERED)
@@ -276,7 +275,7 @@ def test_every_request_is_counted_once_whatever_becomes_of_it(start_gate, upstre
     assert accounts(gate) == ({"upstream_responses 204": 1, "requests_rejected overloaded": 1}, 2)
     upstream.default = Answer(204)
     held = threading.Event()
-    stack.append(held.set)
+    stack.callback(held.set)
     outcomes = [(answer, send(BODY), (counted,)) for answer, counted in [
         (Answer(204), "upstream_responses 204"), (Answer(400), "upstream_responses 400"),
         (Answer(503), "upstream_responses 503"), (Answer(cut=5), "upstream_errors connection_lost"),

@@ -26,10 +26,8 @@ def prometheus(folder):
 
 
 @pytest.fixture(params=[prometheus, VictoriaMetrics], ids=["prometheus", "victoria-metrics"])
-def store(request, tmp_path):
-    server = request.param(tmp_path)
-    yield server
-    server.stop()
+def store(request, keep, tmp_path):
+    return keep(request.param(tmp_path))
 
 
 def spelled(seconds):

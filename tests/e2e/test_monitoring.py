@@ -294,10 +294,8 @@ BEFORE = {"SeriesgateAbsent"}
 
 
 @pytest.fixture
-def scene(start_gate, tmp_path):
-    made = WatchedGates(start_gate, tmp_path)
-    yield made
-    made.stop()
+def scene(start_gate, keep, tmp_path):
+    return keep(WatchedGates(start_gate, tmp_path))
 
 
 def asked(scene, expression, **further):

@@ -16,39 +16,35 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
 @pytest.mark.timeout(180)
-def test_an_explosion_in_a_real_chain_is_shown_with_its_culprit_and_a_remedy(start_gate, open_page, tmp_path):
+def test_an_explosion_in_a_real_chain_is_shown_with_its_culprit_and_a_remedy(start_gate, open_page, keep, tmp_path):
     """That what is pasted stops it: test_remedies.py."""
     series = 0
     pages = "".join(f'checkouts_total{{page="/{i}"}} 1\n' for i in range(10))
-    target = Answering(lambda _: (pages + "".join(f'checkouts_total{{session="{i:08x}"}} 1\n' for i in range(series))).encode())
+    target = keep(Answering(lambda _: (pages + "".join(f'checkouts_total{{session="{i:08x}"}} 1\n' for i in range(series))).encode()))
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=1500")
-    sender = Prometheus(tmp_path, f"""
+    keep(Prometheus(tmp_path, f"""
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
   - job_name: checkout
     static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]
 remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]
-""")
-    try:
-        eventually(lambda: gate.current() >= 10, "the first series are through", 30)
-        shown = open_page(gate, refreshes=True)
-        assert shown.text("#verdict") == "Nothing is refused this hour"
-        series = 4000
-        shown.until(lambda: shown.run("return document.querySelector('#now').classList.contains('withheld')")
-                    and shown.all("#hour-1-relabel"), "the page says so by itself", 45)
-        shown.until(lambda: "4,0" in shown.text(".culprit"), "all of them have come", 30)
-        said = shown.text(".culprit")
-        assert said.startswith("label session of checkouts_total has ")
-        assert " of job checkout, from 127.0.0.1 (Prometheus/" in said
-        assert shown.run("return document.title") == "! seriesgate withholds"
-        assert yaml.safe_load(shown.text("#hour-1-relabel")) == [
-            {"source_labels": ["__name__", "job", "session"], "regex": "checkouts_total;checkout;.+", "action": "drop"}]
-        taken = tmp_path / "limit.yaml"
-        taken.write_text("upstream: {url: 'discard:'}\nlimits:\n" + shown.text("#hour-1-limit"))
-        assert run(f"--config.file={taken}", "--check-config").returncode == 0
-    finally:
-        sender.stop()
-        target.stop()
+"""))
+    eventually(lambda: gate.current() >= 10, "the first series are through", 30)
+    shown = open_page(gate, refreshes=True)
+    assert shown.text("#verdict") == "Nothing is refused this hour"
+    series = 4000
+    shown.until(lambda: shown.run("return document.querySelector('#now').classList.contains('withheld')")
+                and shown.all("#hour-1-relabel"), "the page says so by itself", 45)
+    shown.until(lambda: "4,0" in shown.text(".culprit"), "all of them have come", 30)
+    said = shown.text(".culprit")
+    assert said.startswith("label session of checkouts_total has ")
+    assert " of job checkout, from 127.0.0.1 (Prometheus/" in said
+    assert shown.run("return document.title") == "! seriesgate withholds"
+    assert yaml.safe_load(shown.text("#hour-1-relabel")) == [
+        {"source_labels": ["__name__", "job", "session"], "regex": "checkouts_total;checkout;.+", "action": "drop"}]
+    taken = tmp_path / "limit.yaml"
+    taken.write_text("upstream: {url: 'discard:'}\nlimits:\n" + shown.text("#hour-1-limit"))
+    assert run(f"--config.file={taken}", "--check-config").returncode == 0
 
 
 def press_copy(shown, selector):

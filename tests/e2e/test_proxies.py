@@ -98,16 +98,8 @@ class Proxy:
 
 
 @pytest.fixture
-def start_proxy(tmp_path):
-    started = []
-
-    def start(*arguments, **how):
-        started.append(Proxy(*arguments, tmp_path, **how))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.stop()
+def start_proxy(keep, tmp_path):
+    return lambda *arguments, **how: keep(Proxy(*arguments, tmp_path, **how))
 
 
 def senders(gate):

@@ -21,11 +21,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 @pytest.fixture
-def recorder(victoria_metrics):
+def recorder(victoria_metrics, keep):
     """What the gate sends on its way to VictoriaMetrics."""
-    stub = tee.Tee(victoria_metrics.write_url)
-    yield stub
-    stub.stop()
+    return keep(tee.Tee(victoria_metrics.write_url))
 
 
 def storable(samples):
@@ -141,42 +139,36 @@ def _between(values, first, last):
     return {at: "NaN" if math.isnan(value) else value for at, value in values.items() if first <= at <= last}
 
 
-def test_a_refusal_of_the_store_reaches_the_sender(start_gate, tmp_path):
-    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
-    try:
-        gate = start_gate(f"--upstream.url={store.url}/api/v1/write")
-        now = int(time.time() * 1000)
-        assert gate.send(wire.pack(wire.sampled("up", timestamp=now))).status == 204
-        reply = gate.send(wire.pack(wire.sampled("up", timestamp=now - 60_000)))
-        assert reply.status == 400
-        assert b"out of order" in reply.body
-    finally:
-        store.stop()
+def test_a_refusal_of_the_store_reaches_the_sender(start_gate, keep, tmp_path):
+    store = keep(Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver"))
+    gate = start_gate(f"--upstream.url={store.url}/api/v1/write")
+    now = int(time.time() * 1000)
+    assert gate.send(wire.pack(wire.sampled("up", timestamp=now))).status == 204
+    reply = gate.send(wire.pack(wire.sampled("up", timestamp=now - 60_000)))
+    assert reply.status == 400
+    assert b"out of order" in reply.body
 
 
-def test_one_label_that_is_too_long_costs_no_other_series(start_gate, victoria_metrics, tmp_path):
+def test_one_label_that_is_too_long_costs_no_other_series(start_gate, victoria_metrics, keep, tmp_path):
     """500 healthy series in a scrape with one whose label has 300 KiB, as an annotation may come to."""
     lines = [f'shop_requests_total{{path="/p{i}"}} 1' for i in range(500)]
     text = "\n".join([*lines, f'kube_pod_annotations{{annotation="{"v" * 300_000}"}} 1', ""]).encode()
-    target = Answering(lambda path: text)
+    target = keep(Answering(lambda path: text))
     gate = start_gate(f"--upstream.url={victoria_metrics.write_url}")
-    prometheus = Prometheus(tmp_path, f"""
+    prometheus = keep(Prometheus(tmp_path, f"""
 global: {{scrape_interval: 1s}}
 scrape_configs: [{{job_name: shop, static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]}}]
 remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]
-""")
+"""))
 
     def healthy():
         return [values for labels, values in victoria_metrics.samples().items()
                 if (b"__name__", b"shop_requests_total") in labels]
 
-    try:
-        eventually(lambda: gate.stats["dropped"]["leftOutSeries"]["label_too_long"] >= 3, "three scrapes have come", 30)
-        eventually(lambda: min(map(len, healthy()), default=0) >= 3, "they are stored", 60, every=0.5)
-        failed = prometheus.get("/metrics").decode()
-    finally:
-        prometheus.stop()
-        target.stop()
+    eventually(lambda: gate.stats["dropped"]["leftOutSeries"]["label_too_long"] >= 3, "three scrapes have come", 30)
+    eventually(lambda: min(map(len, healthy()), default=0) >= 3, "they are stored", 60, every=0.5)
+    failed = prometheus.get("/metrics").decode()
+    prometheus.stop()
     assert "prometheus_remote_storage_samples_failed_total{" in failed
     assert not [line for line in failed.splitlines()
                 if line.startswith("prometheus_remote_storage_samples_failed_total{") and not line.endswith(" 0")]
@@ -223,20 +215,16 @@ def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, vic
 
 
 @pytest.mark.slow
-def test_native_histograms_in_version_2_are_found_in_a_prometheus_that_knows_version_1(start_gate, tmp_path):
-    store = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver",
-                       "--enable-feature=native-histograms")
-    try:
-        gate = start_gate(f"--upstream.url={store.url}/api/v1/write", config=TRANSLATING)
-        bodies = recorded.bodies("native-histograms-v2")
-        for body in bodies:
-            assert write(gate, body).status == 204
-        series = {each for body in bodies for each in wire_v2.series_of(wire.unpack(body))}
-        assert store.metric("prometheus_tsdb_head_series_created_total") == len(series)
-        assert gate.current() == len(series)
-        assert gate.metric("seriesgate_untranslated_histograms_total") == 0
-    finally:
-        store.stop()
+def test_native_histograms_in_version_2_are_found_in_a_prometheus_that_knows_version_1(start_gate, keep, tmp_path):
+    store = keep(Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver", "--enable-feature=native-histograms"))
+    gate = start_gate(f"--upstream.url={store.url}/api/v1/write", config=TRANSLATING)
+    bodies = recorded.bodies("native-histograms-v2")
+    for body in bodies:
+        assert write(gate, body).status == 204
+    series = {each for body in bodies for each in wire_v2.series_of(wire.unpack(body))}
+    assert store.metric("prometheus_tsdb_head_series_created_total") == len(series)
+    assert gate.current() == len(series)
+    assert gate.metric("seriesgate_untranslated_histograms_total") == 0
 
 
 # --- the sender's query string

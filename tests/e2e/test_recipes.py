@@ -44,15 +44,6 @@ def scraping(text, *targets):
     return yaml.safe_dump({"global": {"scrape_interval": "1s"}, "scrape_configs": jobs, **config})
 
 
-@pytest.fixture
-def started():
-    """Stops what is put into it."""
-    running = []
-    yield lambda server: running.append(server) or server
-    for server in running:
-        server.stop()
-
-
 def before_victoria_metrics(start_gate, store, recipe=SINGLE):
     return start_gate(config=at(snippet(recipe, "yaml", GATE), victoria_metrics=address(store)))
 
@@ -71,11 +62,11 @@ def has_arrived(gate, store):
 @pytest.mark.parametrize("heading, newest", [
     pytest.param("Prometheus", False, marks=slow), pytest.param("Prometheus", True, marks=extended),
     pytest.param("Prometheus, remote write 2", True, marks=extended)])
-def test_prometheus(start_gate, victoria_metrics, started, tmp_path, heading, newest):
+def test_prometheus(start_gate, victoria_metrics, keep, tmp_path, heading, newest):
     recipe = ("senders", heading)
     gate = before_victoria_metrics(start_gate, victoria_metrics, recipe if "2" in heading else SINGLE)
     text = at(snippet(recipe, "yaml", PROMETHEUS), gate=address(gate))
-    prometheus = started(servers.Prometheus(
+    prometheus = keep(servers.Prometheus(
         tmp_path, lambda port: scraping(text, ("prometheus", f"127.0.0.1:{port}")), newest=newest))
     has_arrived(gate, victoria_metrics)
     if "2" in heading:
@@ -100,10 +91,10 @@ def start_vmagent(folder, command, addresses, *flags, newest=False):
 
 
 @pytest.mark.parametrize("newest", [pytest.param(False, marks=slow), pytest.param(True, marks=extended)])
-def test_vmagent(start_gate, victoria_metrics, started, tmp_path, newest):
+def test_vmagent(start_gate, victoria_metrics, keep, tmp_path, newest):
     gate = before_victoria_metrics(start_gate, victoria_metrics)
     run_it, check = [block for kind, block in documents.FENCE.findall(RECIPES["senders", "vmagent"])]
-    vmagent = started(start_vmagent(tmp_path, run_it, {"gate": address(gate)}, newest=newest))
+    vmagent = keep(start_vmagent(tmp_path, run_it, {"gate": address(gate)}, newest=newest))
     has_arrived(gate, victoria_metrics)
 
     def counts_an_answer():  # a moment after the store has the samples
@@ -120,7 +111,7 @@ def send(to, series, moment, *headers, path=client.WRITE):
 
 
 @pytest.mark.slow
-def test_prometheus_as_a_store_and_its_trap(start_gate, started, tmp_path):
+def test_prometheus_as_a_store_and_its_trap(start_gate, keep, tmp_path):
     recipe = ("stores", "Prometheus")
     flag, = re.findall(r"`(--web\.[\w-]+)`", RECIPES[recipe])
     now = int(time.time() * 1000)
@@ -128,7 +119,7 @@ def test_prometheus_as_a_store_and_its_trap(start_gate, started, tmp_path):
     for text, status, stored in ((snippet(recipe, "yaml", PROMETHEUS), 204, 2), ("", 400, 1)):
         folder = tmp_path / str(status)
         folder.mkdir()
-        store = started(servers.Prometheus(folder, scraping(text), flag))
+        store = keep(servers.Prometheus(folder, scraping(text), flag))
         gate = start_gate(config=at(snippet(recipe, "yaml", GATE), prometheus=address(store)))
         assert send(gate, late, now).status == 204
         both = wire.pack(wire.unpack(traffic.body(late, now - 60_000)) + wire.unpack(traffic.body(fresh, now)))
@@ -176,14 +167,14 @@ RELOADED = "prometheus_config_last_reload_success_timestamp_seconds"
 
 
 @pytest.mark.slow
-def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, started, tmp_path):
+def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, keep, tmp_path):
     recipe = ("moving", "In front of a running production")
     listen = f"127.0.0.1:{servers.free_port()}"
     here = {"gate": listen, "victoria_metrics": address(victoria_metrics)}
     configs, writes = ({where: at(snippet(recipe, "yaml", f"{start}, {where}"), **here) for where in ("beside", "between")}
                        for start in (GATE, PROMETHEUS))
     gate = start_gate(config=configs["beside"], listen=listen)
-    prometheus = started(servers.Prometheus(tmp_path, lambda port: scraping(writes["beside"], ("p", f"127.0.0.1:{port}"))))
+    prometheus = keep(servers.Prometheus(tmp_path, lambda port: scraping(writes["beside"], ("p", f"127.0.0.1:{port}"))))
 
     def goes_on(text=None):
         if text:
@@ -218,13 +209,13 @@ def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, started
 
 
 @pytest.mark.slow
-def test_the_queries_find_whom_a_limit_would_hit(start_gate, started, tmp_path):
+def test_the_queries_find_whom_a_limit_would_hit(start_gate, keep, tmp_path):
     whom, metrics, observed = [block for kind, block in documents.FENCE.findall(RECIPES["moving", "Whom would a limit hit?"])]
     gate = start_gate(config="""
 upstream: {url: "discard:"}
 limits: [{name: per-namespace, each: [namespace], mode: observe, maxHourlySeries: 270}]
 """)
-    store = started(servers.Prometheus(tmp_path, scraping("", ("seriesgate", address(gate))), "--web.enable-remote-write-receiver"))
+    store = keep(servers.Prometheus(tmp_path, scraping("", ("seriesgate", address(gate))), "--web.enable-remote-write-receiver"))
     now = int(time.time() * 1000)
     orders = traffic.numbered(300, name="orders", namespace="shop", job="shop")
     for series, moment in ((orders[250:], now - 1_800_000), (orders[:250], now),  # 50 of them ended half an hour ago
@@ -240,7 +231,7 @@ limits: [{name: per-namespace, each: [namespace], mode: observe, maxHourlySeries
 
 
 @pytest.mark.slow
-def test_from_the_limit_of_vmagent(start_gate, victoria_metrics, started, tmp_path):
+def test_from_the_limit_of_vmagent(start_gate, victoria_metrics, keep, tmp_path):
     recipe = ("moving", "From vmagent's limit")
     rows = [re.findall(r"`([^`]+)`", row) for row in re.findall(r"^\| `.*$", RECIPES[recipe], re.MULTILINE)]
     (flag, key), _, (current, its_current), (dropped, its_dropped) = rows
@@ -249,14 +240,14 @@ def test_from_the_limit_of_vmagent(start_gate, victoria_metrics, started, tmp_pa
     folders = [tmp_path / "before", tmp_path / "after"]
     for folder in folders:
         folder.mkdir()
-    agent = started(start_vmagent(folders[0], command, {"gate": address(victoria_metrics)}, flag.replace("1000000", "100")))
+    agent = keep(start_vmagent(folders[0], command, {"gate": address(victoria_metrics)}, flag.replace("1000000", "100")))
     eventually(lambda: agent.metric(dropped) > 0, "vmagent drops")
     assert agent.metric(current) == 100
     agent.stop()
 
     text = at(snippet(recipe, "yaml"), victoria_metrics=address(victoria_metrics)).replace(limited, "maxHourlySeries: 100")
     gate = start_gate(config=text.replace("/var/lib/seriesgate", f"{tmp_path}/state"))
-    started(start_vmagent(folders[1], command, {"gate": address(gate)}))
+    keep(start_vmagent(folders[1], command, {"gate": address(gate)}))
     eventually(lambda: f"\n{its_dropped[:-1]}," in gate.get("/metrics").body.decode(), "the gate refuses")
     shown = shell(at(snippet(recipe, "sh", "curl"), gate=address(gate)))
     assert shown == f"{its_current} 100\n"

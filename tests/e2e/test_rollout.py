@@ -5,7 +5,7 @@ import json
 import pytest
 
 from answering import Answering
-from servers import Server, VictoriaMetrics
+from servers import Server
 from traffic import limits
 from waiting import eventually
 from world import time
@@ -85,24 +85,11 @@ def vmagent(folder, gate):
         "-promscrape.fileSDCheckInterval=1s", "-memory.allowedBytes=268435456"], folder, "/health")
 
 
-@pytest.fixture
-def store(tmp_path):
-    server = VictoriaMetrics(tmp_path)
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    made = Cluster(tmp_path)
-    yield made
-    made.stop()
-
-
 @pytest.mark.parametrize("sender, share, steps", [(prometheus, 1, 30), (vmagent, 0.15, 10)],
                          ids=["with markers, all pods", "without markers, 15 % of the pods"])
-def test_a_rollout_passes_and_an_explosion_beside_it_does_not(sender, share, steps, start_gate, store, cluster, tmp_path):
-    gate = start_gate(f"--upstream.url={store.write_url}", config=CONFIG)
+def test_a_rollout_passes_and_an_explosion_beside_it_does_not(sender, share, steps, start_gate, victoria_metrics, keep, tmp_path):
+    gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=CONFIG)
+    cluster = keep(Cluster(tmp_path))
     most = {}
 
     def active(namespace):
@@ -133,10 +120,10 @@ def test_a_rollout_passes_and_an_explosion_beside_it_does_not(sender, share, ste
             assert demand * 0.98 <= active("shop") <= demand * 1.1  # the old pods' slots are free
     finally:
         server.stop()
-    store.get("/internal/force_flush")
+    victoria_metrics.get("/internal/force_flush")
 
     def stored(selector):
-        answer = store.get("/api/v1/query", query=f"count(last_over_time({selector}[1h]))", nocache=1)
+        answer = victoria_metrics.get("/api/v1/query", query=f"count(last_over_time({selector}[1h]))", nocache=1)
         return int(json.loads(answer)["data"]["result"][0]["value"][1])
 
     assert stored('requests_total{pod=~"shop-2-.*"}') == replaced * LINES
