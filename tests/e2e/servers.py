@@ -114,12 +114,11 @@ class Prometheus(Server):
     """`config`: the text of its configuration, or a function from its own port to that text."""
 
     def __init__(self, folder, config, *flags, secured=None, newest=False):
-        self.folder = Path(folder)
-        file = Path(folder) / "prometheus.yml"
+        self.folder, self.file = Path(folder), Path(folder) / "prometheus.yml"
 
         def flags_for(port):
-            file.write_text(config(port) if callable(config) else config)
-            return [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
+            self.file.write_text(config(port) if callable(config) else config)
+            return [f"--config.file={self.file}", f"--storage.tsdb.path={folder}/data",
                     f"--web.listen-address=127.0.0.1:{port}",
                     "--storage.remote.flush-deadline=5s",  # at its end, to a store that takes nothing
                     *flags]
@@ -140,13 +139,14 @@ class Prometheus(Server):
 
 
 class VmAgent(Server):
-    """Scrapes itself and the gate every second, and writes to the gate, or to `write_to`, the address before it."""
+    """Scrapes itself and the gate every second, or what `config` says, and writes to the gate, or to `write_to`, the address
+    before it."""
 
-    def __init__(self, folder, gate, *flags, write_to=None):
-        file = Path(folder) / "vmagent.yml"
+    def __init__(self, folder, gate, *flags, write_to=None, config=None, newest=False):
+        self.file = Path(folder) / "vmagent.yml"
 
         def flags_for(port):
-            file.write_text(f"""
+            self.file.write_text(config or f"""
 global: {{scrape_interval: 1s}}
 scrape_configs:
   - job_name: vmagent
@@ -154,11 +154,11 @@ scrape_configs:
   - job_name: seriesgate
     static_configs: [{{targets: ['127.0.0.1:{gate.address[1]}']}}]
 """)
-            return [f"-promscrape.config={file}", f"-httpListenAddr=127.0.0.1:{port}",
+            return [f"-promscrape.config={self.file}", f"-httpListenAddr=127.0.0.1:{port}",
                     f"-remoteWrite.tmpDataPath={folder}/vmagent", f"-remoteWrite.url={write_to or gate.url}/api/v1/write",
                     "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456", *flags]
 
-        super().__init__("vmagent", flags_for, folder, "/health")
+        super().__init__("vmagent", flags_for, folder, "/health", newest=newest)
 
 
 def _labels(text):

@@ -1,7 +1,6 @@
 """What a finding says to paste stops the explosion and takes nothing else: a real Prometheus and a real vmagent load it."""
 
 import collections
-import functools
 import re
 import signal
 import textwrap
@@ -11,8 +10,7 @@ import pytest
 
 from culprits import ask
 from exploding_targets import SCENES, Target
-from servers import Server
-from upstream import Upstream
+from servers import Prometheus, VmAgent
 from waiting import eventually
 from wire import identity, fields, TIMESERIES
 
@@ -29,21 +27,14 @@ def scrape_config(targets, remedy=""):
     return f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}"
 
 
-def prometheus(folder, gate, newest=False):
-    return Server("prometheus", lambda port: [f"--config.file={folder}/scrape.yml", f"--storage.tsdb.path={folder}/data",
-                                              f"--web.listen-address=127.0.0.1:{port}"], folder, "/-/ready", newest=newest)
+def start_sender(name, folder, gate, text):
+    """Debian 12's, or that of Debian unstable."""
+    newest = name.startswith("newest-")
+    if name.endswith("vmagent"):
+        return VmAgent(folder, gate, config=text, newest=newest)
+    return Prometheus(folder, text, newest=newest)
 
 
-def vmagent(folder, gate, newest=False):
-    return Server("vmagent", lambda port: [
-        f"-promscrape.config={folder}/scrape.yml", f"-httpListenAddr=127.0.0.1:{port}", f"-remoteWrite.tmpDataPath={folder}/queue",
-        f"-remoteWrite.url={gate.url}/api/v1/write", "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456"],
-        folder, "/health", newest=newest)
-
-
-# Debian 12's, and those of Debian unstable.
-SENDERS = {"Prometheus": prometheus, "vmagent": vmagent,
-           "newest-Prometheus": functools.partial(prometheus, newest=True), "newest-vmagent": functools.partial(vmagent, newest=True)}
 EVERY_CHANGE = ("Prometheus", "vmagent")
 
 
@@ -74,45 +65,37 @@ def labels_of(series):
 @pytest.mark.parametrize("scene,sender_name", [
     pytest.param(scene, name, id=f"{scene.name.replace(' ', '-')}-{name}",
                  marks=[] if scene is SCENES[0] and name in EVERY_CHANGE else pytest.mark.extended)
-    for scene in SCENES for name in SENDERS if name in scene.senders])
-def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_name, start_gate, tmp_path, record_property):
-    store = Upstream()
-    gate = start_gate(f"--upstream.url={store.url}", f"--maxHourlySeries={ROOM}")
-    targets = {job: Target(lines, scene.exploding.get(job)) for job, lines in scene.healthy.items()}
-    write = f"remote_write:\n  - url: {gate.url}/api/v1/write\n    queue_config: {{batch_send_deadline: 200ms}}\n"
-    if sender_name.endswith("vmagent"):
-        write = ""
-    (tmp_path / "scrape.yml").write_text(scrape_config(targets) + write)
-    sender = SENDERS[sender_name](tmp_path, gate)
-    arrived = Arrived(store)
-    try:
-        eventually(lambda: all(target.scrapes >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
-        time.sleep(2)
-        lines = sum(len(target.lines) for target in targets.values())
-        eventually(lambda: len(ours(arrived.look())) >= lines, "all healthy series have come", 30)
-        healthy = set(arrived.times)
-        record_property("series before", len(ours(healthy)))
-        for target in targets.values():
-            target.is_exploding = True
-        if not scene.has_rule:
-            found, = eventually(lambda: [each for each in findings(gate, scene) if each["refused"]], "it has exploded", 60)
-            assert found["remedy"]["relabel"] == "", found
-            assert found["remedy"]["note"]
-            record_property("rule", "none: " + found["remedy"]["note"])
-            return
-        rules = eventually(lambda: rules_of(gate, scene), "rules are offered", 90)
-        record_property("rule", "".join(rules))
-        record_property("series with it", len(ours(arrived.look())))
-        (tmp_path / "scrape.yml").write_text(scrape_config(targets, "".join(rules)) + write)
-        sender.process.send_signal(signal.SIGHUP)
-        eventually(lambda: no_more(arrived, targets, scene), "none of it comes any more", 60)
-        check_healthy(arrived, targets, healthy)
-        record_property("series after", len(ours({series for series, times in arrived.times.items() if times})))
-    finally:
-        sender.stop()
-        for target in targets.values():
-            target.stop()
-        store.stop()
+    for scene in SCENES for name in scene.senders])
+def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_name, start_gate, upstream, keep, tmp_path,
+                                                                   record_property):
+    gate = start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={ROOM}")
+    targets = {job: keep(Target(lines, scene.exploding.get(job))) for job, lines in scene.healthy.items()}
+    write = "" if sender_name.endswith("vmagent") else (
+        f"remote_write:\n  - url: {gate.url}/api/v1/write\n    queue_config: {{batch_send_deadline: 200ms}}\n")
+    sender = keep(start_sender(sender_name, tmp_path, gate, scrape_config(targets) + write))
+    arrived = Arrived(upstream)
+    eventually(lambda: all(target.scrapes >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
+    time.sleep(2)
+    lines = sum(len(target.lines) for target in targets.values())
+    eventually(lambda: len(ours(arrived.look())) >= lines, "all healthy series have come", 30)
+    healthy = set(arrived.times)
+    record_property("series before", len(ours(healthy)))
+    for target in targets.values():
+        target.is_exploding = True
+    if not scene.has_rule:
+        found, = eventually(lambda: [each for each in findings(gate, scene) if each["refused"]], "it has exploded", 60)
+        assert found["remedy"]["relabel"] == "", found
+        assert found["remedy"]["note"]
+        record_property("rule", "none: " + found["remedy"]["note"])
+        return
+    rules = eventually(lambda: rules_of(gate, scene), "rules are offered", 90)
+    record_property("rule", "".join(rules))
+    record_property("series with it", len(ours(arrived.look())))
+    sender.file.write_text(scrape_config(targets, "".join(rules)) + write)
+    sender.process.send_signal(signal.SIGHUP)
+    eventually(lambda: no_more(arrived, targets, scene), "none of it comes any more", 60)
+    check_healthy(arrived, targets, healthy)
+    record_property("series after", len(ours({series for series, times in arrived.times.items() if times})))
 
 
 def ours(all_series):

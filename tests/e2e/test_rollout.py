@@ -5,7 +5,7 @@ import json
 import pytest
 
 from answering import Answering
-from servers import Server
+from servers import Prometheus, VmAgent
 from traffic import limits
 from waiting import eventually
 from world import time
@@ -62,27 +62,19 @@ class Cluster:
         self.discover()
 
 
-def discovering(folder, remote_write=""):
-    file = folder / "scrape.yml"
-    file.write_text(f"global: {{scrape_interval: {INTERVAL}s}}\nscrape_configs:\n  - job_name: pods\n"
-                    f"    file_sd_configs: [{{files: ['{folder}/pods.json']}}]\n{remote_write}")
-    return file
+def discovering(folder):
+    return (f"global: {{scrape_interval: {INTERVAL}s}}\nscrape_configs:\n  - job_name: pods\n"
+            f"    file_sd_configs: [{{files: ['{folder}/pods.json']}}]\n")
 
 
 def prometheus(folder, gate):
     """It sends stale markers for pods that are gone."""
-    file = discovering(folder, f"remote_write:\n  - url: {gate.url}/api/v1/write\n")
-    return Server("prometheus", lambda port: [f"--config.file={file}", f"--storage.tsdb.path={folder}/data",
-                                              f"--web.listen-address=127.0.0.1:{port}"], folder, "/-/ready")
+    return Prometheus(folder, f"{discovering(folder)}remote_write:\n  - url: {gate.url}/api/v1/write\n")
 
 
 def vmagent(folder, gate):
     """It sends none, for so it is told."""
-    file = discovering(folder)
-    return Server("vmagent", lambda port: [
-        f"-promscrape.config={file}", f"-httpListenAddr=127.0.0.1:{port}", f"-remoteWrite.tmpDataPath={folder}/queue",
-        f"-remoteWrite.url={gate.url}/api/v1/write", "-remoteWrite.flushInterval=200ms", "-promscrape.noStaleMarkers",
-        "-promscrape.fileSDCheckInterval=1s", "-memory.allowedBytes=268435456"], folder, "/health")
+    return VmAgent(folder, gate, "-promscrape.noStaleMarkers", "-promscrape.fileSDCheckInterval=1s", config=discovering(folder))
 
 
 @pytest.mark.parametrize("sender, share, steps", [(prometheus, 1, 30), (vmagent, 0.15, 10)],
