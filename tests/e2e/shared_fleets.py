@@ -96,6 +96,12 @@ class SharedFleet:
                 failure = error
         raise failure
 
+    def reload(self, limits):
+        """All gates go by these."""
+        self.limits = limits
+        for ordinal, gate in enumerate(self.gates):
+            assert gate.reload(self.configuration(ordinal)).status == 200
+
     def refused_to_join(self, **changes):
         """Runs a further gate, configured otherwise, to its end. @return its exit status, and what it said"""
         file = self._folder / "other.yaml"

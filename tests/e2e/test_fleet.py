@@ -14,7 +14,7 @@ import wire
 from traffic import TENANT, arrived, body, identity, numbered
 from upstream import Answer, Upstream
 from waiting import eventually
-from world import threading
+from world import ThreadPoolExecutor, threading
 
 pytestmark = pytest.mark.extended
 
@@ -29,6 +29,7 @@ FIRST_SERVER = {"haproxy": "    server gate-1 10.0.0.11:9201 id 1\n",
 SPARE = {"haproxy": [("id 2\n", "id 2 backup\n"), (LAST_SERVER["haproxy"], "")],
          "nginx": [("hash $route consistent;", ""), ("12:9201 max_fails", "12:9201 backup max_fails"),
                    (LAST_SERVER["nginx"], "")]}
+AS_IT_IS = dict.fromkeys(balancers.KINDS, ())
 BY_SENDER = {"haproxy": [("    http-request set-var(txn.route) req.fhdr(X-Scope-OrgID) if { req.fhdr(X-Scope-OrgID),length gt 0 }\n",
                           "")],
              "nginx": [("hash $route consistent;", "hash $remote_addr consistent;")]}
@@ -155,33 +156,22 @@ def test_a_tenant_has_one_gate_whichever_balancer_and_however_many_gates(fleet, 
     assert 4 <= len(moved) <= 30
 
 
-def test_without_a_tenant_a_sender_has_one_gate(fleet):
-    """And an empty tenant is none."""
-    gates = fleet()
-    homes = []
-    for source in (f"127.0.0.{n}" for n in range(2, 32)):
-        gates.clear()
-        for tenant in (None, "", None):
-            assert gates.send("up", tenant, source=source).status == 204
-        assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 3]
-        homes.append(next(index for index, store in enumerate(gates.stores) if store.requests))
-    assert set(homes) == set(range(GATES))
-
-
 def login(n):
     return [("Authorization", "Basic " + base64.b64encode(f"team-{n}:secret".encode()).decode())]
 
 
-@pytest.mark.parametrize("edits, source, headers", [
-    pytest.param(BY_SENDER, lambda n: f"127.0.0.{n + 2}", lambda n: [], id="sender"),
-    pytest.param(BY_LOGIN, lambda n: "127.0.0.1", login, id="login")])
-def test_what_is_named_instead_of_the_tenant_has_one_gate(fleet, kind, edits, source, headers):
+@pytest.mark.parametrize("edits, tenants, source, headers", [
+    pytest.param(AS_IT_IS, (None, "", None, ""), lambda n: f"127.0.0.{n + 2}", lambda n: [], id="without a tenant"),
+    pytest.param(BY_SENDER, "abcd", lambda n: f"127.0.0.{n + 2}", lambda n: [], id="sender"),
+    pytest.param(BY_LOGIN, "abcd", lambda n: "127.0.0.1", login, id="login")])
+def test_what_is_named_instead_of_the_tenant_has_one_gate(fleet, kind, edits, tenants, source, headers):
+    """An empty tenant is none, and then it is the sender."""
     gates = fleet(edits=edits[kind])
     homes = set()
     for n in range(30):
         gates.clear()
-        for tenant in ("a", "b", "c", "d"):
-            sent = [(TENANT, tenant), *headers(n)]
+        for tenant in tenants:
+            sent = [*([] if tenant is None else [(TENANT, tenant)]), *headers(n)]
             assert gates.balancer.send(wire.pack(wire.sampled("up")), sent, source=source(n)).status == 204
         assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 4]
         homes.add(next(index for index, store in enumerate(gates.stores) if store.requests))
@@ -348,15 +338,13 @@ def test_a_request_that_waits_for_the_store_is_finished_by_a_gate_that_drains(fl
     gates.clear()
     answered = threading.Event()
     gates.stores[home].default = Answer(204, hold=answered)
-    replies = []
-    sender = threading.Thread(target=lambda: replies.append(gates.send("up", "shop")), daemon=True)
-    sender.start()
-    eventually(lambda: gates.stores[home].requests, "the request is at the store")
-    gates.gates[home].signal()
-    eventually(lambda: gates.gates[home].said("draining"), "the gate drains")
-    answered.set()
-    sender.join(20)
-    assert [reply.status for reply in replies] == [204]
+    with ThreadPoolExecutor() as senders:
+        reply = senders.submit(gates.send, "up", "shop")
+        eventually(lambda: gates.stores[home].requests, "the request is at the store")
+        gates.gates[home].signal()
+        eventually(lambda: gates.gates[home].said("draining"), "the gate drains")
+        answered.set()
+        assert reply.result(20).status == 204
     assert sum(len(store.requests) for store in gates.stores) == 1
     assert gates.gates[home].wait() == 0
 
@@ -368,19 +356,14 @@ def test_all_senders_are_one_peer_to_the_gate(fleet):
     gates.clear()
     answered = threading.Event()
     home.default = Answer(204, hold=answered)
-    replies = []
-    senders = [threading.Thread(target=lambda source=f"127.0.0.{n}": replies.append(gates.send("up", "shop", source=source)),
-                                daemon=True) for n in (2, 3)]
-    for sender in senders:
-        sender.start()
-    eventually(lambda: len(home.requests) == 2, "two wait for the store")
-    for source in ("127.0.0.4", "127.0.0.5"):
-        reply = gates.send("up", "shop", source=source)
-        assert (reply.status, reply.first_line.split(":")[0]) == (503, "over server.maxConnectionsPerPeer")
-    answered.set()
-    for sender in senders:
-        sender.join(20)
-    assert [reply.status for reply in replies] == [204, 204]
+    with ThreadPoolExecutor() as senders:
+        waiting = [senders.submit(gates.send, "up", "shop", source=f"127.0.0.{n}") for n in (2, 3)]
+        eventually(lambda: len(home.requests) == 2, "two wait for the store")
+        for source in ("127.0.0.4", "127.0.0.5"):
+            reply = gates.send("up", "shop", source=source)
+            assert (reply.status, reply.first_line.split(":")[0]) == (503, "over server.maxConnectionsPerPeer")
+        answered.set()
+        assert [reply.result(20).status for reply in waiting] == [204, 204]
 
 
 class Senders(threading.Thread):

@@ -63,9 +63,7 @@ def observed_then_enforced(fleet, observed, offers):
         assert fleet.offer(observed, turn) == len(observed)
     if fleet.store:
         fleet.is_told()
-    fleet.fleet.limits = HOURLY
-    for ordinal, gate in enumerate(fleet.gates):
-        assert gate.reload(fleet.fleet.configuration(ordinal)).status == 200
+    fleet.fleet.reload(HOURLY)
     for begins, times in zip((False, True), offers):
         if begins and fleet.store:
             fleet.is_told()
@@ -96,9 +94,7 @@ def test_a_maximum_that_a_tenant_had_not_takes_nobodys_place(promised):
     fleet.begin(NOON)
     flow_at_all(fleet)
     fleet.is_told()
-    fleet.fleet.limits = f"{wide}tenants: {{default: {{maxHourlySeries: {LIMIT}}}}}\n"
-    for ordinal, gate in enumerate(fleet.gates):
-        assert gate.reload(fleet.fleet.configuration(ordinal)).status == 200
+    fleet.fleet.reload(f"{wide}tenants: {{default: {{maxHourlySeries: {LIMIT}}}}}\n")
     next_hour(fleet)
     for turn in range(2):
         fleet.offer(amid_an_explosion(), turn)

@@ -12,7 +12,6 @@ import pytest
 import wire
 from client import refuses, send
 from gate import BINARY, REPOSITORY, run
-from servers import free_port
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading
@@ -77,15 +76,6 @@ def test_a_signal_is_not_lost_while_a_container_starts(tmp_path):
             gate.kill()
 
 
-def test_the_port_is_free_again_after_the_end(start_gate, upstream):
-    first = start_gate(f"--upstream.url={upstream.url}", listen=f"127.0.0.1:{free_port()}")
-    assert first.send(GOOD).status == 204
-    first.stop()
-    second = start_gate(f"--upstream.url={upstream.url}", f"--listen=127.0.0.1:{first.address[1]}")
-    assert second.address == first.address
-    assert second.send(GOOD).status == 204
-
-
 # --- the command line and the file
 
 def test_version_and_help():
@@ -103,25 +93,11 @@ def test_the_example_configuration_passes(tmp_path):
     assert (result.returncode, result.stdout, result.stderr) == (0, f"{file}: ok\n{memory}\n", "")
 
 
-def test_flags_override_the_file(start_gate, upstream):
-    gate = start_gate("--maxHourlySeries=7", "--maxDailySeries=0", f"--upstream.url={upstream.url}",
-                      config="listen: 127.0.0.1:1\nupstream: {url: 'discard:'}\n"
-                             "maxHourlySeries: 1\nmaxDailySeries: 1\n")
-    assert gate.send(GOOD).status == 204
-    assert upstream.bodies == [GOOD]
-    windows = gate.stats["windows"]
-    assert [windows[name]["maxSeries"] for name in ("hourly", "daily")] == [7, 0]
-
-
 # --- the first line of the log
 
 @pytest.mark.one_thread
-def test_the_first_line_says_what_was_started(start_gate, tmp_path):
-    for form in ("logfmt", "json"):
-        the_first_line_says_what_was_started(start_gate, tmp_path / form, form)
-
-
-def the_first_line_says_what_was_started(start_gate, folder, form):
+@pytest.mark.parametrize("form", ["logfmt", "json"])
+def test_the_first_line_says_what_was_started(start_gate, tmp_path, form):
     config = f"""
 log: {{format: {form}, level: info}}
 upstream: {{url: "http://127.0.0.1:1/write?token=sesame"}}
@@ -129,7 +105,7 @@ maxHourlySeries: 1000
 mode: observe
 tenants: {{default: {{maxDailySeries: 70}}, overrides: {{a: {{}}, b: {{}}}}}}
 limits: [{{name: per-job, each: [job]}}, {{name: other, mode: observe}}]
-state: {{dir: {folder}/state}}
+state: {{dir: {tmp_path}/state}}
 server: {{threads: 3}}
 """
     gate = start_gate(config=config)
@@ -141,18 +117,11 @@ server: {{threads: 3}}
         "upstream": "http://127.0.0.1:1/write?<secret>", "protocol": "passthrough", "mode": "observe",
         "max_hourly_series": "1000", "max_daily_series": "no limit", "max_active_series": "no limit",
         "tenants": "each 70 a day; 2 overrides", "limits": "2: per-job, other (observe)",
-        "state": f"{folder}/state", "threads": threads, "config_file": str(gate.config_file)}
-    assert event["version"] == subprocess.run([BINARY, "--version"], capture_output=True, text=True,
-                                              check=True).stdout.split()[1]
+        "state": f"{tmp_path}/state", "threads": threads, "config_file": str(gate.config_file)}
+    assert event["version"] == gate.stats["version"] == run("--version").stdout.split()[1]
 
 
-# --- what it tells of its process and of the binary
-
-def test_the_version_is_the_one_of_the_command_line(gate):
-    version = gate.stats["version"]
-    assert version in run("--version").stdout
-    assert f"<h1>seriesgate <small>{version}</small></h1>" in gate.get("/").body.decode()
-
+# --- what it tells of its process
 
 def test_process_metrics_have_the_names_of_the_client_libraries(gate):
     metrics = {name: value for (name, labels), value in gate.metrics.items() if not labels}

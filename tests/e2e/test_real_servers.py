@@ -139,16 +139,6 @@ def _between(values, first, last):
     return {at: "NaN" if math.isnan(value) else value for at, value in values.items() if first <= at <= last}
 
 
-def test_a_refusal_of_the_store_reaches_the_sender(start_gate, keep, tmp_path):
-    store = keep(Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver"))
-    gate = start_gate(f"--upstream.url={store.url}/api/v1/write")
-    now = int(time.time() * 1000)
-    assert gate.send(wire.pack(wire.sampled("up", timestamp=now))).status == 204
-    reply = gate.send(wire.pack(wire.sampled("up", timestamp=now - 60_000)))
-    assert reply.status == 400
-    assert b"out of order" in reply.body
-
-
 def test_one_label_that_is_too_long_costs_no_other_series(start_gate, victoria_metrics, keep, tmp_path):
     """500 healthy series in a scrape with one whose label has 300 KiB, as an annotation may come to."""
     lines = [f'shop_requests_total{{path="/p{i}"}} 1' for i in range(500)]
