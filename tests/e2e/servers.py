@@ -86,6 +86,15 @@ class Server:
                 self.process.wait()
 
 
+def scraping(targets, write_url=None, write="", relabel=""):
+    """A configuration of Prometheus or vmagent, which scrapes each second, {job: "host:port"}, and writes soon. `write`: further
+    lines of the remote write, `relabel`: of each job."""
+    jobs = "".join(f"  - job_name: {job}\n    static_configs: [{{targets: ['{target}']}}]\n{relabel}"
+                   for job, target in targets.items())
+    writes = f"remote_write:\n  - url: {write_url}\n    queue_config: {{batch_send_deadline: 200ms}}\n{write}" if write_url else ""
+    return f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}{writes}"
+
+
 class VictoriaMetrics(Server):
     def __init__(self, folder, *flags, secured=None):
         super().__init__("victoria-metrics", lambda port: [
@@ -146,14 +155,8 @@ class VmAgent(Server):
         self.file = Path(folder) / "vmagent.yml"
 
         def flags_for(port):
-            self.file.write_text(config or f"""
-global: {{scrape_interval: 1s}}
-scrape_configs:
-  - job_name: vmagent
-    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
-  - job_name: seriesgate
-    static_configs: [{{targets: ['127.0.0.1:{gate.address[1]}']}}]
-""")
+            own = scraping({"vmagent": f"127.0.0.1:{port}", "seriesgate": f"127.0.0.1:{gate.address[1]}"})
+            self.file.write_text(config or own)
             return [f"-promscrape.config={self.file}", f"-httpListenAddr=127.0.0.1:{port}",
                     f"-remoteWrite.tmpDataPath={folder}/vmagent", f"-remoteWrite.url={write_to or gate.url}/api/v1/write",
                     "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456", *flags]

@@ -480,17 +480,9 @@ def test_the_login_decides_who_the_tenant_is(fleet, kind, tmp_path):
 
 def prometheus_config(gates, port):
     """With a login, and not with `headers`: those get lost in Debian's 2.42 (prometheus/prometheus#13030)."""
-    return f"""
-global: {{scrape_interval: 1s}}
-scrape_configs:
-  - job_name: prometheus
-    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
-remote_write:
-  - url: {gates.balancer.url}/api/v1/write
-    tls_config: {{ca_file: {gates.balancer.certificate.certificate}}}
-    basic_auth: {{username: shop, password: word of shop}}
-    queue_config: {{batch_send_deadline: 200ms}}
-"""
+    return servers.scraping({"prometheus": f"127.0.0.1:{port}"}, f"{gates.balancer.url}/api/v1/write",
+                            f"    tls_config: {{ca_file: {gates.balancer.certificate.certificate}}}\n"
+                            "    basic_auth: {username: shop, password: word of shop}\n")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from answering import Answering
 from gate import run
 from page_pictures import make_pictures
 from browser import explode, open_page  # noqa: F401
-from servers import Prometheus, free_port
+from servers import Prometheus, free_port, scraping
 from waiting import eventually
 from web_files import ALICE, users
 from world import time
@@ -22,13 +22,7 @@ def test_an_explosion_in_a_real_chain_is_shown_with_its_culprit_and_a_remedy(sta
     pages = "".join(f'checkouts_total{{page="/{i}"}} 1\n' for i in range(10))
     target = keep(Answering(lambda _: (pages + "".join(f'checkouts_total{{session="{i:08x}"}} 1\n' for i in range(series))).encode()))
     gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=1500")
-    keep(Prometheus(tmp_path, f"""
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
-scrape_configs:
-  - job_name: checkout
-    static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]
-remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]
-"""))
+    keep(Prometheus(tmp_path, scraping({"checkout": f"127.0.0.1:{target.server_port}"}, f"{gate.url}/api/v1/write")))
     eventually(lambda: gate.current() >= 10, "the first series are through", 30)
     shown = open_page(gate, refreshes=True)
     assert shown.text("#verdict") == "Nothing is refused this hour"

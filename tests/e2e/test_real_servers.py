@@ -12,7 +12,7 @@ import wire_v2
 from answering import Answering
 from client import WRITE
 from recorded import SAMPLES, SERIES, leaks_allowed
-from servers import Prometheus, VmAgent
+from servers import Prometheus, VmAgent, scraping
 from waiting import eventually
 from wire_v2 import write, written
 from world import time
@@ -44,18 +44,8 @@ def assert_found(sent, stored):
 
 
 def prometheus_config(gate, port):
-    return f"""
-global: {{scrape_interval: 1s}}
-scrape_configs:
-  - job_name: prometheus
-    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
-  - job_name: seriesgate
-    static_configs: [{{targets: ['127.0.0.1:{gate.address[1]}']}}]
-remote_write:
-  - url: {gate.url}/api/v1/write
-    queue_config: {{batch_send_deadline: 200ms}}
-    metadata_config: {{send_interval: 1s}}
-"""
+    targets = {"prometheus": f"127.0.0.1:{port}", "seriesgate": f"127.0.0.1:{gate.address[1]}"}
+    return scraping(targets, f"{gate.url}/api/v1/write", "    metadata_config: {send_interval: 1s}\n")
 
 
 def up_of_the_gate(found):
@@ -145,11 +135,8 @@ def test_one_label_that_is_too_long_costs_no_other_series(start_gate, victoria_m
     text = "\n".join([*lines, f'kube_pod_annotations{{annotation="{"v" * 300_000}"}} 1', ""]).encode()
     target = keep(Answering(lambda path: text))
     gate = start_gate(f"--upstream.url={victoria_metrics.write_url}")
-    prometheus = keep(Prometheus(tmp_path, f"""
-global: {{scrape_interval: 1s}}
-scrape_configs: [{{job_name: shop, static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]}}]
-remote_write: [{{url: '{gate.url}/api/v1/write', queue_config: {{batch_send_deadline: 200ms}}}}]
-"""))
+    prometheus = keep(Prometheus(
+        tmp_path, scraping({"shop": f"127.0.0.1:{target.server_port}"}, f"{gate.url}/api/v1/write")))
 
     def healthy():
         return [values for labels, values in victoria_metrics.samples().items()

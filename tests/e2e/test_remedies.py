@@ -10,7 +10,7 @@ import pytest
 
 from culprits import ask
 from exploding_targets import SCENES, Target
-from servers import Prometheus, VmAgent
+from servers import Prometheus, VmAgent, scraping
 from waiting import eventually
 from wire import identity, fields, TIMESERIES
 
@@ -20,11 +20,9 @@ HEALTHY_SCRAPES = 4
 ROOM = 2_000  # series in an hour: some of the explosion are admitted, and the rest refused
 
 
-def scrape_config(targets, remedy=""):
+def scrape_config(targets, write_url, remedy=""):
     relabel = "    metric_relabel_configs:\n" + textwrap.indent(remedy, "      ") if remedy else ""
-    jobs = "".join(f"  - job_name: {job}\n    static_configs: [{{targets: ['127.0.0.1:{target.port}']}}]\n{relabel}"
-                   for job, target in targets.items())
-    return f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}"
+    return scraping({job: f"127.0.0.1:{target.port}" for job, target in targets.items()}, write_url, relabel=relabel)
 
 
 def start_sender(name, folder, gate, text):
@@ -70,9 +68,8 @@ def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_nam
                                                                    record_property):
     gate = start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={ROOM}")
     targets = {job: keep(Target(lines, scene.exploding.get(job))) for job, lines in scene.healthy.items()}
-    write = "" if sender_name.endswith("vmagent") else (
-        f"remote_write:\n  - url: {gate.url}/api/v1/write\n    queue_config: {{batch_send_deadline: 200ms}}\n")
-    sender = keep(start_sender(sender_name, tmp_path, gate, scrape_config(targets) + write))
+    write_url = None if sender_name.endswith("vmagent") else f"{gate.url}/api/v1/write"
+    sender = keep(start_sender(sender_name, tmp_path, gate, scrape_config(targets, write_url)))
     arrived = Arrived(upstream)
     eventually(lambda: all(target.scrapes >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
     time.sleep(2)
@@ -91,7 +88,7 @@ def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_nam
     rules = eventually(lambda: rules_of(gate, scene), "rules are offered", 90)
     record_property("rule", "".join(rules))
     record_property("series with it", len(ours(arrived.look())))
-    sender.file.write_text(scrape_config(targets, "".join(rules)) + write)
+    sender.file.write_text(scrape_config(targets, write_url, "".join(rules)))
     sender.process.send_signal(signal.SIGHUP)
     eventually(lambda: no_more(arrived, targets, scene), "none of it comes any more", 60)
     check_healthy(arrived, targets, healthy)
