@@ -150,18 +150,16 @@ def a_restart_with_state(scene):
     return scene.keeping(), {"hourly_series": "3", "daily_series": "3"}
 
 
-@line("state not loaded, all series are new")
-def a_damaged_state(scene):
+def a_damaged_file(scene, name):
     scene.keeping().stop()
-    (scene.state / "state").write_bytes(b"x" * 100)
+    (scene.state / name).write_bytes(b"x" * 100)
     return scene.keeping(), {}
 
 
-@line("what was seen before is not loaded")
-def a_damaged_observation(scene):
-    scene.keeping().stop()
-    (scene.state / "observed").write_bytes(b"x" * 100)
-    return scene.keeping(), {}
+lines({
+    "state not loaded, all series are new": functools.partial(a_damaged_file, name="state"),
+    "what was seen before is not loaded": functools.partial(a_damaged_file, name="observed"),
+})
 
 
 @line("what was seen is not saved")
@@ -546,10 +544,8 @@ def without_a_store(scene, requests=1):
     return gate
 
 
-@line("the upstream has not answered")
-def a_store_that_is_away(scene):
-    return without_a_store(scene), {"requests": "1", "reason": "connection_refused", "upstream": scene.upstream.host,
-                                    "status": "502"}
+lines({"the upstream has not answered": lambda scene: (without_a_store(scene), {
+    "requests": "1", "reason": "connection_refused", "upstream": scene.upstream.host, "status": "502"})})
 
 
 @line("the upstream answers again")
@@ -715,17 +711,16 @@ lines({
 }, real=True)
 
 
-@line("the fleet's series are known", real=True)
-def a_gate_that_joins_others(scene):
+def a_gate_that_joins_others(scene, *forbidden):
     offer(scene.in_fleet(), scene.upstream, numbered(3))
-    return scene.join_fleet(), {"series": "3", "incumbents": "0"}
+    scene.stores[0].call("ACL", "SETUSER", "default", *forbidden)
+    return scene.join_fleet()
 
 
-@line("the fleet's series cannot be read", real=True)
-def a_gate_that_joins_others_and_must_not_read(scene):
-    offer(scene.in_fleet(), scene.upstream, numbered(3))
-    scene.stores[0].call("ACL", "SETUSER", "default", "-dump", "-sscan")
-    return scene.join_fleet(), {}
+lines({
+    "the fleet's series are known": lambda scene: (a_gate_that_joins_others(scene), {"series": "3", "incumbents": "0"}),
+    "the fleet's series cannot be read": lambda scene: (a_gate_that_joins_others(scene, "-dump", "-sscan"), {}),
+}, real=True)
 
 
 @line("the shared store is away", real=True)
@@ -794,10 +789,8 @@ def a_store_that_confirms_nothing(scene):
     return gate, {"requests": "1", "samples": "1", "upstream": scene.upstream.host}
 
 
-@line("the store wrote less than it was sent")
-def a_store_that_writes_less(scene):
-    return partly_written(scene, 1), {"requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop",
-                                      "upstream": scene.upstream.host}
+lines({"the store wrote less than it was sent": lambda scene: (partly_written(scene, 1), {
+    "requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop", "upstream": scene.upstream.host})})
 
 
 @line("a sender's query argument was left out, see upstream.forwardQuery")
