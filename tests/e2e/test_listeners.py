@@ -26,13 +26,21 @@ def directory(tmp_path_factory):
     shutil.rmtree(made)
 
 
-# --- unix sockets
+@pytest.fixture
+def path(directory):
+    return str(directory / "s")
+
 
 @pytest.fixture
-def at_paths(start_gate, upstream, directory):
+def at_path(start_gate, upstream, path):
+    """at_path(*flags, **how): a gate that listens there."""
+    return lambda *flags, **how: start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}", *flags, **how)
+
+
+@pytest.fixture
+def at_paths(at_path, directory):
     """A gate with a unix socket for senders and one for people."""
-    senders, people = directory / "gate.sock", directory / "admin.sock"
-    return start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{senders}", f"--admin.listen=unix:{people}")
+    return at_path(f"--admin.listen=unix:{directory / 'admin.sock'}")
 
 
 def test_both_addresses_may_be_unix_sockets(at_paths, upstream):
@@ -42,17 +50,12 @@ def test_both_addresses_may_be_unix_sockets(at_paths, upstream):
     assert gate.get("/-/healthy").status == 200
     assert client.get(gate.address, "/stats").status == 404
     assert gate.metric("seriesgate_connections_accepted_total") == 4
+    gate.send(b"\xff no snappy")
+    eventually(lambda: gate.said("requests rejected", sender="unix", reason="malformed"), "the log says whose")
 
 
-def test_a_peer_at_a_unix_socket_is_called_so(at_paths, upstream):
-    at_paths.send(b"\xff no snappy")
-    eventually(lambda: at_paths.said("requests rejected", sender="unix", reason="malformed"), "the log says whose")
-
-
-def test_no_bound_of_a_peer_holds_at_a_unix_socket(start_gate, upstream, directory):
-    path = str(directory / "s")
-    gate = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}",
-                      config="server: {maxConnections: 20, maxConnectionsPerPeer: 1}\n")
+def test_no_bound_of_a_peer_holds_at_a_unix_socket(at_path, path):
+    gate = at_path(config="server: {maxConnections: 20, maxConnectionsPerPeer: 1}\n")
     several = [client.Client(path) for _ in range(10)]
     for _ in range(2):
         assert [each.write(GOOD).status for each in several] == [204] * 10
@@ -73,39 +76,26 @@ def test_curl_reaches_a_unix_socket(at_paths, upstream):
     assert upstream.bodies == [GOOD]
 
 
-def test_a_file_that_a_killed_gate_left_behind_is_replaced(start_gate, upstream, directory):
-    path = str(directory / "s")
-    first = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}")
-    first.crash()
+def test_a_file_that_a_killed_gate_left_behind_is_replaced_and_one_in_use_stays(at_path, path):
+    at_path().crash()
     assert os.path.exists(path)
-    second = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}")
-    assert second.send(GOOD).status == 204
-
-
-def cannot_listen(path):
+    gate = at_path()
     ended = run("--upstream.url=discard:", f"--listen=unix:{path}")
     assert ended.returncode == 2
-    return ended.stderr
-
-
-def test_a_file_that_is_in_use_is_an_error_and_stays(start_gate, upstream, directory):
-    path = str(directory / "s")
-    gate = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}")
-    assert f"cannot listen on unix:{path}: Address already in use" in cannot_listen(path)
+    assert f"cannot listen on unix:{path}: Address already in use" in ended.stderr
     assert gate.send(GOOD).status == 204
 
 
-def test_draining_takes_the_file_away_at_once(start_gate, upstream, directory):
+def test_draining_takes_the_file_away_at_once(at_path, upstream, path):
     held = threading.Event()
     upstream.default = Answer(hold=held)
-    path = str(directory / "s")
-    gate = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}", APART)
+    gate = at_path(APART)
     working = gate.raw()
     working.send(client.post(GOOD))
     eventually(lambda: upstream.requests, "it is being worked on")
     gate.signal(signal.SIGTERM)
     eventually(lambda: not os.path.exists(path), "another gate may listen there")
-    next_one = start_gate(f"--upstream.url={upstream.url}", f"--listen=unix:{path}", APART)
+    next_one = at_path(APART)
     held.set()
     assert working.reply().status == 204
     assert gate.wait() == 0
