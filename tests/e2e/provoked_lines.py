@@ -364,27 +364,25 @@ lines({
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
 
 
-@line("more series left out")
-def a_burst_of_nameless_labels(scene):
+
+def sent(scene, body, status, times=1):
+    """A gate that was sent this by a tenant, so many times."""
     gate = scene.gate()
-    for _ in range(50):
-        assert gate.send(NAMELESS).status == 204
-    return gate, {"series": "49", "reason": "label_without_name"}
+    for _ in range(times):
+        assert gate.send(body, [("X-Scope-OrgID", "shop")]).status == status
+    return gate
 
 
-@line("series left out")
-def a_nameless_label(scene):
-    gate = scene.gate()
-    gate.send(NAMELESS, [("X-Scope-OrgID", "shop")])
-    return gate, {"series": "1", "reason": "label_without_name", "metric": "up", "label": "", "sender": "127.0.0.1",
-                  "tenant": "shop", "example": 'up{="x"}'}
-
-
-@line("requests rejected")
-def garbage(scene):
-    gate = scene.gate()
-    gate.send(b"\xff no snappy", [("X-Scope-OrgID", "shop")])
-    return gate, {"requests": "1", "reason": "malformed", "sender": "127.0.0.1", "tenant": "shop", "status": "400"}
+OF_SHOP = {"sender": "127.0.0.1", "tenant": "shop"}
+lines({
+    "series left out": lambda scene: (sent(scene, NAMELESS, 204), {
+        "series": "1", "reason": "label_without_name", "metric": "up", "label": "", "example": 'up{="x"}', **OF_SHOP}),
+    "more series left out": lambda scene: (
+        sent(scene, NAMELESS, 204, times=50), {"series": "49", "reason": "label_without_name"}),
+    "requests rejected": lambda scene: (
+        sent(scene, b"\xff no snappy", 400), {"requests": "1", "reason": "malformed", "status": "400", **OF_SHOP}),
+    "more requests rejected": lambda scene: (sent(scene, b"bad", 400, times=50), {"requests": "49", "reason": "malformed"}),
+})
 
 
 @line("too many connections: some are closed or turned away")
@@ -636,14 +634,6 @@ about("bursts")
 def a_burst_to_a_replica_that_is_away(scene):
     gate, replica = without_a_replica(scene, 20)
     return gate, {"requests": "19", "samples": "19", "replica": replica.host}
-
-
-@line("more requests rejected")
-def a_burst_of_garbage(scene):
-    gate = scene.gate()
-    for _ in range(50):
-        gate.send(b"bad")
-    return gate, {"requests": "49", "reason": "malformed"}
 
 
 @line("the store rejected more requests")
