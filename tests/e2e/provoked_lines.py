@@ -364,7 +364,6 @@ lines({
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
 
 
-
 def sent(scene, body, status, times=1):
     """A gate that was sent this by a tenant, so many times."""
     gate = scene.gate()
