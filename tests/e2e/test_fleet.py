@@ -45,8 +45,8 @@ ROUND_ROBIN = {"haproxy": [("balance hash var(txn.route)\n    hash-type consiste
 class Fleet:
     """Gates that share nothing, each with a store of its own, so that one sees which way a request went."""
 
-    def __init__(self, start_gate, config):
-        self._start_gate, self._config = start_gate, config
+    def __init__(self, start_gate, keep, config):
+        self._start_gate, self._keep, self._config = start_gate, keep, config
         self.stores, self.gates, self.balancer = [], [], None
         for _ in range(GATES):
             self.add()
@@ -56,7 +56,7 @@ class Fleet:
         return [gate.address[1] for gate in self.gates]
 
     def add(self):
-        self.stores.append(Upstream())
+        self.stores.append(self._keep(Upstream()))
         self.gates.append(self._start(self.stores[-1], 0))
 
     def restart(self, index):
@@ -99,12 +99,6 @@ class Fleet:
         for store in self.stores:
             store.clear()
 
-    def stop(self):
-        if self.balancer:
-            self.balancer.stop()
-        for store in self.stores:
-            store.stop()
-
     def _start(self, store, port):
         return self._start_gate(f"--upstream.url={store.url}", f"--listen=127.0.0.1:{port}", config=self._config)
 
@@ -119,10 +113,10 @@ def fleet(start_gate, keep, tmp_path, kind):
     """fleet(configuration of each gate, edits of the balancer's file): gates behind a balancer. `again`: a fleet that is to
     get a new balancer instead."""
     def start(config="{}\n", edits=(), again=None):
-        made = again or keep(Fleet(start_gate, config))
+        made = again or Fleet(start_gate, keep, config)
         if again:
             made.balancer.stop()
-        made.balancer = balancers.Balancer(kind, made.ports[:GATES], tmp_path, edits)
+        made.balancer = keep(balancers.Balancer(kind, made.ports[:GATES], tmp_path, edits))
         return made
 
     return start

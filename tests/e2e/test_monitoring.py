@@ -118,19 +118,12 @@ scrape_configs:
 
 class WatchedGates:
     """Three gates of their own (one with limits, one that observes and has everything against it, one with TLS) and two that
-    share their limits. `start_gate` is the one of fixtures.py; stop() ends what that does not."""
+    share their limits. `start_gate` and `keep` are those of fixtures.py; stop() ends the load."""
 
-    def __init__(self, start_gate, folder):
-        self._stops, self._ended, self._failure, self._sender = [], threading.Event(), None, None
+    def __init__(self, start_gate, keep, folder):
+        self._ended, self._failure = threading.Event(), None
         self._cycle, self._idle, self._began, self._is_away = 0, None, time.monotonic(), False
-        try:
-            self._start(start_gate, folder)
-        except BaseException:
-            self.stop()
-            raise
-
-    def _start(self, start_gate, folder):
-        self._stores = [self._kept(Upstream(handler=self._answer)), self._kept(Upstream(handler=self._replica_answer))]
+        self._stores = [keep(Upstream(handler=self._answer)), keep(Upstream(handler=self._replica_answer))]
         urls = {"store": self._stores[0].url, "replica": self._stores[1].url, "nobody": free_port()}
         self.limited = start_gate(config=LIMITED.format(state=folder / "state", **urls))
         (folder / "blocked" / "state" / "in the way").mkdir(parents=True)
@@ -138,12 +131,12 @@ class WatchedGates:
         secured = Secured(folder)
         self.secured = start_gate(secured.web(), "--upstream.url=discard:", "--maxHourlySeries=10",
                                   authority=str(secured.authority.certificate))
-        self.shared_store = self._kept(SharedStore("redis", folder))
-        self.fleet = self._kept(SharedFleet(start_gate, folder, self.shared_store, FLEET, gates=2, timeout="500ms",
-                                            onUnavailable="local", reserve="5%"))
+        self.shared_store = keep(SharedStore("redis", folder))
+        self.fleet = keep(SharedFleet(start_gate, folder, self.shared_store, FLEET, gates=2, timeout="500ms",
+                                      onUnavailable="local", reserve="5%"))
         gates = [self.limited, self.observing, *self.fleet.gates]
         targets = [f"127.0.0.1:{gate.admin_address[1]}" for gate in gates] + [f"127.0.0.1:{urls['nobody']}"]
-        self.server = self._kept(Prometheus(folder, lambda own: CONFIG.format(
+        self.server = keep(Prometheus(folder, lambda own: CONFIG.format(
             rules=json.dumps([str(file) for file in RULES]), targets=json.dumps(targets), own=own,
             authority=secured.authority.certificate, secured=self.secured.address[1])))
         eventually(lambda: len(self.query("seriesgate_build_info")) == 5, "all are scraped", 30)
@@ -260,16 +253,9 @@ class WatchedGates:
 
     # --- its life
 
-    def _kept(self, what):
-        self._stops.append(what.stop)
-        return what
-
     def stop(self):
         self._ended.set()
-        if self._sender:
-            self._sender.join(60)
-        while self._stops:
-            self._stops.pop()()
+        self._sender.join(60)
 
 
 # --- all have data, in a real Prometheus
@@ -295,7 +281,7 @@ BEFORE = {"SeriesgateAbsent"}
 
 @pytest.fixture
 def scene(start_gate, keep, tmp_path):
-    return keep(WatchedGates(start_gate, tmp_path))
+    return keep(WatchedGates(start_gate, keep, tmp_path))
 
 
 def asked(scene, expression, **further):
