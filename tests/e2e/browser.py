@@ -10,8 +10,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from culprits import NAME, send
 from servers import free_port
-from traffic import TENANT, body
 from waiting import eventually
 
 #: What Debian's packages chromium and chromium-driver bring.
@@ -114,7 +114,6 @@ class Browser:
 TAB, ENTER, SHIFT = Keys.TAB, Keys.ENTER, Keys.SHIFT
 
 
-NAME = "http_requests_total"
 #: With some budgets beside the limit.
 LIMITED = "maxHourlySeries: 500\nlimits: [{name: per-job, each: [job], maxHourlySeries: 1000}]\n"
 
@@ -143,11 +142,8 @@ def open_page(tmp_path):
 
 
 def explode(gate, count=3000, tenant=None, agent="Prometheus/3.5.0", **labels):
-    headers = [("User-Agent", agent)] + ([(TENANT, tenant)] if tenant else [])
-    for start in range(0, count, 1000):
-        series = [{"__name__": NAME, "job": "shop", "instance": f"10.1.0.{i % 5}:80", "trace_id": f"{i:032x}", **labels}
-                  for i in range(start, min(start + 1000, count))]
-        assert gate.send(body(series), headers).status == 204
+    send(gate, [{"__name__": NAME, "job": "shop", "instance": f"10.1.0.{i % 5}:80", "trace_id": f"{i:032x}", **labels}
+                for i in range(count)], agent, tenant)
 
 
 def rows(shown):

@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from browser import Browser
+from culprits import send
 from faked_clock import FakedClock
 from gate import Gate
-from traffic import TENANT, body
 
 CONFIGURATION = """
 maxHourlySeries: 20000
@@ -23,26 +23,20 @@ TEAMS = ("cart", "checkout", "search", "payment", "mail", "stock", "login", "ads
 ROLLED_OUT = (300, 200, 150, 150, 100, 100, 200, 400, 900, 1500, 1100, 1800, 700, 600)
 
 
-def send(gate, series, tenant, agent):
-    for start in range(0, len(series), 1000):
-        reply = gate.send(body(series[start:start + 1000]), [(TENANT, tenant), ("User-Agent", agent)])
-        assert reply.status == 204, reply
-
-
 def one_hour(gate, hour, rolled_out):
     for place, team in enumerate(TEAMS):
         common = {"job": "kubelet", "namespace": team, "instance": f"10.0.{place}.1:9100"}
         send(gate, [{"__name__": f"container_metric_{i % 60}_total", "container": f"{team}-{i // 60}", **common}
-                    for i in range(900 - 90 * place)], team, "vmagent/1.110")
+                    for i in range(900 - 90 * place)], "vmagent/1.110", team)
     common = {"job": "kubelet", "namespace": TEAMS[hour % 3]}
     send(gate, [{"__name__": f"container_metric_{i % 60}_total", "pod": f"pod-{hour}-{i // 60}", **common}
-                for i in range(rolled_out)], TEAMS[hour % 3], "vmagent/1.110")
+                for i in range(rolled_out)], "vmagent/1.110", TEAMS[hour % 3])
 
 
 def explosion(gate):
     send(gate, [{"__name__": "http_requests_total", "job": "checkout", "namespace": "checkout", "path": f"/{i % 9}",
                  "instance": f"10.0.1.{i % 4}:80", "trace_id": f"{i * 2654435761 % 2**64:016x}"} for i in range(9000)],
-         "checkout", "Prometheus/3.5.0")
+         "Prometheus/3.5.0", "checkout")
 
 
 def make_pictures(folder):

@@ -71,6 +71,12 @@ class Server:
         with urllib.request.urlopen(request, timeout=60, context=self._tls) as answer:
             return answer.read()
 
+    def ask(self, promql, **further):
+        """The instant query's answer: {labels as sorted pairs: value}."""
+        answer = json.loads(self.get("/api/v1/query", query=promql, nocache=1, **further))
+        assert answer["status"] == "success"
+        return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in answer["data"]["result"]}
+
     def metric(self, name):
         """The sum of one metric of the server's own /metrics."""
         lines = self.get("/metrics").decode().splitlines()
@@ -103,6 +109,10 @@ class VictoriaMetrics(Server):
             *flags,
         ], folder, "/health", secured)
         self.write_url = f"{self.url}/api/v1/write"
+
+    def ask(self, promql, **further):
+        self.get("/internal/force_flush")
+        return super().ask(promql, **further)
 
     def samples(self):
         """Everything stored: {labels as sorted pairs: {timestamp in ms: value}}."""

@@ -170,11 +170,6 @@ UNANSWERED = {
                         r"the upstream \S+ broke off: before its answer, it closed the connection"),
     "invalid_answer": (lambda stack: answering(stack, Answer(before=b"220 mail.example ESMTP\r\n")), 502,
                        r"the answer of the upstream \S+ cannot be passed on: bad version"),
-    "redirected": (lambda stack: answering(stack, Answer(302, [("Location", "https://sso.example/login?to=w")])), 502,
-                   r"the upstream \S+ redirects, which the gate does not follow: it answers 302 with Location "
-                   r"https://sso.example/login"),
-    "tls": (lambda stack: answering(stack, Answer(400)).replace("http:", "https:"), 502,
-            r"cannot reach the upstream (\S+): TLS with \1: \w.*"),
     "timeout": (silent, 504,
                 r"no answer from the upstream \S+ within upstream.timeout \(1s500ms\)"),
 }

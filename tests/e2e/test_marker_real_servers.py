@@ -1,7 +1,5 @@
 """Markers in real stores: the queries of docs/how-to.md see them while data is withheld, and not after."""
 
-import json
-
 import pytest
 
 import documents
@@ -56,12 +54,7 @@ class Scene:
         eventually(lambda: self.gate.metric("seriesgate_markers_written_total") == written + count, "markers are written")
 
     def ask(self, promql):
-        """The instant query's answer at this moment: {its labels as sorted pairs: value}."""
-        if isinstance(self.store, VictoriaMetrics):
-            self.store.get("/internal/force_flush")
-        answer = json.loads(self.store.get("/api/v1/query", query=promql, time=self.now, nocache=1))
-        assert answer["status"] == "success"
-        return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in answer["data"]["result"]}
+        return self.store.ask(promql, time=self.now)
 
 
 def test_a_dashboard_sees_what_is_incomplete_and_for_how_long(store, start_gate, tmp_path):

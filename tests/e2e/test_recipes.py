@@ -27,14 +27,6 @@ def address(server):
     return f"127.0.0.1:{server.port if isinstance(server, servers.Server) else server.address[1]}"
 
 
-def ask(server, query):
-    """{labels as sorted pairs: value} of an instant query."""
-    if isinstance(server, servers.VictoriaMetrics):
-        server.get("/internal/force_flush")
-    found = json.loads(server.get("/api/v1/query", query=query))["data"]["result"]
-    return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in found}
-
-
 def scraping(text, *targets):
     """prometheus.yml: what the page has, scraping every second and sending soon."""
     config = yaml.safe_load(text) or {}
@@ -51,7 +43,7 @@ def before_victoria_metrics(start_gate, store, recipe=SINGLE):
 def has_arrived(gate, store):
     """By the commands of the pages."""
     eventually(lambda: min(numbers(at(general("senders"), gate=address(gate)))) > 0, "samples come and are stored")
-    eventually(lambda: ask(store, "up"), "they are in the store")
+    eventually(lambda: store.ask("up"), "they are in the store")
     stored = json.loads(shell(at(snippet(SINGLE, "sh"), victoria_metrics=address(store))))
     assert float(stored["data"]["result"][0]["value"][1]) > 100
     assert json.loads("{" + shell(at(general("stores"), gate=address(gate))) + "}")["delivery"]["stored"] > 0
@@ -73,7 +65,7 @@ def test_prometheus(start_gate, victoria_metrics, keep, tmp_path, heading, newes
         assert gate.metric("seriesgate_requests_forwarded_total", kind="translated") > 0  # so it was version 2
         assert numbers(at(snippet(recipe, "sh"), gate=address(gate))) == [0]
     else:
-        eventually(lambda: [lag for lag in ask(prometheus, snippet(recipe, "promql")).values() if 0 <= lag < 30],
+        eventually(lambda: [lag for lag in prometheus.ask(snippet(recipe, "promql")).values() if 0 <= lag < 30],
                    "it knows how far it is, and that is not far")
 
 
@@ -125,7 +117,7 @@ def test_prometheus_as_a_store_and_its_trap(start_gate, keep, tmp_path):
         both = wire.pack(wire.unpack(traffic.body(late, now - 60_000)) + wire.unpack(traffic.body(fresh, now)))
         reply = gate.send(both, recorded.HEADERS)
         assert (reply.status, b"out of order" in reply.body) == (status, status == 400)
-        assert list(ask(store, "count(m)").values()) == [stored]
+        assert list(store.ask("count(m)").values()) == [stored]
 
 
 TENANT, OTHER = ("X-Scope-OrgID", "team-a"), ("THANOS-TENANT", "team-a")
@@ -184,7 +176,7 @@ def test_in_front_of_a_production_and_back(start_gate, victoria_metrics, keep, t
             prometheus.process.send_signal(signal.SIGHUP)
             eventually(lambda: prometheus.metric(RELOADED) > before, "it goes by the new file", 30)
         moment = time.time()
-        eventually(lambda: max(ask(victoria_metrics, "timestamp(up)").values(), default=0) > moment, "what is newer is stored")
+        eventually(lambda: max(victoria_metrics.ask("timestamp(up)").values(), default=0) > moment, "what is newer is stored")
 
     goes_on()
     eventually(lambda: gate.stats["samples"]["received"] > 0, "the gate sees it too")
@@ -223,10 +215,10 @@ limits: [{name: per-namespace, each: [namespace], mode: observe, maxHourlySeries
                            (traffic.numbered(150, name="orders", namespace="infra", job="infra"), now)):
         assert (send(store, series, moment).status, send(gate, series, moment).status) == (204, 204)
     assert "> 20000" in whom
-    found = ask(store, whom.replace("20000", "270"))
+    found = store.ask(whom.replace("20000", "270"))
     assert {dict(labels)["namespace"]: value for labels, value in found.items() if labels} == {"shop": 300}
-    assert ask(store, metrics)[("__name__", "orders"), ("job", "shop")] == 300
-    hit = eventually(lambda: ask(store, observed), "the gate has been scraped")
+    assert store.ask(metrics)[("__name__", "orders"), ("job", "shop")] == 300
+    hit = eventually(lambda: store.ask(observed), "the gate has been scraped")
     assert [(dict(labels)["limit"], dict(labels)["group"], value) for labels, value in hit.items()] == [
         ("per-namespace", '{namespace="shop"}', 30)]
 

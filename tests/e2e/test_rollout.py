@@ -112,11 +112,10 @@ def test_a_rollout_passes_and_an_explosion_beside_it_does_not(sender, share, ste
             assert demand * 0.98 <= active("shop") <= demand * 1.1  # the old pods' slots are free
     finally:
         server.stop()
-    victoria_metrics.get("/internal/force_flush")
 
     def stored(selector):
-        answer = victoria_metrics.get("/api/v1/query", query=f"count(last_over_time({selector}[1h]))", nocache=1)
-        return int(json.loads(answer)["data"]["result"][0]["value"][1])
+        count, = victoria_metrics.ask(f"count(last_over_time({selector}[1h]))").values()
+        return int(count)
 
     assert stored('requests_total{pod=~"shop-2-.*"}') == replaced * LINES
     assert stored('requests_total{pod=~"shop-1-.*"}') == PODS * LINES
