@@ -186,6 +186,16 @@ def _labels(text):
     return tuple(sorted(pairs))
 
 
+def on_its_old_port(start, failure=AssertionError):
+    """What start() returns: it is called again while it fails, for the port may be a connection's for a moment."""
+    for _ in range(10):
+        try:
+            return start()
+        except failure as error:
+            last = error
+    raise AssertionError(f"it does not start again: {last}")
+
+
 _NUMBERS = itertools.count(random.randrange(1000))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import wire
 from gate import run
+from servers import on_its_old_port
 from traffic import TENANT, body, figures, identity, limits, tenants
 from upstream import Answer, Upstream
 from waiting import eventually
@@ -87,14 +88,9 @@ class SharedFleet:
         return self._start_gate(f"--listen=127.0.0.1:{port}", config=self.configuration(ordinal), environment=environment)
 
     def restart(self, ordinal):
-        """On its old port, which may be a connection's for a moment."""
-        for _ in range(10):
-            try:
-                self.gates[ordinal] = self.start(ordinal, self.gates[ordinal].address[1])
-                return self.gates[ordinal]
-            except AssertionError as error:
-                failure = error
-        raise failure
+        port = self.gates[ordinal].address[1]
+        self.gates[ordinal] = on_its_old_port(lambda: self.start(ordinal, port))
+        return self.gates[ordinal]
 
     def reload(self, limits):
         """All gates go by these."""

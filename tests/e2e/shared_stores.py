@@ -190,15 +190,8 @@ class SharedStore:
         self.process.wait()
 
     def restart(self):
-        """On its old port, which may be a connection's for a moment."""
         assert not self.running
-        for _ in range(10):
-            try:
-                self._start()
-                return
-            except ChildProcessError:
-                continue
-        raise AssertionError(f"{self.name} does not start again:\n{self.log}")
+        servers.on_its_old_port(self._start, ChildProcessError)
 
     def stand_still(self):
         """It keeps its connections and answers nothing, until go_on()."""

@@ -60,14 +60,8 @@ class Fleet:
         self.gates.append(self._start(self.stores[-1], 0))
 
     def restart(self, index):
-        """On its old port, which may be a connection's for a moment."""
-        for _ in range(10):
-            try:
-                self.gates[index] = self._start(self.stores[index], self.ports[index])
-                return
-            except AssertionError as error:
-                failure = error
-        raise failure
+        port = self.ports[index]
+        self.gates[index] = servers.on_its_old_port(lambda: self._start(self.stores[index], port))
 
     def ways(self):
         """Which gates each tenant's requests went through: {tenant: {index}}."""

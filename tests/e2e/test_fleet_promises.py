@@ -12,7 +12,7 @@ import signal
 import pytest
 
 from gate import sanitized
-from promised_fleets import BEFORE_EDGE, EDGE, HALF_PAST, LIMIT, OLD, BrokenPromise, holds, later, new
+from promised_fleets import BEFORE_EDGE, EDGE, HALF_PAST, LIMIT, OLD, holds, later, new
 from promised_fleets import promised  # noqa: F401
 from query_store import OLD as FOR_HOURS
 from query_store import YOUNG, QueryStore
