@@ -1,13 +1,12 @@
 """HAProxy and nginx as deploy/ has them, before gates of the test: the same files but for ports, certificate and users."""
 
-import http.client
 import os
 import shutil
 import ssl
 import subprocess
-from dataclasses import dataclass
-from pathlib import Path
+import tempfile
 
+from certificates import Authority
 from client import WRITE, Client
 import servers
 from gate import REPOSITORY
@@ -17,23 +16,6 @@ KINDS = ("haproxy", "nginx")
 DEPLOY = REPOSITORY / "deploy"
 
 
-@dataclass
-class Certificate:
-    """One that we have made ourselves, for 127.0.0.1."""
-    certificate: Path
-    key: Path
-    both: Path
-
-
-def make_certificate(folder):
-    made = Certificate(folder / "seriesgate.crt", folder / "seriesgate.key", folder / "seriesgate.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-                    "-keyout", made.key, "-out", made.certificate], check=True, capture_output=True)
-    made.both.write_bytes(made.certificate.read_bytes() + made.key.read_bytes())
-    return made
-
-
 class Balancer:
     """Runs a file of deploy/ until stop(). `edits`: (old, new) texts; every old one has to be there. `name`: the file's, if it is
     not the kind's own."""
@@ -41,7 +23,8 @@ class Balancer:
     def __init__(self, kind, ports, folder, edits=(), name=None):
         self.kind, self.folder = kind, folder
         self.file = folder / (name or {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind])
-        self.certificate = make_certificate(folder)
+        self._authority = Authority(tempfile.mkdtemp(dir=folder))
+        self.ca_file, self._issued = self._authority.certificate, self._authority.issue("127.0.0.1", "localhost")
         self._log_path = folder / f"{kind}.log"
         self._edits = [*edits, *((f"10.0.0.1{n}:9201", f"127.0.0.1:{port}") for n, port in enumerate(ports, 1))]
         for _ in range(5):  # another process may take the free port first
@@ -63,7 +46,7 @@ class Balancer:
         eventually(self._listens, f"{self.kind} listens", 20)
 
     def client(self, source=None, timeout=60.0):
-        return SecureClient(("127.0.0.1", self.port), self.certificate.certificate, source, timeout)
+        return Client(("127.0.0.1", self.port), timeout, ssl.create_default_context(cafile=self.ca_file), source)
 
     def send(self, body, headers=(), path=WRITE, source=None):
         """One write on a connection of its own."""
@@ -92,9 +75,10 @@ class Balancer:
             return False
 
     def _haproxy_edits(self):
+        both = self.folder / "seriesgate.pem"
+        both.write_bytes(self._issued.certificate.read_bytes() + self._issued.key.read_bytes())
         return [("bind :8443", f"bind 127.0.0.1:{self.port}"), ("    user haproxy\n    group haproxy\n", ""),
-                ("maxconn 8000", "maxconn 400"),
-                ("/etc/haproxy/certs/seriesgate.pem", str(self.certificate.both))]
+                ("maxconn 8000", "maxconn 400"), ("/etc/haproxy/certs/seriesgate.pem", str(both))]
 
     def _nginx_edits(self):
         as_root = "user root;\n" if os.getuid() == 0 else ""
@@ -103,18 +87,8 @@ class Balancer:
         return [("listen 8443", f"listen 127.0.0.1:{self.port}"), ("user www-data;\n", as_root),
                 ("/run/nginx.pid", f"{self.folder}/pid"),
                 ("/var/log/nginx/error.log", "stderr"), ("access_log off;", f"access_log off;\n{temporary}"),
-                ("/etc/nginx/certs/seriesgate.crt", str(self.certificate.certificate)),
-                ("/etc/nginx/certs/seriesgate.key", str(self.certificate.key))]
-
-
-class SecureClient(Client):
-    """One keep-alive connection with TLS, to somebody who has that certificate."""
-
-    def __init__(self, address, certificate, source=None, timeout=60.0):
-        super().__init__(address, timeout)
-        self._connection = http.client.HTTPSConnection(
-            *address, timeout=timeout, context=ssl.create_default_context(cafile=certificate),
-            source_address=source and (source, 0))
+                ("/etc/nginx/certs/seriesgate.crt", str(self._issued.certificate)),
+                ("/etc/nginx/certs/seriesgate.key", str(self._issued.key))]
 
 
 def program(name):

@@ -74,10 +74,10 @@ class Connection(http.client.HTTPConnection):
 
 class Client:
     """One keep-alive connection to the gate; opened on first use and again after the server closed it. `tls`: an
-    ssl.SSLContext, if the gate speaks TLS."""
+    ssl.SSLContext, if the gate speaks TLS. `source`: the address that it comes from."""
 
-    def __init__(self, address, timeout=60.0, tls=None):
-        self._connection = Connection(address, timeout, tls)
+    def __init__(self, address, timeout=60.0, tls=None, source=None):
+        self._connection = Connection(address, timeout, tls, source)
 
     def __enter__(self):
         return self

@@ -469,7 +469,7 @@ def test_the_login_decides_who_the_tenant_is(fleet, kind, tmp_path):
 def prometheus_config(gates, port):
     """With a login, and not with `headers`: those get lost in Debian's 2.42 (prometheus/prometheus#13030)."""
     return servers.scraping({"prometheus": f"127.0.0.1:{port}"}, f"{gates.balancer.url}/api/v1/write",
-                            f"    tls_config: {{ca_file: {gates.balancer.certificate.certificate}}}\n"
+                            f"    tls_config: {{ca_file: {gates.balancer.ca_file}}}\n"
                             "    basic_auth: {username: shop, password: word of shop}\n")
 
 
@@ -494,7 +494,7 @@ def test_a_real_prometheus_writes_over_tls_to_one_gate(fleet, kind, tmp_path):
 def test_a_real_vmagent_writes_over_tls_to_one_gate(fleet, tmp_path):
     gates = fleet()
     vmagent = servers.VmAgent(tmp_path, gates.gates[0], f"-remoteWrite.headers={TENANT}: shop",
-                              f"-remoteWrite.tlsCAFile={gates.balancer.certificate.certificate}",
+                              f"-remoteWrite.tlsCAFile={gates.balancer.ca_file}",
                               write_to=gates.balancer.url)
     try:
         eventually(lambda: len(gates.arrived("shop")) > 1000, "samples went", 30, every=0.2)

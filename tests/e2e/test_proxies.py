@@ -87,9 +87,7 @@ class Proxy:
         self._log.close()
 
     def client(self, tls=None):
-        made = Client(("127.0.0.1", self.port), tls=tls)
-        made._connection._source = SENDER
-        return made
+        return Client(("127.0.0.1", self.port), tls=tls, source=SENDER)
 
     def _listens(self):
         assert self._process.poll() is None, open(self._log.name).read()
