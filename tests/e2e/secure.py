@@ -53,12 +53,8 @@ def connection(address, context, timeout=20):
 
 def ask(address, context, path="/-/healthy"):
     """@return the status of a GET on a connection of its own"""
-    made = connection(address, context)
-    try:
-        made.request("GET", path)
-        return made.getresponse().status
-    finally:
-        made.close()
+    with client.Client(address, 20, context) as made:
+        return made.get(path).status
 
 
 def write(made, body):
@@ -71,12 +67,8 @@ def write(made, body):
 
 def metrics(gate, context):
     """The gate's /metrics, by TLS."""
-    made = connection(gate.admin_address, context)
-    try:
-        made.request("GET", "/metrics")
-        return exposition.parse(made.getresponse().read())
-    finally:
-        made.close()
+    with client.Client(gate.admin_address, 20, context) as made:
+        return exposition.parse(made.get("/metrics").body)
 
 
 def s_client(address, *arguments, text=b""):
