@@ -114,6 +114,7 @@ class PromisedFleet:
     # --- time
 
     def set(self, now):
+        self.now = now
         for clock in self._clocks:
             clock.set(now)
 

@@ -111,9 +111,9 @@ class SharedFleet:
     def all_are(self, state, seconds=20):
         eventually(lambda: set(self.states()) == {state}, f"all gates are {state}", seconds, every=0.05)
 
-    def all_join(self):
+    def all_join(self, seconds=20):
         if self.store:
-            self.all_are("joined")  # and have read what others have admitted:
+            self.all_are("joined", seconds)  # and have read what others have admitted:
             eventually(lambda: {gate.get("/-/ready").status for gate in self.gates} == {200}, "all gates are ready", 20, every=0.05)
 
     def stop(self):

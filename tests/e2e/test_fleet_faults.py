@@ -1,8 +1,8 @@
 """A fleet amid random faults, hour after hour, with its promises checked from outside: on what was answered, and what came upstream.
 
 An hour of the gates takes some ten seconds here. In each, gates and the store are killed, stopped, halted, cut off, emptied and failed
-over, and the store's clock leaps, while senders go on with series of the hour before and with newcomers. SERIESGATE_FLEET_FAULTS_MINUTES: how long
-(1). SERIESGATE_SEED: the first seed (by the clock without it); each failure says its own.
+over, and the store's clock leaps, while senders go on with series of the hour before and with newcomers. Each fleet is dealt every
+fault. SERIESGATE_FLEET_FAULTS_MINUTES: how long (1). SERIESGATE_SEED: the first seed (by the clock without it); each failure says its own.
 """
 
 import contextlib
@@ -21,7 +21,6 @@ from shared_fleets import GATES, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster, SentinelSet
 from traffic import identity
-from waiting import eventually
 from world import threading, time
 
 MINUTES = float(os.environ.get("SERIESGATE_FLEET_FAULTS_MINUTES", "1"))
@@ -30,27 +29,23 @@ pytestmark = [pytest.mark.extended, pytest.mark.timeout(MINUTES * 60 + 300)]
 
 
 class Faults:
-    """Of one hour, by a seed, with one server as the store. Each ends before it returns; a gate that was started again has joined."""
+    """Of one hour, as they are dealt, with one server as the store. Each ends before it returns; a gate that was started again has joined."""
 
     STORE = None  # how it is made, if it is more than one server
+    OF_GATES = ["kill_gate", "stop_gate", "halt_gate"]
+    ALL = [*OF_GATES, "cut_off", "halt_store", "kill_store", "flush", "leap"]
 
-    def __init__(self, fleet, chance, kept):
-        self._fleet, self._chance, self._kept = fleet, chance, kept
+    def __init__(self, fleet, chance, kept, dealt):
+        self._fleet, self._chance, self._kept, self._dealt = fleet, chance, kept, dealt
         self.done = []
         self.lost = self.killed = self.stopped = False
         self.splits = 0  # how often there were two masters
 
     def __call__(self):
-        for fault in self._chance.sample(self._all(), self._chance.randint(1, 3)):
+        for fault in self._dealt:
             time.sleep(self._chance.uniform(0, 1))
-            self.done.append(fault.__name__)
-            fault()
-
-    def _all(self):
-        return [*self._of_gates(), self.cut_off, self.halt_store, self.kill_store, self.flush, self.leap]
-
-    def _of_gates(self):
-        return [self.kill_gate, self.stop_gate, self.halt_gate]
+            self.done.append(fault)
+            getattr(self, fault)()
 
     @property
     def has_vanished(self):
@@ -118,9 +113,7 @@ class SentinelFaults(Faults):
     """With a master and a replica, which takes its place with everything, or without the last writes."""
 
     STORE = SentinelSet
-
-    def _all(self):
-        return [*self._of_gates(), self.fail_over, self.fail_over_behind, self.split, self.flush, self.leap]
+    ALL = [*Faults.OF_GATES, "fail_over", "fail_over_behind", "split", "flush", "leap"]
 
     def fail_over(self):
         self._fleet.store.kill_master()
@@ -148,9 +141,7 @@ class ClusterFaults(Faults):
     """With three nodes, of which one has all keys of the fleet."""
 
     STORE = functools.partial(Cluster, nodes=3)
-
-    def _all(self):
-        return [*self._of_gates(), self.halt_node, self.kill_node, self.flush, self.leap]
+    ALL = [*Faults.OF_GATES, "halt_node", "kill_node", "flush", "leap"]
 
     @property
     def _home(self):
@@ -211,7 +202,6 @@ def an_hour(fleet, begun, faults, chance, keeps_places):
     """Senders and faults at once; then all agree again, and the room is used, and no more. `keeps_places`: a gate has vanished
     in the hour before, and so newcomers may find less room. @return how many came"""
     fleet.begin(begun)
-    fleet.now = begun
     newcomers = new(400, start=1000 * int(begun[8:10]) + 10_000 * int(begun[11:13]))
     ended = threading.Event()
     with ThreadPoolExecutor(GATES) as pool:
@@ -222,11 +212,9 @@ def an_hour(fleet, begun, faults, chance, keeps_places):
             ended.set()
         for sender in senders:
             sender.result(60)
-    fleet.fleet.all_are("joined", 40)
-    eventually(lambda: {gate.get("/-/ready").status for gate in fleet.gates} == {200}, "all gates are ready", 20, every=0.05)
+    fleet.fleet.all_join(40)
     holds(fleet.flow(), [len(OLD)] * GATES)
     fleet.set(later(begun, minutes=30))
-    fleet.now = later(begun, minutes=30)
     if not (keeps_places or faults.has_vanished or faults.splits):
         fleet.fills_up(newcomers)
     holds(fleet.flow(), [len(OLD)] * GATES)
@@ -238,14 +226,17 @@ def an_hour(fleet, begun, faults, chance, keeps_places):
 
 def a_fleet_amid_faults(promised, kind, seed):
     chance = random.Random(seed)
-    kept = chance.random() < 0.5
-    fleet = promised(f"maxHourlySeries: {LIMIT}\n", kept=kept, relayed=kind is Faults, made_by=kind.STORE)
-    done, keeps_places = [], False
+    kept, with_day = chance.random() < 0.5, chance.random() < 0.5
+    limits = f"maxHourlySeries: {LIMIT}\n" + f"maxDailySeries: {3 * LIMIT}\n" * with_day
+    fleet = promised(limits, kept=kept, relayed=kind is Faults, made_by=kind.STORE)
+    done, keeps_places, deck = [], False, chance.sample(kind.ALL, len(kind.ALL))
     try:
         for turn in range(GATES):
             assert fleet.offer(OLD, turn) == len(OLD)
         for hour in range(HOURS):
-            faults = kind(fleet, chance, kept)
+            dealt = deck[hour::HOURS]
+            dealt += chance.sample([each for each in kind.ALL if each not in dealt], chance.randint(0, 3 - len(dealt)))
+            faults = kind(fleet, chance, kept, dealt)
             done.append(faults.done)
             begun = later(HALF_PAST, minutes=30 + 60 * hour, seconds=1)
             fleet.set(later(begun, seconds=-10))
@@ -255,7 +246,7 @@ def a_fleet_amid_faults(promised, kind, seed):
                 break
     except BaseException as error:
         shown = [gate.stats["shared"] for gate in fleet.gates if gate.process.poll() is None]
-        raise AssertionError(f"seed {seed}, {'kept' if kept else 'not kept'}, faults by hour {done}: {error}; {shown}") from error
+        raise AssertionError(f"seed {seed}, {kept=}, {with_day=}, faults by hour {done}: {error}; {shown}") from error
     for gate in fleet.gates:
         gate.stop()
     fleet.store.stop()

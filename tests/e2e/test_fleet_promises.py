@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.extended, pytest.mark.timeout(120)]
 HOURLY = f"maxHourlySeries: {LIMIT}\n"
 ALL = [len(OLD)] * GATES
 BEFORE_NOON, NOON = "2026-03-10 11:59:50", "2026-03-10 12:00:01"
-OFFSET, LOSSES = "seriesgate_shared_clock_offset_seconds", "seriesgate_shared_losses_total"
+LOSSES = "seriesgate_shared_losses_total"
 
 
 def scenes(names, cases):
@@ -125,56 +125,6 @@ def restart(fleet):
     fleet.store.restart()
 
 
-def loses(fleet, lose=flush):
-    lose(fleet)
-    eventually(lambda: all(gate.metric(LOSSES) for gate in fleet.gates), "every gate has noticed the loss", 60, every=0.05)
-    fleet.fleet.all_are("joined", 40)
-
-
-@scenes("lose, kept", {
-    "flushed": (flush, False),
-    "restarted": (restart, False),
-    "restarted with its file": (restart, True),
-})
-def test_with_a_daily_limit_all_flow_in_each_hour_after_a_loss(promised, lose, kept):
-    fleet = promised(f"{HOURLY}maxDailySeries: {LIMIT + 500}\n", kept=kept)
-    for turn in range(2):
-        assert fleet.offer(OLD, turn) == len(OLD)
-    loses(fleet, lose)
-    flowed = {"after the loss": fleet.flow()}
-    for hours, which in enumerate(("in the next hour", "in the hour after that")):
-        next_hour(fleet, later(EDGE, hours=hours))
-        flowed[which] = fleet.flow()
-    fleet.set(later(EDGE, hours=1, minutes=40))
-    flowed["40 minutes later"] = fleet.flow()
-    holds(flowed, dict.fromkeys(flowed, ALL))
-
-
-def test_an_explosion_in_the_hour_after_a_loss_takes_no_places(promised):
-    fleet = promised(HOURLY)
-    flow_at_all(fleet)
-    loses(fleet)
-    flow_at_all(fleet)
-    next_hour(fleet)
-    for turn in range(2):
-        fleet.offer(amid_an_explosion(), turn)
-    holds(fleet.came(), (900, 100))
-
-
-def test_a_gate_that_restarts_after_a_loss_lets_all_flow(promised):
-    fleet = promised(f"maxHourlySeries: {len(OLD)}\n")
-    for turn in range(2):
-        assert fleet.offer(OLD, turn) == len(OLD)
-    loses(fleet)
-    fleet.gates[0].stop()
-    fleet.fleet.restart(0)
-    fleet.fleet.all_join()
-    flowed = [fleet.flow()]
-    next_hour(fleet)
-    flowed.append(fleet.flow())
-    holds(flowed, [ALL, ALL])
-
-
 @scenes("lose, dying", {
     "flushed": (flush, ()),
     "flushed, and one gate dies": (flush, (2,)),
@@ -217,52 +167,6 @@ def test_a_loss_while_gates_tell_what_they_let_pass_costs_no_places(promised, lo
         flowed.setdefault(ordinal, []).append(fleet.offer_to(ordinal, OLD))
     holds(flowed, {ordinal: [len(OLD)] * len(times) for ordinal, times in flowed.items()})
     fleet.fills_up(new(300))
-
-
-# --- a store whose clock is wrong
-
-def heard(fleet, offset, seconds=20):
-    """All gates have heard by how many seconds the store's clock differs from theirs."""
-    def all_have():
-        return all(abs(gate.metric(OFFSET) - offset) < seconds for gate in fleet.gates)
-
-    eventually(all_have, f"all gates have heard that the store's clock is {offset} s off", 30)
-
-
-def at_the_worst(fleet, series, times=5):
-    """@return how many came through each gate, at the worst of these times"""
-    return [min(of_one_gate) for of_one_gate in zip(*(fleet.flow(series) for _ in range(times)))]
-
-
-@scenes("leap", {
-    "90 seconds behind": (-90,),
-    "5 minutes ahead": (300,),
-    "an hour ahead": (3600,),
-    "a day ahead": (86_400,),
-    "90 minutes behind": (-5400,),
-})
-def test_the_clock_of_the_store_leaps_and_comes_back(promised, leap):
-    fleet = promised("maxHourlySeries: 1500\n", at=BEFORE_EDGE)
-    known, others = OLD[:450], OLD[450:]
-    for turn in range(2):
-        assert fleet.offer(known, turn) == 450
-    fleet.begin(EDGE)
-    assert fleet.flow(known[:225]) == [225] * GATES  # the others have yet to come back
-    fleet.set_of_store(later(EDGE, seconds=leap))
-    heard(fleet, leap)
-    flowed = {"meanwhile": at_the_worst(fleet, known)}
-    fleet.set(later(EDGE, seconds=40))
-    heard(fleet, 0)
-    fleet.fleet.all_join()
-    flowed["when it is back"] = at_the_worst(fleet, known)
-    holds(flowed, dict.fromkeys(flowed, [450] * GATES))
-    eventually(lambda: fleet.flow(others) == [450] * GATES, "newcomers find room", 10)
-    fleet.gates[0].crash()
-    fleet.fleet.restart(0)
-    fleet.fleet.all_join()
-    holds(fleet.flow(), ALL)
-    next_hour(fleet, later(EDGE, hours=1))
-    holds(fleet.flow(), ALL)
 
 
 # --- a gate that is cut off
