@@ -17,7 +17,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.append(str(REPOSITORY / "bench"))
 
-from chart import TEXT, Drawing  # noqa: E402
+from chart import TEXT, Drawing, report  # noqa: E402
 
 RUNS = (("scale_bench", ".", 1), ("limit_bench", "filter_(hit|miss)/", 3), ("state_bench", "save|load", 1),
         ("core_bench", "core_path_by", 5))
@@ -69,13 +69,6 @@ def number(value):
     return f"{value:,.0f}" if value >= 20 else f"{value:.1f}"
 
 
-def table(head, rows):
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
-    lines = [head, ["-" * (width - (i > 0)) + ":" * (i > 0) for i, width in enumerate(widths)], *rows]
-    return "\n".join("| " + " | ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                                       for i, (cell, width) in enumerate(zip(line, widths))) + " |" for line in lines)
-
-
 def tables(results):
     rows = [("known: found in the filter, in batches, ns", lambda n: results.lookup("hit", n)),
             ("the same on both cores at once, ns", lambda n: results.lookup("hit", n, 2)),
@@ -90,17 +83,16 @@ def tables(results):
             ("memory in the first hour, bytes", lambda n: results.window(n, "grown_bytes")),
             ("save the state, ms", lambda n: results.state("save", n)),
             ("load it, ms", lambda n: results.state("load", n))]
-    yield table(["a series of so many", *(f"{n:,}" for n in SIZES)],
-                [[name, *(number(of(n)) for n in SIZES)] for name, of in rows])
-    yield table(["samples a request", *(f"{n:,}" for n in REQUESTS)],
-                [["core path, ns a sample", *(number(results.request(n)) for n in REQUESTS)]])
+    yield [["a series of so many", *(f"{n:,}" for n in SIZES)], *([name, *(number(of(n)) for n in SIZES)] for name, of in rows)]
+    yield [["samples a request", *(f"{n:,}" for n in REQUESTS)],
+           ["core path, ns a sample", *(number(results.request(n)) for n in REQUESTS)]]
     one, two = results.threads(1), results.threads(2)
-    yield table(["threads", "1", "2", "gain"], [["core path, ns a sample", number(one), number(two), f"{one / two:.2f}"]])
-    yield table(["50 M series, 200 requests/s of 2,000, 20 new, ms", "p50", "p99", "p99.9"],
-                [[name, *(f"{results.latency(of, f'p{share}_us') / 1e3:.2f}" for share in ("50", "99", "99.9"))]
-                 for name, of in (("decided within an hour", "decide_while/steady"),
-                                  ("while the hour changes", "decide_while/rotating"),
-                                  ("the machine by itself: 1 ms of arithmetic", "decide_nothing"))])
+    yield [["threads", "1", "2", "gain"], ["core path, ns a sample", number(one), number(two), f"{one / two:.2f}"]]
+    yield [["50 M series, 200 requests/s of 2,000, 20 new, ms", "p50", "p99", "p99.9"],
+           *([name, *(f"{results.latency(of, f'p{share}_us') / 1e3:.2f}" for share in ("50", "99", "99.9"))]
+             for name, of in (("decided within an hour", "decide_while/steady"),
+                              ("while the hour changes", "decide_while/rotating"),
+                              ("the machine by itself: 1 ms of arithmetic", "decide_nothing")))]
 
 
 class Panel:
@@ -165,7 +157,7 @@ def main():
         (REPOSITORY / "build/bench").mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(measure(), indent=1))
     results = Results(json.loads(kept.read_text()))
-    print(*tables(results), sep="\n\n")
+    print(*(report.markdown(rows, texts=1) for rows in tables(results)), sep="\n\n")
     chart.write_text(draw(results))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import bodies
+import report
 from peers import FleetGate, Store, start_balancer, start_redis
 from processes import Failed, Group, free_port, get
 
@@ -167,14 +168,8 @@ ROWS = [("p50, ms", _milliseconds("p50_us")), ("p99, ms", _milliseconds("p99_us"
 
 
 def table(found):
-    rows = [("", "the middle of the hour", "its end")]
-    for title, of in ROWS:
-        rows.append((title, of(found["middle"]), of(found["edge"])))
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    lines = ["| " + " | ".join(cell.ljust(width) if at == 0 else cell.rjust(width)
-                               for at, (cell, width) in enumerate(zip(row, widths))) + " |" for row in rows]
-    rule = "|" + "|".join("-" * (width + 2) if at == 0 else "-" * (width + 1) + ":" for at, width in enumerate(widths)) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
+    return report.markdown([("", "the middle of the hour", "its end"),
+                            *((title, of(found["middle"]), of(found["edge"])) for title, of in ROWS)], texts=1)
 
 
 def arguments():

@@ -71,7 +71,7 @@ def table(results):
                          *(_number(value, figure.digits, figure.load == "fixed" and peer in slow)
                            for peer, value in values.items()),
                          *(_beside(values[one], values[other], figure) for one, other in pairs)])
-    parts = [_markdown(rows) for rows in tables.values()]
+    parts = [markdown(rows) for rows in tables.values()]
     if notes:
         kept = "; ".join(f"{who} {rate}" for who, rate in notes.items())
         parts.append(f"In parentheses: it did not keep up with {results['rate']} requests/s, but reached: {kept}.")
@@ -97,8 +97,8 @@ def _beside(one, other, figure):
     return f"{one / other:.2f}" if other else "-"  # a load too short for the clock of CPU time
 
 
-def _markdown(rows, texts=3):
-    """`texts`: how many of the columns are words, the rest are numbers."""
+def markdown(rows, texts=3):
+    """An aligned table, whose first row is its head. `texts`: how many of the columns are words, the rest are numbers."""
     widths = [max(map(len, column)) for column in zip(*rows)]
     lines = ["| " + " | ".join(cell.ljust(width) if number < texts else cell.rjust(width)
                                for number, (cell, width) in enumerate(zip(row, widths))) + " |" for row in rows]
