@@ -37,18 +37,16 @@ limit_rules with_budgets() {
     return settings;
 }
 
-/// A request of series of two namespaces.
-class request : label_source {
+/// Requests of series of two namespaces.
+class requests : label_source {
+    made_up_request request_;
     std::string namespaces_[2];
     std::vector<label_view> labels_[2];
 
   public:
-    std::string tenant;
-    std::vector<offered_series> offered{batch};
-
     /// The `index`-th: the same series, tenant and namespace each time.
-    void make(std::uint64_t index) {
-        tenant = "team-" + std::to_string(index % tenant_count);
+    void offer(std::uint64_t index, series_limiter& to, time_point now) {
+        const std::string tenant = "team-" + std::to_string(index % tenant_count);
         for (std::uint64_t i : {0u, 1u}) {
             namespaces_[i] = "namespace-" + std::to_string((2 * index + i) % group_count);
             labels_[i] = {{"__name__", "http_requests_total"},
@@ -56,10 +54,9 @@ class request : label_source {
                           {"namespace", namespaces_[i]},
                           {"pod", "api-7f9c"}};
         }
-        for (std::uint64_t i = 0; i < batch; ++i)
-            offered[i] = {.fingerprint = fingerprint_of(index * batch + i), .samples = 1, .admits = true};
+        request_.fill([index](std::uint64_t i) { return index * batch + i; });
+        request_.decide(to, now, {.tenant = tenant, .labels = this});
     }
-    request_origin origin() { return {.tenant = tenant, .labels = this}; }
 
   private:
     std::span<const label_view> labels(std::size_t entry) override { return labels_[entry % 2]; }
@@ -76,9 +73,7 @@ std::size_t resident_bytes() {
 /// A limiter in its second hour that knows `series_count` series, in every group and tenant that there is.
 struct populated {
     std::unique_ptr<series_limiter> limiter;
-    lookup_result scratch;
-    std::vector<verdict> verdicts{batch};
-    request next;
+    requests all;
     time_point now = noon;
     double mebibytes = 0;
 
@@ -92,10 +87,7 @@ struct populated {
         ::malloc_trim(0);
         mebibytes = static_cast<double>(resident_bytes() - before) / (1 << 20);
     }
-    void offer(std::uint64_t index) {
-        next.make(index);
-        limiter->decide(next.offered, now, verdicts, scratch, next.origin());
-    }
+    void offer(std::uint64_t index) { all.offer(index, *limiter, now); }
 
   private:
     void admit_all() {
@@ -133,16 +125,10 @@ void refused_series(benchmark::State& state, bool many) {
         settings.global.hourly = 1;
     }
     series_limiter limiter{settings, noon};
-    lookup_result scratch;
-    std::vector<verdict> verdicts{batch};
-    request next;
-    const auto offer = [&](std::uint64_t index) {
-        next.make(index % 50);
-        limiter.decide(next.offered, noon, verdicts, scratch, next.origin());
-    };
-    for (std::uint64_t index = 0; index < 100; ++index) offer(index);
+    requests all;
+    for (std::uint64_t index = 0; index < 100; ++index) all.offer(index % 50, limiter, noon);
     std::uint64_t index = 0;
-    for (auto _ : state) offer(index++);
+    for (auto _ : state) all.offer(index++ % 50, limiter, noon);
     report_series(state, batch);
 }
 BENCHMARK_CAPTURE(refused_series, none, false);
@@ -151,13 +137,10 @@ BENCHMARK_CAPTURE(refused_series, many, true);
 /// New series, each of which finds room: here the limits cost what they cost.
 void new_series(benchmark::State& state, bool many) {
     auto limiter = std::make_unique<series_limiter>(many ? with_budgets() : limit_rules{}, noon);
-    lookup_result scratch;
-    std::vector<verdict> verdicts{batch};
-    request next;
+    requests all;
     std::uint64_t index = 0;
     for (auto _ : state) {
-        next.make(index++);
-        limiter->decide(next.offered, noon, verdicts, scratch, next.origin());
+        all.offer(index++, *limiter, noon);
         if (index % 40 == 0) {
             state.PauseTiming();
             limiter->maintain(noon);

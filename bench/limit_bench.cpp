@@ -93,9 +93,7 @@ BENCHMARK(filter_hit_in_chain)->RangeMultiplier(10)->Range(100'000, 10'000'000);
 /// A limiter in its second hour with series 0 to n - 1 known, its memory sized by the first.
 struct warm_admission {
     series_limiter limiter;
-    lookup_result scratch;
-    std::vector<offered_series> offered{batch};
-    std::vector<verdict> verdicts{batch};
+    made_up_request request;
     time_point now = noon;
 
     warm_admission(const limit_rules& settings, std::uint64_t n) : limiter{settings, noon} {
@@ -106,10 +104,9 @@ struct warm_admission {
     }
 
     void offer(std::uint64_t first) {
-        for (auto& entry : offered) entry = {.fingerprint = fingerprint_of(first++), .samples = 1, .admits = true};
-        decide();
+        request.fill([first](std::uint64_t i) { return first + i; });
+        request.decide(limiter, now);
     }
-    void decide() { limiter.decide(offered, now, verdicts, scratch); }
 
   private:
     void admit_all(std::uint64_t n) {

@@ -4,6 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <vector>
+
+#include "limit/limiter.hpp"
 
 namespace seriesgate::bench {
 
@@ -16,6 +19,23 @@ inline std::uint64_t fingerprint_of(std::uint64_t index) {
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
 }
+
+/// A request of `batch` series, and room for what is decided about it.
+struct made_up_request {
+    std::vector<offered_series> offered{batch};
+    std::vector<verdict> verdicts{batch};
+    lookup_result scratch;
+
+    /// @param number_of gives the n-th series' number.
+    template <class NumberOf>
+    void fill(NumberOf number_of) {
+        for (std::uint64_t i = 0; i < batch; ++i)
+            offered[i] = {.fingerprint = fingerprint_of(number_of(i)), .samples = 1, .admits = true};
+    }
+    void decide(series_limiter& by, time_point now, const request_origin& origin = {}) {
+        by.decide(offered, now, verdicts, scratch, origin);
+    }
+};
 
 inline void report_series(benchmark::State& state, std::uint64_t series) {
     using benchmark::Counter;

@@ -29,9 +29,7 @@ namespace {
 /// Requests of `batch` series, timed one by one.
 class timed_requests {
     series_limiter& limiter_;
-    lookup_result scratch_;
-    std::vector<offered_series> offered_{batch};
-    std::vector<verdict> verdicts_{batch};
+    made_up_request request_;
     std::vector<double> micros_;
 
   public:
@@ -40,9 +38,8 @@ class timed_requests {
     /// @param number_of gives the n-th series' number.
     template <class NumberOf>
     void decide(time_point now, NumberOf number_of) {
-        for (std::uint64_t i = 0; i < batch; ++i)
-            offered_[i] = {.fingerprint = fingerprint_of(number_of(i)), .samples = 1, .admits = true};
-        micros_.push_back(micros_of([&] { limiter_.decide(offered_, now, verdicts_, scratch_); }));
+        request_.fill(number_of);
+        micros_.push_back(micros_of([&] { request_.decide(limiter_, now); }));
     }
     void forget() { micros_.clear(); }
 
@@ -131,18 +128,14 @@ void combinations(benchmark::State& state, bool are_many) {
             rules.limits.push_back(each);
         }
         series_limiter limiter{rules, noon, hash_key::known_to_all(), limit_scope::gate, set_kind::exact};
-        lookup_result scratch;
-        std::vector<offered_series> offered{batch};
-        std::vector<verdict> verdicts{batch};
+        made_up_request request;
         pods labels;
         const auto offer_all = [&] {
             double micros = 0;
             for (std::uint64_t at = 0; at < n; at += batch) {
                 labels.show(at);
-                for (std::uint64_t i = 0; i < batch; ++i)
-                    offered[i] = {.fingerprint = fingerprint_of(at + i), .samples = 1, .admits = true};
-                micros += micros_of(
-                    [&] { limiter.decide(offered, noon, verdicts, scratch, {.tenant = "", .labels = &labels}); });
+                request.fill([at](std::uint64_t i) { return at + i; });
+                micros += micros_of([&] { request.decide(limiter, noon, {.tenant = "", .labels = &labels}); });
                 if (at % (16 * batch) == 0) limiter.maintain(noon);
             }
             return micros * 1e3 / static_cast<double>(n);

@@ -25,13 +25,10 @@ namespace {
 /// Knows series 0 to n - 1 in its second hour, so in one segment each for the hour and the day.
 std::unique_ptr<series_limiter> filled(std::uint64_t n) {
     auto limiter = std::make_unique<series_limiter>(limit_rules{.incumbent_grace = std::chrono::seconds{0}}, noon);
-    lookup_result scratch;
-    std::vector<offered_series> offered(batch);
-    std::vector<verdict> verdicts(batch);
+    made_up_request request;
     for (std::uint64_t first = 0; first < n; first += batch) {
-        for (std::uint64_t i = 0; i < batch; ++i)
-            offered[i] = {.fingerprint = fingerprint_of(first + i), .samples = 1, .admits = true};
-        limiter->decide(offered, noon, verdicts, scratch);
+        request.fill([first](std::uint64_t i) { return first + i; });
+        request.decide(*limiter, noon);
         limiter->maintain(noon);
     }
     return limiter;
@@ -84,18 +81,14 @@ void decide_while_saving(benchmark::State& state, bool saving) {
             const state_file snapshots{held, {.ignored_labels = 1, .secret = 1}};
             for (; !stop; ++saves) snapshots.save(*limiter);
         }};
-    lookup_result scratch;
-    std::vector<offered_series> offered(batch);
-    std::vector<verdict> verdicts(batch);
+    made_up_request request;
     std::vector<double> micros;
     std::uint64_t first = 0;
     std::uint64_t fresh = std::uint64_t{1} << 40;
     for (auto _ : state) {
-        for (std::uint64_t i = 0; i < batch; ++i)
-            offered[i] = {
-                .fingerprint = fingerprint_of(i % 100 == 0 ? fresh++ : first + i), .samples = 1, .admits = true};
+        request.fill([&](std::uint64_t i) { return i % 100 == 0 ? fresh++ : first + i; });
         first = (first + batch) % known;
-        micros.push_back(micros_of([&] { limiter->decide(offered, noon, verdicts, scratch); }));
+        micros.push_back(micros_of([&] { request.decide(*limiter, noon); }));
         if (micros.size() % 100 == 0) limiter->maintain(noon);
     }
     stop = true;
