@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fleet/counting_gate.hpp"
-#include "limit/limiter.hpp"
+#include "fleet/joined_gate.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate {
@@ -29,38 +29,18 @@ void take(counting_gate& gate, std::uint64_t first, std::uint64_t count) {
     REQUIRE(gate.take(first, count, budget, 1'000'000) != 0);
 }
 
-/// A gate that has joined, and knows nothing.
-struct joined_gate {
-    shared_config settings{
-        .url = "unix:", .store = {.unix_path = the_store().socket(), .timeout = 5s}, .name_space = "t"};
-    fleet_metrics metrics;
-    fleet_shared shared{settings, {"gate", "1", "f"}, metrics};
-    series_limiter limiter;
-    net::io_context io;
+struct downloading_gate : joined_gate {
     redis_client client{io, settings.store, shared.store};
     download under_test{shared, client};
     std::optional<bool> is_complete;
 
-    joined_gate(const open_windows& heard, time_point now)
-        : limiter{{.global = {.hourly = 100'000, .daily = 100'000}},
-                  now,
-                  hash_key::known_to_all(),
-                  limit_scope::fleet,
-                  set_kind::exact} {
-        shared.view.begin("epoch", heard);
-        shared.view.set_state(store_reach::joined);
-        shared.view.clock.correct(now, heard.hour, fleet_shared::clocks().steady, now);
-    }
+    downloading_gate(const open_windows& heard, time_point now)
+        : joined_gate{{.global = {.hourly = 100'000, .daily = 100'000}}, now, heard} {}
 
     /// @param later connection than the one by which the windows were heard.
     void begin(std::uint64_t later = 0) {
         is_complete.reset();
         net::co_spawn(io, read(later), net::detached);
-    }
-    void runs_until(const std::function<bool()>& it_is_so) {
-        const auto give_up = std::chrono::steady_clock::now() + 20s;
-        while (!it_is_so() && std::chrono::steady_clock::now() < give_up) io.run_one_for(10ms);
-        REQUIRE(it_is_so());
     }
     download_result ends() {
         const auto counts = [this] {
@@ -70,7 +50,7 @@ struct joined_gate {
             return all;
         };
         auto before = counts();
-        runs_until([this] { return is_complete.has_value(); });
+        REQUIRE(runs_until([this] { return is_complete.has_value(); }));
         for (const auto& [result, count] : counts())
             if (count > before[result]) {
                 CHECK(is_complete == (result == download_result::complete));
@@ -84,11 +64,6 @@ struct joined_gate {
         return ends();
     }
 
-    [[nodiscard]] std::uint64_t known(std::uint64_t first, std::uint64_t count) const {
-        std::uint64_t found = 0;
-        for (std::uint64_t i = first; i < first + count; ++i) found += limiter.hour_has(fingerprint_of(i)) ? 1 : 0;
-        return found;
-    }
     [[nodiscard]] std::uint64_t incumbents(std::uint64_t first, std::uint64_t count) const {
         std::uint64_t found = 0;
         for (std::uint64_t i = first; i < first + count; ++i)
@@ -103,7 +78,7 @@ struct joined_gate {
     bool reads_counts() {
         is_complete.reset();
         net::co_spawn(io, read_counts(), net::detached);
-        runs_until([this] { return is_complete.has_value(); });
+        REQUIRE(runs_until([this] { return is_complete.has_value(); }));
         return *is_complete;
     }
 
@@ -133,7 +108,7 @@ TEST_CASE("a gate knows what others have admitted in the hour and in the one bef
     take(others, 0, many);
     others.enter(hour);
     take(others, many / 2, many);
-    joined_gate gate{others.windows(), noon + 31min};
+    downloading_gate gate{others.windows(), noon + 31min};
     CHECK(gate.shared.is_catching_up());
     CHECK(gate.is_over_full(many) == over_full::unknown);
     CHECK(gate.reads() == download_result::complete);
@@ -151,7 +126,7 @@ TEST_CASE("senders are waited for until the incumbents are known, too, if that m
     counting_gate others = gate_before();
     take(others, 0, 1'000);
     others.enter(hour);
-    joined_gate gate{others.windows(), noon + 1min};
+    downloading_gate gate{others.windows(), noon + 1min};
     CHECK(gate.reads() == download_result::complete);
     CHECK(gate.incumbents(0, 1'000) == 1'000);
     CHECK(gate.shared.is_catching_up());  // the feed says when it is over
@@ -181,7 +156,7 @@ TEST_CASE("buckets that are no compact sets are read, too") {
         fills();
         connection.ask({"ACL", "SETUSER", "default", "-dump"});
     }
-    joined_gate gate{others.windows(), noon + 31min};
+    downloading_gate gate{others.windows(), noon + 31min};
     const download_result result = gate.reads();
     connection.ask({"ACL", "SETUSER", "default", "+@all"});
     CHECK(result == download_result::complete);
@@ -200,7 +175,7 @@ TEST_CASE("all budgets of a record are read, however many there are, with the se
     others.connection().ask(words);
     others.enter(hour);
     take(others, 1, 7);
-    joined_gate gate{others.windows(), noon + 31min};
+    downloading_gate gate{others.windows(), noon + 31min};
     const bool reads_all = GENERATE(true, false);
     if (reads_all) CHECK(gate.reads() == download_result::complete);
     if (!reads_all) CHECK(gate.reads_counts());
@@ -215,7 +190,7 @@ TEST_CASE("what is older than the hour before is not read, nor what is not there
     const bool is_empty = GENERATE(true, false);
     if (!is_empty) take(others, 0, 1'000);
     others.enter(hour + 1);
-    joined_gate gate{is_empty ? open_windows{} : others.windows(), noon + 61min};
+    downloading_gate gate{is_empty ? open_windows{} : others.windows(), noon + 61min};
     CHECK(gate.reads() == download_result::complete);
     CHECK(gate.known(0, 1'000) + gate.incumbents(0, 1'000) == 0);
     CHECK(gate.metrics.downloaded_series.value() == 0);
@@ -224,7 +199,7 @@ TEST_CASE("what is older than the hour before is not read, nor what is not there
 TEST_CASE("windows of another hour than the limiter's are not read") {
     counting_gate others = gate_before();
     take(others, 0, 1'000);
-    joined_gate gate{others.windows(), noon + 1min};
+    downloading_gate gate{others.windows(), noon + 1min};
     CHECK(gate.reads() == download_result::overtaken);
     CHECK(gate.metrics.downloaded_series.value() == 0);
 }
@@ -234,9 +209,9 @@ TEST_CASE("a download is overtaken by the hour's end and by a loss of data, and 
     take(others, 0, 1'000);
     others.enter(hour);
     take(others, 0, many);
-    joined_gate gate{others.windows(), noon + 31min};
+    downloading_gate gate{others.windows(), noon + 31min};
     gate.begin();
-    gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; });
+    REQUIRE(gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; }));
     REQUIRE_FALSE(gate.is_complete);
     open_windows next = others.windows();
     SECTION("the limiter has begun another hour") {
@@ -269,9 +244,9 @@ TEST_CASE("a connection that is lost meanwhile is no reason to know half of it")
     counting_gate others = gate_before();
     others.enter(hour);
     take(others, 0, many);
-    joined_gate gate{others.windows(), noon + 31min};
+    downloading_gate gate{others.windows(), noon + 31min};
     gate.begin();
-    gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; });
+    REQUIRE(gate.runs_until([&] { return gate.metrics.downloaded_series.value() != 0; }));
     others.connection().ask({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
     REQUIRE_FALSE(gate.is_complete);
     CHECK(gate.ends() == download_result::failed);
@@ -281,7 +256,7 @@ TEST_CASE("a connection that is lost meanwhile is no reason to know half of it")
 
 TEST_CASE("a download from another server than the one that has named the windows has failed") {
     counting_gate others = gate_before();
-    joined_gate gate{others.windows(), noon - 1min};
+    downloading_gate gate{others.windows(), noon - 1min};
     CHECK(gate.reads(1) == download_result::failed);
     CHECK(gate.reads() == download_result::complete);
 }
@@ -295,7 +270,7 @@ TEST_CASE("what is in no store of a fleet fails") {
     others.connection().ask({"DEL", wrong});
     const std::string kind = GENERATE("SET", "SADD");
     others.connection().ask({kind, wrong, "word"});
-    joined_gate gate{others.windows(), noon + 31min};
+    downloading_gate gate{others.windows(), noon + 31min};
     CHECK(gate.reads() == download_result::failed);
     CHECK(gate.is_over_full(1) == over_full::unknown);
     CHECK(gate.reads_counts() == is_bucket);
@@ -303,7 +278,7 @@ TEST_CASE("what is in no store of a fleet fails") {
 }
 
 TEST_CASE("a server that is not there fails") {
-    joined_gate gate{{.hour = hour, .buckets = {.hour = 4}}, noon};
+    downloading_gate gate{{.hour = hour, .buckets = {.hour = 4}}, noon};
     gate.settings.store.unix_path += "-nowhere";
     CHECK(gate.reads() == download_result::failed);
 }

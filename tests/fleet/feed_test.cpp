@@ -5,7 +5,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "fleet/counting_gate.hpp"
-#include "limit/limiter.hpp"
+#include "fleet/joined_gate.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate {
@@ -25,30 +25,16 @@ std::string run_id() {
     return info.substr(begin, info.find('\r', begin) - begin);
 }
 
-struct following_gate {
-    shared_config settings{
-        .url = "unix:", .store = {.unix_path = the_store().socket(), .timeout = 5s}, .name_space = "t"};
-    fleet_metrics metrics;
-    fleet_shared shared{settings, {"gate", "1", "f"}, metrics};
-    series_limiter limiter{
-        {.global = {.hourly = 10}}, now, hash_key::known_to_all(), limit_scope::fleet, set_kind::exact};
-    net::io_context io;
+struct following_gate : joined_gate {
     feed under_test{io, shared, limiter};
 
-    following_gate(const std::string& epoch, const open_windows& open) {
-        shared.view.begin(epoch, open);
-        shared.view.set_state(store_reach::joined);
-        shared.view.clock.correct(now, hour, fleet_shared::clocks().steady, now);
+    following_gate(const std::string& epoch, const open_windows& open)
+        : joined_gate{{.global = {.hourly = 10}}, now, open, epoch} {
         net::co_spawn(io, under_test.run(), net::detached);
     }
     [[nodiscard]] bool is_fresh() const { return shared.view.is_fresh(monotonic_clock::now()); }
     [[nodiscard]] bool has(std::uint64_t series) const { return limiter.hour_has(fingerprint_of(series)); }
     [[nodiscard]] std::uint64_t downloads() const { return metrics.downloads[download_result::complete].value(); }
-    bool runs_until(const std::function<bool()>& it_is_so) {
-        const auto give_up = std::chrono::steady_clock::now() + 20s;
-        while (!it_is_so() && std::chrono::steady_clock::now() < give_up) io.run_one_for(10ms);
-        return it_is_so();
-    }
 };
 
 TEST_CASE("what a real store has is downloaded, what others take is fed, and what is missing is downloaded again") {
