@@ -4,6 +4,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "redis/redis_reply.hpp"
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
@@ -14,15 +15,12 @@ namespace store_text_test {
 namespace {
 
 using words = std::vector<std::string>;
-using reply = std::unique_ptr<redisReply, decltype(&freeReplyObject)>;
 
 /// @param text as the store sends it. @return nothing if that is no reply.
-reply reply_of(std::string_view text) {
-    const std::unique_ptr<redisReader, decltype(&redisReaderFree)> reader{redisReaderCreate(), &redisReaderFree};
-    redisReaderFeed(reader.get(), text.data(), text.size());
-    void* read = nullptr;
-    if (redisReaderGetReply(reader.get(), &read) != REDIS_OK) read = nullptr;
-    return {static_cast<redisReply*>(read), &freeReplyObject};
+redis_reply reply_of(std::string_view text) {
+    reply_reader reader;
+    reader.take(text);
+    return reader.next();
 }
 
 std::string bulk(std::string_view text) {
@@ -392,7 +390,7 @@ TEST_CASE("replies with changed bytes are an error or as large as they may be") 
         // No '*': the reader makes room for as many parts as are announced.
         for (std::uint64_t changes = 1 + random.below(3); changes != 0; --changes)
             text[random.below(text.size())] = ":$-+\r\n0123456789\0k"[random.below(19)];
-        const reply got = reply_of(text);
+        const redis_reply got = reply_of(text);
         if (!got) continue;
         const auto answer = read_answer(*got, two);
         if (answer && answer->status == store_status::decided)
