@@ -26,6 +26,12 @@ inline bool is_answered(const redis_answer& of) {
     return of.has_value();
 }
 
+/// Whether an answer is a text with this in it.
+inline auto holds(std::string_view what) {
+    return
+        [what](const redis_answer& of) { return of && seriesgate::text_of(**of).find(what) != std::string_view::npos; };
+}
+
 /// Of a text or a number; of an error its kind and text.
 inline std::string shown(const redis_answer& of) {
     if (!of) return std::string{name_of(of.error().why)} + ": " + of.error().text;

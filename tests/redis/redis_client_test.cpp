@@ -245,20 +245,6 @@ TEST_CASE("who is at another server than the one that is named connects anew, on
     CHECK(one.server.accepted() == 2);
 }
 
-TEST_CASE("a server that is busy keeps its connection") {
-    scene one;
-    for (const std::string said :
-         {"LOADING Redis is loading the dataset in memory", "BUSY Redis is busy running a script",
-          "MASTERDOWN Link with MASTER is down", "CLUSTERDOWN The cluster is down"}) {
-        one.server.script = {"-" + said + "\r\n"};
-        CHECK(one.call({"SET"}) == "busy: " + said);
-    }
-    one.server.script = {"-OOM command not allowed when used memory > 'maxmemory'.\r\n", "+good\r\n"};
-    CHECK(one.call({"SET"}) == "out_of_memory: OOM command not allowed when used memory > 'maxmemory'.");
-    CHECK(one.call({"SET"}) == "good");
-    CHECK(one.server.accepted() == 1);
-}
-
 TEST_CASE("a script that the server does not know is sent whole, once; the last word says which server it is") {
     scene one;
     const redis_script script{"return 1"};

@@ -19,11 +19,6 @@ server_wish node_wish() {
                           "0", "--cluster-replica-validity-factor", "0"}};
 }
 
-auto holds(std::string_view what) {
-    return
-        [what](const redis_answer& of) { return of && seriesgate::text_of(**of).find(what) != std::string_view::npos; };
-}
-
 /// A node, and somebody who tells it what to do.
 struct cluster_node {
     server_process server{node_wish()};
@@ -76,16 +71,6 @@ std::string set_slot(cluster_node& at, const std::string& slot, const std::strin
 }
 
 }  // namespace
-
-TEST_CASE("a cluster of one node is a server") {
-    cluster_node node;
-    node.take_slots(0, slot_count - 1);
-    node.admin.say_until({"CLUSTER", "INFO"}, holds("cluster_state:ok"));
-    client_scene with{node.config()};
-    CHECK(with.say({"SET", "{a}1", "value"}) == "OK");
-    CHECK(with.say({"GET", "{a}1"}) == "value");
-    CHECK(with.client.connection_epoch() == 1);
-}
 
 TEST_CASE("what is told of a cluster and what is not have to fit") {
     SECTION("a server that is in none") {

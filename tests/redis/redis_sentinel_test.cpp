@@ -25,6 +25,14 @@ server_wish sentinel_of(const server_process& master, const std::string& more) {
     return {.arguments = {"--sentinel"}, .file = file};
 }
 
+/// What a client is told of it.
+redis_config asking(const server_process& sentinel, const std::string& master = "gates") {
+    redis_config made;
+    made.sentinel_master = master;
+    made.sentinel_addresses = {{"127.0.0.1", sentinel.port()}};
+    return made;
+}
+
 /// A master, a replica that is in step with it, and a sentinel that knows both.
 struct watched_servers {
     server_process master{{"--repl-diskless-sync-delay", "0"}};  // not 5 s
@@ -34,9 +42,7 @@ struct watched_servers {
     /// @param more lines of the sentinel's configuration
     explicit watched_servers(const std::string& more = {}) {
         client_scene at_replica{replica.at_socket()};
-        at_replica.say_until({"INFO", "replication"}, [](const redis_answer& of) {
-            return of && seriesgate::text_of(**of).find("master_link_status:up") != std::string_view::npos;
-        });
+        at_replica.say_until({"INFO", "replication"}, holds("master_link_status:up"));
         sentinel = std::make_unique<server_process>(sentinel_of(master, more));
     }
     [[nodiscard]] redis_config config() const {
@@ -90,10 +96,8 @@ TEST_CASE("a sentinel may want the server's password, and one that wants none ge
         master, std::string{"sentinel auth-pass gates secret\n"}.append(wants_one ? "requirepass secret\n" : ""))};
     const scratch_directory folder;
     write_file(folder / "password", "secret");
-    redis_config config;
+    redis_config config = asking(sentinel);
     config.password_file = (folder / "password").string();
-    config.sentinel_master = "gates";
-    config.sentinel_addresses = {{"127.0.0.1", sentinel.port()}};
     client_scene with{config};
     CHECK(with.say({"SET", "key", "value"}) == "OK");
 }
@@ -101,9 +105,7 @@ TEST_CASE("a sentinel may want the server's password, and one that wants none ge
 TEST_CASE("what sentinels cannot say is told") {
     const server_process master;
     const server_process sentinel{sentinel_of(master, "")};
-    redis_config config;
-    config.sentinel_master = "others";
-    config.sentinel_addresses = {{"127.0.0.1", sentinel.port()}};
+    redis_config config = asking(sentinel, "others");
     const std::string at = "unreachable: the sentinel at 127.0.0.1: ";
     SECTION("a master that they do not know") {
         client_scene with{config};
@@ -126,9 +128,6 @@ TEST_CASE("what sentinels cannot say is told") {
 TEST_CASE("a replica that a sentinel takes for the master is not taken for it") {
     const server_process replica{{"--replicaof", "127.0.0.1", std::to_string(free_port())}};
     const server_process sentinel{sentinel_of(replica, "")};
-    redis_config config;
-    config.sentinel_master = "gates";
-    config.sentinel_addresses = {{"127.0.0.1", sentinel.port()}};
-    client_scene with{config};
+    client_scene with{asking(sentinel)};
     CHECK(with.say({"PING"}) == "read_only: ROLE: the server that the sentinels name is no master");
 }
