@@ -47,6 +47,9 @@ limit_rules all_limits() {
     return made;
 }
 
+/// What is changed, and how.
+using changes = std::initializer_list<std::pair<std::string_view, void (*)(limit_rules&)>>;
+
 /// All numbers of a budget.
 std::set<std::uint64_t> numbers_of(const shared_budget& of) {
     return {of.id, of.limit, of.group_set, of.overflow_id};
@@ -148,35 +151,24 @@ TEST_CASE("numbers stay while a budget counts the same series") {
 }
 
 TEST_CASE("numbers are others when a limit counts other series") {
-    limit_rules settings = all_limits();
-    settings.exempt = {selecting("{job=\"web\"}")};
-    const auto before = sharing{settings}.all();
-    label_limit& teams = settings.limits[0];
-    bool is_of_all = false;
-    SECTION("by another name") {
-        teams.name = "crews";
-    }
-    SECTION("by another selector") {
-        teams.match = selecting("{job=\"api\"}");
-    }
-    SECTION("by another label") {
-        teams.each = {"crew"};
-    }
-    SECTION("by one more label") {
-        teams.each.push_back("job");
-    }
-    SECTION("of each tenant") {
-        teams.per_tenant = true;
-    }
-    SECTION("without other exempt series") {
-        settings.exempt = {selecting("{job=\"api\"}")};
-        is_of_all = true;
-    }
-    const auto after = sharing{settings}.all();
-    for (std::size_t i = 0; i < 3; ++i) {
-        const bool is_other = is_of_all || i == 2;
-        for (const std::uint64_t each : numbers_of(after[i]))
-            CHECK((each == 0 || numbers_of(before[i]).contains(each) != is_other));
+    limit_rules usual = all_limits();
+    usual.exempt = {selecting("{job=\"web\"}")};
+    const auto before = sharing{usual}.all();
+    for (const auto& [what, change] :
+         changes{{"another name", [](limit_rules& to) { to.limits[0].name = "crews"; }},
+                 {"another selector", [](limit_rules& to) { to.limits[0].match = selecting("{job=\"api\"}"); }},
+                 {"another label", [](limit_rules& to) { to.limits[0].each = {"crew"}; }},
+                 {"one more label", [](limit_rules& to) { to.limits[0].each.push_back("job"); }},
+                 {"of each tenant", [](limit_rules& to) { to.limits[0].per_tenant = true; }},
+                 {"other exempt series", [](limit_rules& to) { to.exempt = {selecting("{job=\"api\"}")}; }}}) {
+        CAPTURE(what);
+        limit_rules settings = usual;
+        change(settings);
+        const auto after = sharing{settings}.all();
+        const bool is_of_all = what == "other exempt series"sv;
+        for (std::size_t i = 0; i < 3; ++i)
+            for (const std::uint64_t each : numbers_of(after[i]))
+                CHECK((each == 0 || numbers_of(before[i]).contains(each) != (is_of_all || i == 2)));
     }
 }
 
@@ -323,29 +315,22 @@ TEST_CASE("histograms may be completed within a margin of each maximum") {
 }
 
 TEST_CASE("days are counted if anything has a maximum of the day") {
-    limit_rules settings = all_limits();
-    settings.global.daily = settings.tenants.fallback.daily = 0;
-    bool with_day = true;
-    SECTION("nothing") {
-        with_day = false;
+    for (const auto& [what, change] :
+         changes{{"nothing", [](limit_rules&) {}},
+                 {"all", [](limit_rules& to) { to.global.daily = 1; }},
+                 {"each tenant", [](limit_rules& to) { to.tenants.fallback.daily = 1; }},
+                 {"one tenant", [](limit_rules& to) { to.tenants.overrides["red"] = {.daily = 1}; }},
+                 {"each group", [](limit_rules& to) { to.limits[0].maxima.daily = 1; }},
+                 {"one group, where only observed", [](limit_rules& to) {
+                      to.limits[0].overrides = {{.group = {{"team", "ants"}}, .maxima = {.daily = 1}}};
+                      to.limits[0].mode = limit_mode::observe;
+                  }}}) {
+        CAPTURE(what);
+        limit_rules settings = all_limits();
+        settings.global.daily = settings.tenants.fallback.daily = 0;
+        change(settings);
+        sharing gate{settings};
+        CHECK(gate.rules.with_day() == (what != "nothing"sv));
+        CHECK(gate.terms().with_day == (what != "nothing"sv));
     }
-    SECTION("all") {
-        settings.global.daily = 1;
-    }
-    SECTION("each tenant") {
-        settings.tenants.fallback.daily = 1;
-    }
-    SECTION("one tenant") {
-        settings.tenants.overrides["red"] = {.daily = 1};
-    }
-    SECTION("each group") {
-        settings.limits[0].maxima.daily = 1;
-    }
-    SECTION("one group, where only observed") {
-        settings.limits[0].overrides = {{.group = {{"team", "ants"}}, .maxima = {.daily = 1}}};
-        settings.limits[0].mode = limit_mode::observe;
-    }
-    sharing gate{settings};
-    CHECK(gate.rules.with_day() == with_day);
-    CHECK(gate.terms().with_day == with_day);
 }
