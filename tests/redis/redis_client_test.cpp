@@ -71,24 +71,15 @@ TEST_CASE("a call that is given up keeps its place: its late reply is nobody els
 }
 
 TEST_CASE("what is no reply ends the connection, and another one is made") {
+    const auto [said, text] = GENERATE(table<std::string, std::string>({
+        {"HTTP/1.1 400 Bad Request\r\n\r\n",
+         "protocol: not the answer of a Redis: Protocol error, got \"H\" as reply type byte"},
+        {"+one\r\n+two\r\n", "one"},
+        {"*262145\r\n", "protocol: not the answer of a Redis: a reply of too many elements"},
+        {"$16777216\r\n" + std::string(reply_reader::bytes_max, 'x'),
+         "protocol: not the answer of a Redis: a reply of more than 16 MiB"},
+    }));
     scene one;
-    std::string said, text;
-    SECTION("another protocol") {
-        said = "HTTP/1.1 400 Bad Request\r\n\r\n";
-        text = "protocol: not the answer of a Redis: Protocol error, got \"H\" as reply type byte";
-    }
-    SECTION("a reply too many") {
-        said = "+one\r\n+two\r\n";
-        text = "one";
-    }
-    SECTION("a reply of too many elements") {
-        said = "*262145\r\n";
-        text = "protocol: not the answer of a Redis: a reply of too many elements";
-    }
-    SECTION("a reply of too many bytes") {
-        said = "$16777216\r\n" + std::string(reply_reader::bytes_max, 'x');
-        text = "protocol: not the answer of a Redis: a reply of more than 16 MiB";
-    }
     one.server.script = {said};
     CHECK(one.call({"ANY"}) == text);
     one.with.run_until([&] { return !one.with.client.is_connected(); });
@@ -294,24 +285,15 @@ TEST_CASE("a server that repeats the password does not bring it into an error") 
     const scratch_directory folder;
     write_file(folder / "password", "hunter2hunter2");
     scene one{10s, (folder / "password").string()};
-    std::string expected;
-    SECTION("whole") {
-        one.server.always["AUTH"] = "-ERR unknown command 'AUTH', with args beginning with: 'hunter2hunter2'\r\n";
-        expected = "other: AUTH: ERR <secret>";
-    }
-    SECTION("in part") {
-        one.server.always["AUTH"] = "-ERR unknown command 'AUTH', with args beginning with: 'hunter2hu\r\n";
-        expected = "other: AUTH: ERR <secret>";
-    }
-    SECTION("not at all") {
-        one.server.always["AUTH"] = "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
-        expected = "denied: AUTH: WRONGPASS invalid username-password pair or user is disabled.";
-    }
-    SECTION("of a server without any") {
-        one.server.always["AUTH"] =
-            "-ERR AUTH <password> called without any password configured for the default user.\r\n";
-        expected = "denied: AUTH: ERR AUTH <password> called without any password configured for the default user.";
-    }
+    const auto [said, expected] = GENERATE(table<std::string, std::string>({
+        {"ERR unknown command 'AUTH', with args beginning with: 'hunter2hunter2'", "other: AUTH: ERR <secret>"},
+        {"ERR unknown command 'AUTH', with args beginning with: 'hunter2hu", "other: AUTH: ERR <secret>"},
+        {"WRONGPASS invalid username-password pair or user is disabled.",
+         "denied: AUTH: WRONGPASS invalid username-password pair or user is disabled."},
+        {"ERR AUTH <password> called without any password configured for the default user.",
+         "denied: AUTH: ERR AUTH <password> called without any password configured for the default user."},
+    }));
+    one.server.always["AUTH"] = "-" + said + "\r\n";
     CHECK(one.call({"GET"}) == expected);
     CHECK(one.with.shared.last_error().find("hunter2") == std::string::npos);
 }
