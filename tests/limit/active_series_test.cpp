@@ -373,20 +373,8 @@ TEST_CASE("active series are counted and admitted as an exact oracle does", "[bo
 namespace {
 
 /// A gate with tables, without labels.
-struct active_gate {
-    series_limiter limiter;
-    lookup_result scratch{};
-    std::vector<verdict> verdicts{};
-
-    active_gate(const limit_rules& rules, time_point now)
-        : limiter{rules, now, hash_key::known_to_all(), limit_scope::gate, set_kind::exact} {}
-
-    std::uint64_t accepted(std::span<const offered_series> offered, time_point now, const request_origin& origin = {}) {
-        verdicts.assign(offered.size(), verdict::unknown);
-        limiter.decide(offered, now, verdicts, scratch, origin);
-        return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
-    }
-    [[nodiscard]] std::uint64_t active() const { return figures_of(limiter).active->series_current; }
+struct active_gate : offering {
+    active_gate(const limit_rules& rules, time_point now) : offering{rules, now, set_kind::exact} {}
 };
 
 }  // namespace
@@ -477,13 +465,11 @@ TEST_CASE("a clock that goes back by hours begins the counts anew") {
 
 TEST_CASE("a series that only a loaded filter has becomes active with its next sample") {
     limit_rules rules{.global = {.hourly = 100, .active = 0}};
-    series_limiter filters{rules, at(10), hash_key::known_to_all(), limit_scope::gate, set_kind::bloom};
-    std::vector<verdict> verdicts(60, verdict::unknown);
-    lookup_result scratch;
-    filters.decide(series(0, 60), at(10), verdicts, scratch);
+    offering filters{rules, at(10), set_kind::bloom};
+    filters.offer(series(0, 60), at(10));
     rules.global.active = 50;
     active_gate gate{rules, at(10)};
-    REQUIRE(restored(gate.limiter, saved(filters), at(10, 1)));
+    REQUIRE(restored(gate.limiter, saved(filters.limiter), at(10, 1)));
     gate.limiter.maintain(at(10, 1));
     CHECK(gate.active() == 0);
     CHECK(gate.accepted(series(0, 60), at(10, 2)) == 60);  // the hour knows them

@@ -120,6 +120,10 @@ struct labelled_offering {
         return decide(sent, now);
     }
     std::uint64_t accepted(const batch& sent, time_point now) { return offer(sent, now).accepted; }
+    std::uint64_t refused(const batch& sent, time_point now) {
+        offer(sent, now);
+        return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_refused));
+    }
 
     /// Fills what decide() offers.
     void prepare(const batch& sent) {
@@ -133,11 +137,7 @@ struct labelled_offering {
         labels.tenant = sent.tenant;
         limiter.decide(offered, now, verdicts, scratch,
                        {.tenant = sent.tenant, .labels = &labels, .are_stored = sent.are_stored});
-        const auto of = [this](verdict wanted) {
-            return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
-        };
-        return {of(verdict::known) + of(verdict::admitted), of(verdict::refused_hourly), of(verdict::refused_daily),
-                of(verdict::unknown)};
+        return verdict_counts_of(verdicts);
     }
 
     [[nodiscard]] std::optional<budget_figures> find(const budget_id& id) const {

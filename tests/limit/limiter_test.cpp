@@ -53,8 +53,7 @@ TEST_CASE("stale markers take no lock, of known series or not") {
 TEST_CASE("the estimate of refused series is within 2 %, however often they come") {
     offering gate{{.global = {.hourly = 1}}, at(10)};
     gate.offer(series(0, 1), at(10));
-    for (int round = 0; round < 3; ++round)
-        for (std::uint64_t first = 1; first < 100'000; first += 2'000) gate.offer(series(first, 2'000), at(10));
+    for (int round = 0; round < 3; ++round) gate.fill(1, 100'000, at(10));
     CHECK(is_near(gate.hourly().series_refused, 100'000, 0.02));
     CHECK(gate.hourly().samples_refused == 300'000);
 }
@@ -88,10 +87,7 @@ TEST_CASE("figures tell the windows", "[filter]") {
 TEST_CASE("unlimited counts go beyond the first segment, exact but for the false positives") {
     offering gate{{}, at(10)};
     const std::uint64_t count = 1'000'000;
-    for (std::uint64_t first = 0; first < count; first += 2'000) {
-        CHECK(gate.accepted(series(first, 2'000), at(10)) == 2'000);
-        gate.limiter.maintain(at(10));
-    }
+    CHECK(gate.fill(0, count, at(10)) == count);
     const auto hourly = gate.hourly();
     CAPTURE(hourly.series_current, hourly.false_positive_rate, hourly.filter_bytes);
     // At the promised rate of 0.0001 fewer than 100 are taken for known ones.
@@ -204,10 +200,7 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
 TEST_CASE("the next window starts with room for what this one came to", "[filter]") {
     offering gate{{.incumbent_grace = 0s}, at(22)};
     const std::uint64_t count = 400'000;
-    for (std::uint64_t first = 0; first < count; first += 2'000) {
-        gate.offer(series(first, 2'000), at(22));
-        gate.limiter.maintain(at(22));
-    }
+    gate.fill(0, count, at(22));
     const auto enough = 64 * blocks_for({count + count / 8, 0.75e-4});
     SECTION("an hour") {
         gate.limiter.maintain(at(22, 59, 30));
@@ -233,19 +226,13 @@ TEST_CASE("the next window starts with room for what this one came to", "[filter
 TEST_CASE("with a limit a window takes no more memory than the limit needs", "[filter]") {
     const std::uint64_t max = 300'000;
     offering gate{{.global = {.hourly = max}, .incumbent_grace = 0s}, at(10)};
-    const auto fill = [&](time_point now) {
-        for (std::uint64_t first = 0; first < 2 * max; first += 2'000) {
-            gate.offer(series(first, 2'000), now);
-            gate.limiter.maintain(now);
-        }
-    };
-    fill(at(10));
+    gate.fill(0, 2 * max, at(10));
     CHECK(gate.hourly().series_current == max);
     CHECK(gate.hourly().false_positive_rate <= 1e-4);
     // The limit says what to start with.
     CHECK(static_cast<double>(gate.hourly().filter_bytes) / static_cast<double>(max) < 3.2);
     gate.limiter.maintain(at(10, 59, 59));
-    fill(at(11));
+    gate.fill(0, 2 * max, at(11));
     CHECK(gate.hourly().series_current == max);
     CHECK(gate.hourly().false_positive_rate <= 1e-4);
     CHECK(gate.hourly().filter_bytes == 64 * blocks_for({max, 0.75e-4}));

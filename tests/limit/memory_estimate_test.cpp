@@ -15,20 +15,11 @@ using namespace std::chrono_literals;
 
 /// Fills the hours from 20:00 on, each with other series, over midnight. @return the most that the windows took.
 std::uint64_t most_bytes(const limit_rules& rules, set_kind set, std::uint64_t series_in_hour) {
-    series_limiter limiter{rules, at(20), hash_key::known_to_all(), limit_scope::gate, set};
-    lookup_result scratch;
-    std::vector<verdict> verdicts;
+    offering gate{rules, at(20), set};
     std::uint64_t most = 0;
     for (std::uint64_t hour = 0; hour < 6; ++hour) {
-        const time_point now = at(20) + std::chrono::hours{hour};
-        for (std::uint64_t first = 0; first < series_in_hour; first += 2'000) {
-            const auto some = series(hour * series_in_hour + first, 2'000);
-            verdicts.assign(some.size(), verdict::unknown);
-            limiter.decide(some, now, verdicts, scratch);
-            limiter.maintain(now);
-        }
-        const limiter_figures shown = figures_of(limiter);
-        most = std::max<std::uint64_t>(most, shown.hourly.filter_bytes + shown.daily.filter_bytes);
+        gate.fill(hour * series_in_hour, series_in_hour, at(20) + std::chrono::hours{hour});
+        most = std::max<std::uint64_t>(most, gate.hourly().filter_bytes + gate.daily().filter_bytes);
     }
     return most;
 }

@@ -61,6 +61,12 @@ struct verdict_counts {
     friend bool operator==(const verdict_counts&, const verdict_counts&) = default;
 };
 
+inline verdict_counts verdict_counts_of(const std::vector<verdict>& verdicts) {
+    const auto of = [&](verdict wanted) { return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted)); };
+    return {of(verdict::known) + of(verdict::admitted), of(verdict::refused_hourly), of(verdict::refused_daily),
+            of(verdict::unknown)};
+}
+
 /// What a window's figures came to: those that a test names.
 struct tally {
     using number = std::optional<std::uint64_t>;
@@ -96,27 +102,35 @@ struct offering {
     lookup_result scratch;
     std::vector<verdict> verdicts;  ///< of the last request
 
-    offering(const limit_rules& settings, time_point now)
-        : limiter{settings, now, hash_key::known_to_all(), limit_scope::gate, tested_set()} {}
+    offering(const limit_rules& settings, time_point now, set_kind kind = tested_set())
+        : limiter{settings, now, hash_key::known_to_all(), limit_scope::gate, kind} {}
 
     /// One request.
-    verdict_counts offer(std::span<const offered_series> offered, time_point now) {
+    verdict_counts offer(std::span<const offered_series> offered, time_point now, const request_origin& origin = {}) {
         verdicts.assign(offered.size(), verdict::unknown);
-        limiter.decide(offered, now, verdicts, scratch);
-        const auto of = [this](verdict wanted) {
-            return static_cast<std::uint64_t>(std::ranges::count(verdicts, wanted));
-        };
-        return {of(verdict::known) + of(verdict::admitted), of(verdict::refused_hourly), of(verdict::refused_daily),
-                of(verdict::unknown)};
+        limiter.decide(offered, now, verdicts, scratch, origin);
+        return verdict_counts_of(verdicts);
     }
 
-    std::uint64_t accepted(std::span<const offered_series> offered, time_point now) {
-        return offer(offered, now).accepted;
+    std::uint64_t accepted(std::span<const offered_series> offered, time_point now, const request_origin& origin = {}) {
+        return offer(offered, now, origin).accepted;
+    }
+
+    /// Requests of 2,000 series, and maintenance after each. @return how many were accepted.
+    std::uint64_t fill(std::uint64_t first, std::uint64_t count, time_point now) {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t end = first + count; first < end; first += 2'000) {
+            sum += accepted(series(first, 2'000), now);
+            limiter.maintain(now);
+        }
+        return sum;
     }
 
     [[nodiscard]] window_figures hourly() const { return figures_of(limiter).hourly; }
     [[nodiscard]] window_figures daily() const { return figures_of(limiter).daily; }
     [[nodiscard]] std::uint64_t commits() const { return figures_of(limiter).commits; }
+    /// Of a limiter with tables.
+    [[nodiscard]] std::uint64_t active() const { return figures_of(limiter).active.value().series_current; }
 };
 
 }  // namespace seriesgate::testing

@@ -7,6 +7,7 @@
 
 #include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"
+#include "support/catch.hpp"
 
 namespace seriesgate::testing {
 
@@ -41,5 +42,14 @@ inline bool restored(series_limiter& limiter, std::string_view bytes, time_point
     bytes_source source{bytes};
     return restore_snapshot(limiter, source, now);
 }
+
+/// A gate that has begun with what another saved.
+template <class Gate>
+struct restarted : Gate {
+    restarted(const limit_rules& rules, std::string_view bytes, time_point now, auto... more)
+        : Gate{rules, now, more...} {
+        REQUIRE(restored(this->limiter, bytes, now));
+    }
+};
 
 }  // namespace seriesgate::testing

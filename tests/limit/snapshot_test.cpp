@@ -201,10 +201,7 @@ TEST_CASE("restored by a clock that is behind, the window goes on; by one far be
 TEST_CASE("a set of several segments is restored whole") {
     const std::uint64_t count = 300'000;
     offering gate{{.false_positive_rate = 1e-6}, at(10)};
-    for (std::uint64_t first = 0; first < count; first += 2'000) {
-        gate.offer(series(first, 2'000), at(10));
-        gate.limiter.maintain(at(10));
-    }
+    gate.fill(0, count, at(10));
     offering other{{.global = {.hourly = 1}}, at(10)};  // what it does not know is refused
     REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
     CHECK(other.hourly().series_current == count);
