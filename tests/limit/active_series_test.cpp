@@ -430,8 +430,7 @@ TEST_CASE("a limit of active series that only observes refuses nothing, also bef
         filters.offer({.labels = {{"g", "a"}}}, at(10));
         rules.mode = limit_mode::observe;
         rules.tenants.fallback.active = 100;
-        labelled_offering again{rules, at(10, 1), set_kind::exact};
-        REQUIRE(restored(again.limiter, saved(filters.limiter), at(10, 1)));
+        restarted<labelled_offering> again{rules, saved(filters.limiter), at(10, 1), set_kind::exact};
         CHECK(again.accepted({.tenant = "new", .labels = {{"g", "b"}}, .first = 10, .count = 3}, at(10, 2)) == 3);
     }
 }
@@ -468,8 +467,7 @@ TEST_CASE("a series that only a loaded filter has becomes active with its next s
     offering filters{rules, at(10), set_kind::bloom};
     filters.offer(series(0, 60), at(10));
     rules.global.active = 50;
-    active_gate gate{rules, at(10)};
-    REQUIRE(restored(gate.limiter, saved(filters.limiter), at(10, 1)));
+    restarted<active_gate> gate{rules, saved(filters.limiter), at(10, 1)};
     gate.limiter.maintain(at(10, 1));
     CHECK(gate.active() == 0);
     CHECK(gate.accepted(series(0, 60), at(10, 2)) == 60);  // the hour knows them
@@ -576,8 +574,7 @@ TEST_CASE("series go idle while requests touch them, and no count is lost") {
     done = true;
     for (std::thread& each : senders) each.join();
     // What the table has and what the counts say is the same: summed anew, it is the same again.
-    active_gate again{{.global = {.active = 2 * many}}, now_of(minute)};
-    REQUIRE(restored(again.limiter, saved(gate.limiter), now_of(minute)));
+    const restarted<active_gate> again{{.global = {.active = 2 * many}}, saved(gate.limiter), now_of(minute)};
     CHECK(again.active() == gate.active());
     gate.limiter.maintain(now_of(minute + 30));
     CHECK(gate.active() == 0);

@@ -45,8 +45,7 @@ TEST_CASE("one request as large as the limit fills no filter beyond its rate, an
     CHECK(gate.accepted(series(10'000'000, newcomers), at(10)) <= most(newcomers) + most(max));
 
     SECTION("also after a restart") {
-        offering again{{.global = {.hourly = max}}, at(10)};
-        REQUIRE(restored(again.limiter, saved(gate.limiter), at(10, 1)));
+        restarted<offering> again{{.global = {.hourly = max}}, saved(gate.limiter), at(10, 1)};
         check_rates(again.limiter);
         CHECK(again.accepted(series(20'000'000, newcomers), at(10, 1)) <= most(newcomers) + most(max));
     }

@@ -129,9 +129,7 @@ TEST_CASE("what a gate had when it stopped is what its hour had come to") {
     const limit_rules rules = two_namespaces();
     labelled_offering before{rules, at(10)};
     before.offer({.labels = {{"namespace", "a"}}, .count = 4}, at(10, 20));
-    const std::string bytes = saved(before.limiter);
-    labelled_offering after{rules, at(13)};
-    REQUIRE(restored(after.limiter, bytes, at(13)));
+    restarted<labelled_offering> after{rules, saved(before.limiter), at(13)};
     after.limiter.maintain(at(13));
     CHECK(one_of(take_ended(after.limiter), demand_scope::group, "a").hour == demand(at(10), 4));
 }

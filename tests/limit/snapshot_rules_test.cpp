@@ -45,8 +45,7 @@ std::string saved_under(const limit_rules& settings) {
 TEST_CASE("a limit that is gone leaves nothing, and the others keep their counts") {
     limit_rules settings = before();
     settings.limits.clear();
-    labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+    restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK(figures_of(gate.limiter).limits.empty());
     CHECK(gate.hourly(tenant_id("a")).series_current == 4);
     CHECK(gate.hourly(tenant_id("c")).series_current == 5);
@@ -66,8 +65,7 @@ TEST_CASE("a limit with another name, other labels or in the tenants' hands coun
     SECTION("hands") {
         settings.limits[0].per_tenant = true;
     }
-    labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+    restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK(figures_of(gate.limiter).limits.empty());
     CHECK(gate.accepted(in("b", "z", 0, 20), at(10)) == 6);
     CHECK(gate.accepted(in("c", "z", 0, 5), at(10)) == 5);
@@ -77,8 +75,7 @@ TEST_CASE("a limit with another name, other labels or in the tenants' hands coun
 TEST_CASE("a limit that is new counts from now, wherever it stands") {
     limit_rules settings = before();
     settings.limits.insert(settings.limits.begin(), limit_named("all", {}, {.hourly = 2, .daily = 0}));
-    labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+    restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK_FALSE(gate.has({.limit = "all"}));
     CHECK(gate.hourly(group("z")) == tally{.current = 6, .refused = 3});
     CHECK(gate.offer(in("a", "x", 0, 10), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
@@ -88,8 +85,7 @@ TEST_CASE("other maxima hold at once") {
     limit_rules settings = before();
     settings.tenants.overrides = {{"b", {.hourly = 5, .daily = 0}}};
     settings.limits[0].maxima.hourly = 4;
-    labelled_offering gate{settings, at(10)};
-    REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+    restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK(gate.hourly(group("z")) == tally{.max = 4, .current = 6});
     CHECK(gate.offer(in("c", "z", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
     CHECK(gate.offer(in("b", "w", 0, 9), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
@@ -99,8 +95,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
     limit_rules settings = before();
     SECTION("tenants") {
         settings.tenants.tenants_max = 1;
-        labelled_offering gate{settings, at(10)};
-        REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+        restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
         // Which of them keeps its own is not said.
         const auto figures = figures_of(gate.limiter);
         REQUIRE(figures.tenants.size() == 2);
@@ -113,8 +108,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
     SECTION("groups") {
         settings.limits[0].groups_max = 1;
         settings.limits[0].maxima.hourly = 20;
-        labelled_offering gate{settings, at(10)};
-        REQUIRE(restored(gate.limiter, saved_under(before()), at(10)));
+        restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
         const auto figures = figures_of(gate.limiter);
         REQUIRE(figures.limits.size() == 2);
         CHECK(figures.limits[0].hourly.series_current + figures.limits[1].hourly.series_current == 13);
@@ -125,8 +119,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
         shared.tenants.tenants_max = 2;
         const std::string bytes = saved_under(shared);  // "c" is in the overflow budget, with 5
         settings.tenants.tenants_max = 0;
-        labelled_offering gate{settings, at(10)};
-        REQUIRE(restored(gate.limiter, bytes, at(10)));
+        restarted<labelled_offering> gate{settings, bytes, at(10)};
         CHECK(figures_of(gate.limiter).tenants.size() == 1);
         CHECK(gate.hourly(tenant_overflow).series_current == 13);
         CHECK(gate.daily(tenant_overflow).series_current == 13);
@@ -146,8 +139,7 @@ TEST_CASE("refusals are added up in the overflow budget, too") {
     refuse("b", 4);
     refuse("c", 1'000);
     settings.tenants.tenants_max = 0;
-    labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    restarted<labelled_offering> other{settings, saved(gate.limiter), at(10)};
     CHECK(other.hourly(tenant_overflow).series_current == 6);
     CHECK(other.hourly(tenant_overflow).series_refused >= 980);
     CHECK(other.hourly(tenant_overflow).series_refused <= 1'034);
@@ -167,8 +159,7 @@ TEST_CASE("a restart leaves every tenant and group its own budget, overrides or 
     for (const char* name : {"a", "b", "c", "d"}) gate.offer(in(name, name, 0, 2), at(10));
     for (const auto& [name, maxima] : settings.tenants.overrides) gate.offer(in(name, name, 0, 2), at(10));
     REQUIRE_FALSE(gate.has(tenant_overflow));
-    labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    restarted<labelled_offering> other{settings, saved(gate.limiter), at(10)};
     CHECK_FALSE(other.has(tenant_overflow));
     CHECK_FALSE(other.has(overflow_of("per-namespace")));
     for (const char* name : {"a", "b", "c", "d", "vip-0", "vip-7"}) {
@@ -185,8 +176,7 @@ TEST_CASE("an observed limit's series beyond its maximum are counted when it is 
     labelled_offering gate{settings, at(10)};
     gate.offer({.count = 9}, at(10));
     settings.limits[0].maxima = {.hourly = 7, .daily = 0};
-    labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    restarted<labelled_offering> other{settings, saved(gate.limiter), at(10)};
     CHECK(other.hourly({.limit = "watch"}).series_current == 7);
     CHECK(other.daily({.limit = "watch"}).series_current == 9);
 }
@@ -196,8 +186,7 @@ TEST_CASE("what the windows show right after a restart is by the rules that are 
     labelled_offering gate{settings, at(10)};
     gate.offer({.count = 9}, at(10));
     settings.global.hourly = 7;
-    labelled_offering other{settings, at(10)};
-    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    restarted<labelled_offering> other{settings, saved(gate.limiter), at(10)};
     CHECK(figures_of_windows(other.limiter).hourly.series_max == 7);
     CHECK(figures_of_windows(other.limiter).hourly.series_current == 7);
 }

@@ -79,9 +79,9 @@ void check_same(const labelled_offering& one, const labelled_offering& other) {
         }
 }
 
-/// Ten an hour and 25 a day, of which ten have come by ten past eight, of day 0 or of `when`.
 const limit_rules ten_an_hour{.global = {.hourly = 10, .daily = 25}, .incumbent_grace = 10min};
 
+/// Ten of twelve series were admitted.
 std::string saved_with_ten(time_point now) {
     offering gate{ten_an_hour, now};
     gate.offer(series(0, 12), now);
@@ -103,8 +103,7 @@ TEST_CASE("what is restored decides as what was saved, and shows the same figure
     verdicts_of(gate, {in("a", "shop", 5, 4), in("e", "bank", 0, 2)}, second);
     const std::string bytes = saved(gate.limiter);
     REQUIRE_FALSE(bytes.empty());
-    labelled_offering other{all_kinds(), second};
-    REQUIRE(restored(other.limiter, bytes, second));
+    restarted<labelled_offering> other{all_kinds(), bytes, second};
     check_same(gate, other);
     for (const auto& requests : {traffic(), std::vector{in("b", "bank", 0, 30)}, traffic()})
         CHECK(verdicts_of(gate, requests, second + 2min) == verdicts_of(other, requests, second + 2min));
@@ -116,94 +115,65 @@ TEST_CASE("what is restored decides as what was saved, and shows the same figure
 
 TEST_CASE("an admission that has seen nothing can be saved and restored") {
     labelled_offering gate{all_kinds(), at(10)};
-    labelled_offering other{all_kinds(), at(10)};
-    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    restarted<labelled_offering> other{all_kinds(), saved(gate.limiter), at(10)};
     check_same(gate, other);
 }
 
-TEST_CASE("restored in its hour, a limit stays spent") {
-    offering gate{ten_an_hour, at(10, 50)};
-    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(10, 50)));
-    CHECK(gate.hourly() == tally{.refused = 2, .samples_refused = 2});
-    CHECK(gate.offer(series(0, 12), at(10, 50)) == verdict_counts{.accepted = 10, .refused_hourly = 2});
-    CHECK(gate.hourly() == tally{.refused = 2, .samples_refused = 4});
+TEST_CASE("when a state is restored says what a spent limit of it is worth") {
+    struct row {
+        const char* what;
+        time_point saved_at, now, hour;  ///< and in which hour it goes on
+        std::uint64_t current, daily;
+        std::uint64_t known;      ///< of ten, by their markers
+        std::uint64_t newcomers;  ///< that find room
+    };
+    const time_point new_year = sys_days{year{2027} / 1 / 1};
+    const time_point leap_day = sys_days{year{2028} / 2 / 29};
+    const time_point tomorrow = at(0, 0, 0, 1);
+    for (const auto& [what, saved_at, now, hour, current, daily, known, newcomers] : std::vector<row>{
+             {"in its hour it stays spent", at(10, 5), at(10, 50), at(10), 10, 10, 10, 0},
+             {"in the next its series are incumbents", at(10, 55), at(11, 5), at(11), 0, 10, 10, 0},
+             {"over midnight, too", at(23, 55), at(0, 5, 0, 1), tomorrow, 0, 0, 10, 0},
+             {"over a year's end", new_year - 1min, new_year + 1min, new_year, 0, 0, 10, 0},
+             {"before a leap day", leap_day - 1h, leap_day, leap_day, 0, 0, 10, 0},
+             {"after its grace all have an equal chance", at(10, 55), at(11, 10), at(11), 0, 10, 10, 10},
+             {"hours later the day is known", at(10, 55), at(15), at(15), 0, 10, 10, 10},
+             {"on the next day all is forgotten", at(10, 55), at(1, 0, 0, 1), tomorrow + 1h, 0, 0, 0, 10},
+             {"a day later", at(10, 55), at(10, 55, 0, 1), tomorrow + 10h, 0, 0, 0, 10},
+             {"a year later", at(10, 55), at(10, 55, 0, 400), at(10, 0, 0, 400), 0, 0, 0, 10},
+             {"by a clock that is behind the window goes on", at(10, 5), at(9, 30), at(10), 10, 10, 10, 0},
+         }) {
+        INFO(what);
+        restarted<offering> gate{ten_an_hour, saved_with_ten(saved_at), now};
+        CHECK(gate.hourly().span == hour_of(hour));
+        CHECK(gate.daily().span == day_of(hour));
+        const std::uint64_t refused = current == 0 ? 0 : 2;
+        CHECK(gate.hourly() == tally{.current = current, .refused = refused, .samples_refused = refused});
+        CHECK(gate.daily().series_current == daily);
+        CHECK(gate.accepted(stale_markers(0, 10), now) == known);
+        CHECK(gate.accepted(series(100, 20), now) == newcomers);
+        CHECK(gate.accepted(series(0, 12), now) == 10 - newcomers);
+        CHECK(gate.hourly().series_current == 10);
+        CHECK(gate.daily().series_current == (newcomers == 0 ? 10 : daily + newcomers));
+    }
 }
 
-TEST_CASE("restored in the next hour, its series are incumbents") {
-    const auto [then, now] = GENERATE(values<std::pair<time_point, time_point>>({
-        {at(10, 55), at(11, 5)},
-        {at(23, 55), at(0, 5, 0, 1)},
-        {sys_days{year{2026} / 12 / 31} + 23h + 59min, sys_days{year{2027} / 1 / 1} + 1min},
-        {sys_days{year{2028} / 2 / 28} + 23h, sys_days{year{2028} / 2 / 29}},
-    }));
-    offering gate{ten_an_hour, now};
-    REQUIRE(restored(gate.limiter, saved_with_ten(then), now));
-    CHECK(gate.hourly().span == hour_of(now));
-    CHECK(gate.daily().span == day_of(now));
-    CHECK(gate.hourly() == tally{.current = 0, .refused = 0});
-    CHECK(gate.accepted(stale_markers(0, 10), now) == 10);
-    CHECK(gate.offer(series(100, 20), now) == verdict_counts{.refused_hourly = 20});
-    CHECK(gate.accepted(series(0, 10), now) == 10);
-    CHECK(gate.hourly().series_current == 10);
+TEST_CASE("restored by a clock that is far behind, the hour begins afresh") {
+    restarted<offering> gate{ten_an_hour, saved_with_ten(at(10, 5)), at(8)};
+    CHECK(gate.hourly().span == hour_of(at(8)));
     CHECK(gate.daily().series_current == 10);
-}
-
-TEST_CASE("restored in the next hour but after its grace, all have an equal chance") {
-    offering gate{ten_an_hour, at(11, 10)};
-    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 55)), at(11, 10)));
-    CHECK(gate.accepted(series(100, 20), at(11, 10)) == 10);
-    CHECK(gate.daily().series_current == 20);
-}
-
-TEST_CASE("restored hours later, the day is known and the hour is not") {
-    offering gate{ten_an_hour, at(15)};
-    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 55)), at(15)));
-    CHECK(gate.hourly().series_current == 0);
-    CHECK(gate.daily().series_current == 10);
-    CHECK(gate.accepted(stale_markers(0, 10), at(15)) == 10);
-    CHECK(gate.accepted(series(100, 20), at(15)) == 10);
-    CHECK(gate.daily().series_current == 20);
-}
-
-TEST_CASE("restored days later, all is forgotten") {
-    const auto now = GENERATE(values<time_point>({at(1, 0, 0, 1), at(10, 55, 0, 1), at(10, 55, 0, 400)}));
-    offering gate{ten_an_hour, now};
-    REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 55)), now));
-    CHECK(gate.hourly().span == hour_of(now));
-    CHECK(gate.daily().span == day_of(now));
-    CHECK(gate.daily().series_current == 0);
-    CHECK(gate.offer(stale_markers(0, 10), now) == verdict_counts{.refused_unknown = 10});
-    CHECK(gate.accepted(series(100, 20), now) == 10);
-}
-
-TEST_CASE("restored by a clock that is behind, the window goes on; by one far behind, the hour begins afresh") {
-    SECTION("less than an hour before the hour") {
-        offering gate{ten_an_hour, at(9, 30)};
-        REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(9, 30)));
-        CHECK(gate.hourly().span == hour_of(at(10)));
-        CHECK(gate.accepted(series(100, 20), at(9, 31)) == 0);
-    }
-    SECTION("more, on the same day") {
-        offering gate{ten_an_hour, at(8)};
-        REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(8)));
-        CHECK(gate.hourly().span == hour_of(at(8)));
-        CHECK(gate.daily().series_current == 10);
-        CHECK(gate.accepted(series(100, 20), at(8)) == 10);
-    }
-    SECTION("another day") {
-        offering gate{ten_an_hour, at(8, 0, 0, -3)};
-        REQUIRE(restored(gate.limiter, saved_with_ten(at(10, 5)), at(8, 0, 0, -3)));
-        CHECK(gate.hourly().span == hour_of(at(8, 0, 0, -3)));
-        CHECK(gate.daily().series_current == 0);
-    }
+    CHECK(gate.accepted(series(100, 20), at(8)) == 10);
+    const restarted<offering> days_behind{ten_an_hour, saved_with_ten(at(10, 5)), at(8, 0, 0, -3)};
+    CHECK(days_behind.hourly().span == hour_of(at(8, 0, 0, -3)));
+    CHECK(days_behind.daily().series_current == 0);
 }
 
 TEST_CASE("a set of several segments is restored whole") {
     const std::uint64_t count = 300'000;
     offering gate{{.false_positive_rate = 1e-6}, at(10)};
     gate.fill(0, count, at(10));
-    offering other{{.global = {.hourly = 1}}, at(10)};  // what it does not know is refused
-    REQUIRE(restored(other.limiter, saved(gate.limiter), at(10)));
+    restarted<offering> other{
+        {.global = {.hourly = 1}}, saved(gate.limiter), at(10)};  // what it does not know is refused
     CHECK(other.hourly().series_current == count);
     CHECK(other.accepted(series(0, count), at(10)) == count);
     CHECK(other.accepted(series(count, count), at(10)) < 10);
@@ -214,8 +184,7 @@ TEST_CASE("a restored table is as large as its series want, whatever the budgets
     rules.limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 1, .daily = 1})};
     labelled_offering gate{rules, at(10), set_kind::exact};
     for (int space = 0; space < 500; ++space) gate.offer(in("", std::to_string(space), 0, 1'100), at(10));
-    labelled_offering again{rules, at(10), set_kind::exact};
-    REQUIRE(restored(again.limiter, saved(gate.limiter), at(10)));
+    restarted<labelled_offering> again{rules, saved(gate.limiter), at(10), set_kind::exact};
     const std::uint64_t bytes = figures_of(gate.limiter).hourly.filter_bytes;
     CHECK(figures_of(again.limiter).hourly.series_current == 500);
     CHECK(figures_of(again.limiter).hourly.filter_bytes <= 2 * bytes);

@@ -230,8 +230,7 @@ TEST_CASE("a snapshot remembers which histograms have begun, and what was over t
     const std::string bytes = saved(before.limiter);
 
     SECTION("with the option on") {
-        histogram_offering gate{whole(20, 20), at(10)};
-        REQUIRE(restored(gate.limiter, bytes, at(10)));
+        restarted<histogram_offering> gate{whole(20, 20), bytes, at(10)};
         CHECK(gate.hourly() == tally{.current = 23, .over_limit = 3});
         CHECK(gate.daily().series_over_limit == 3);
         CHECK(gate.accept(latency(1), at(10)) == 12);
@@ -242,8 +241,7 @@ TEST_CASE("a snapshot remembers which histograms have begun, and what was over t
     SECTION("with the option off") {
         limit_rules off = whole(20, 20);
         off.whole_histograms = false;
-        histogram_offering gate{off, at(10)};
-        REQUIRE(restored(gate.limiter, bytes, at(10)));
+        restarted<histogram_offering> gate{off, bytes, at(10)};
         CHECK(gate.accept(latency(1), at(10)) == 4);
         CHECK(gate.hourly().series_current == 23);
     }
@@ -271,8 +269,7 @@ TEST_CASE("a histogram that begins while a snapshot is written is in it") {
     sink_that_offers sink{before, saved(before.limiter).size()};
     REQUIRE(save_snapshot(before.limiter, sink));
     REQUIRE(sink.offered);
-    histogram_offering gate{whole(2, 2), at(10)};
-    REQUIRE(restored(gate.limiter, sink.bytes, at(11)));
+    restarted<histogram_offering> gate{whole(2, 2), sink.bytes, at(11)};
     CHECK(gate.hourly().series_current == 3);
     CHECK(gate.accept(latency(1), at(11)) == 12);
     CHECK(gate.hourly().series_current == 12);
