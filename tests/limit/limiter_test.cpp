@@ -10,19 +10,6 @@ using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
-TEST_CASE("a limit admits exactly so many series, and they keep flowing") {
-    const auto max = GENERATE(std::uint64_t{1}, 2, 10'000);
-    offering gate{{.global = {.hourly = max}}, at(10)};
-    CHECK(gate.offer(series(0, 3 * max), at(10)) == verdict_counts{.accepted = max, .refused_hourly = 2 * max});
-    for (std::uint64_t i = 0; i < 3 * max; ++i)
-        if (is_accepted(gate.verdicts[i]) != (i < max)) FAIL("not in order: " << i);
-    for (int minute = 1; minute < 60; minute += 7) {
-        CHECK(gate.accepted(series(0, max), at(10, minute)) == max);
-        CHECK(gate.offer(series(max, 2 * max), at(10, minute)) == verdict_counts{.refused_hourly = 2 * max});
-    }
-    CHECK(gate.hourly().series_current == max);
-}
-
 TEST_CASE("an empty request changes nothing") {
     offering gate{{.global = {.hourly = 1}}, at(10)};
     CHECK(gate.offer({}, at(10)) == verdict_counts{});
@@ -37,17 +24,11 @@ TEST_CASE("a request takes the lock once, and not at all when all its series are
     CHECK(gate.offer(series(0, 1'000), at(10, 1)).accepted == 1'000);
     CHECK(gate.offer(series(1'000, 1'000), at(10, 2)).refused_hourly == 1'000);
     CHECK(gate.offer(series(500, 1'000), at(10, 3)) == verdict_counts{.accepted = 500, .refused_hourly = 500});
+    // Nor for stale markers, of known series or not.
+    CHECK(gate.offer(stale_markers(990, 30), at(10, 3)) == verdict_counts{.accepted = 10, .refused_unknown = 20});
     CHECK(gate.commits() == 1);
     gate.offer(series(1'999, 2), at(10, 4));
     CHECK(gate.commits() == 2);
-}
-
-TEST_CASE("stale markers take no lock, of known series or not") {
-    offering gate{{.global = {.hourly = 10}}, at(10)};
-    gate.offer(series(0, 20), at(10));
-    CHECK(gate.commits() == 1);
-    CHECK(gate.offer(stale_markers(0, 30), at(10)) == verdict_counts{.accepted = 10, .refused_unknown = 20});
-    CHECK(gate.commits() == 1);
 }
 
 TEST_CASE("the estimate of refused series is within 2 %, however often they come") {
@@ -111,25 +92,6 @@ TEST_CASE("a marker passes when its series is known in the previous hour, over m
     CHECK(gate.offer(stale_markers(0, 10), at(1, 0, 0, 1)) == verdict_counts{.refused_unknown = 10});
 }
 
-TEST_CASE("an exemplar passes with its sample, before or after it in the request") {
-    offering gate{{.global = {.hourly = 1}}, at(10)};
-    const auto exemplar = [](std::uint64_t index) { return offered_series{.fingerprint = fingerprint_of(index)}; };
-    const auto sample = series(1, 1)[0];
-    const auto refused = series(2, 1)[0];
-    SECTION("before") {
-        CHECK(gate.offer(std::vector{exemplar(1), sample}, at(10)) == verdict_counts{.accepted = 2});
-    }
-    SECTION("after") {
-        CHECK(gate.offer(std::vector{sample, exemplar(1)}, at(10)) == verdict_counts{.accepted = 2});
-    }
-    SECTION("with one of a refused series around it") {
-        gate.offer(std::vector{exemplar(2), exemplar(1), sample, refused, exemplar(2), exemplar(1)}, at(10));
-        CHECK(gate.verdicts == std::vector{verdict::unknown, verdict::known, verdict::admitted, verdict::refused_hourly,
-                                           verdict::unknown, verdict::known});
-    }
-    CHECK(gate.hourly().series_current == 1);
-}
-
 // Hours, days and clocks, beside those of budgets_model_test.cpp.
 namespace limiter_windows_test {
 namespace {
@@ -141,23 +103,17 @@ const limit_rules ten_an_hour{.global = {.hourly = 10}, .incumbent_grace = 0s};
 
 }  // namespace
 
-TEST_CASE("a new window begins with an empty filter") {
-    offering gate{ten_an_hour, at(10)};
-    gate.offer(series(0, 10), at(10));
-    gate.offer({}, at(11));
-    CHECK(gate.hourly().series_current == 0);
-    CHECK(gate.hourly().false_positive_rate == 0);
-    CHECK(gate.hourly().series_refused == 0);
-    CHECK(gate.daily().series_current == 10);
-}
-
-TEST_CASE("maintenance rolls over when no request does") {
+TEST_CASE("a new window begins with an empty filter, by maintenance when no request comes") {
     offering gate{ten_an_hour, at(10)};
     gate.offer(series(0, 10), at(10));
     gate.limiter.maintain(at(10, 59, 59));
     CHECK(gate.hourly().series_current == 10);
-    gate.limiter.maintain(at(11));
-    CHECK(gate.hourly().series_current == 0);
+    if (GENERATE(false, true))
+        gate.limiter.maintain(at(11));
+    else
+        gate.offer({}, at(11));
+    CHECK(gate.hourly() == tally{.current = 0, .refused = 0});
+    CHECK(gate.hourly().false_positive_rate == 0);
     CHECK(gate.hourly().span.start == first_day + 11h);
     CHECK(gate.daily().series_current == 10);
 }
