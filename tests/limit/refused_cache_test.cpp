@@ -26,16 +26,6 @@ std::uint64_t series(std::uint64_t i) {
 
 }  // namespace
 
-TEST_CASE("a refused series is found with the window that refused it") {
-    refused_cache cache{smallest};
-    CHECK(cache.lookup(fingerprint_of(1)) == std::nullopt);
-    cache.insert(fingerprint_of(1), refused(verdict::refused_hourly));
-    cache.insert(fingerprint_of(2), refused(verdict::refused_daily));
-    CHECK(cache.lookup(fingerprint_of(1)) == refused(verdict::refused_hourly));
-    CHECK(cache.lookup(fingerprint_of(2)) == refused(verdict::refused_daily));
-    CHECK(cache.lookup(fingerprint_of(3)) == std::nullopt);
-}
-
 TEST_CASE("a refused series is found with the limit that refused it, whatever its number") {
     refused_cache cache{smallest};
     const std::vector<verdict> hows{verdict::refused_hourly, verdict::refused_daily, verdict::refused_hourly_reported,
