@@ -43,11 +43,6 @@ TEST_CASE("a maximum of zero counts without limiting") {
 TEST_CASE("newcomers get what the incumbents leave") {
     budget counted{100};
     counted.reserve(70);
-    SECTION("newcomers first") {
-        CHECK(take(counted, 1'000, candidate) == 30);
-        CHECK(take(counted, 1'000, incumbent) == 70);
-        CHECK(counted.current() == 100);
-    }
     SECTION("incumbents first") {
         CHECK(take(counted, 70, incumbent) == 70);
         CHECK(take(counted, 1'000, candidate) == 30);
@@ -69,19 +64,15 @@ TEST_CASE("newcomers get what the incumbents leave") {
     }
 }
 
-TEST_CASE("a spent budget with as many incumbents has no room for any newcomer") {
-    budget counted{100};
-    counted.reserve(100);
-    CHECK_FALSE(counted.has_room(candidate));
-    CHECK(take(counted, 1'000, incumbent) == 100);
-}
-
-TEST_CASE("more incumbents than the maximum leave nothing, and no number wraps") {
-    budget counted{100};
-    counted.reserve(1'000);
-    CHECK_FALSE(counted.has_room(candidate));
-    CHECK(take(counted, 1'000, incumbent) == 100);
-    CHECK_FALSE(counted.has_room(candidate));
+TEST_CASE("before the incumbents come newcomers get what they leave, and no number wraps") {
+    for (const auto& [expected, newcomers] : {std::pair<std::uint64_t, std::uint64_t>{70, 30}, {100, 0}, {1'000, 0}}) {
+        budget counted{100};
+        counted.reserve(expected);
+        CHECK(take(counted, 1'000, candidate) == newcomers);
+        CHECK(take(counted, 1'000, incumbent) == 100 - newcomers);
+        CHECK_FALSE(counted.has_room(candidate));
+        CHECK(counted.current() == 100);
+    }
 }
 
 TEST_CASE("more may return than were expected") {
@@ -112,27 +103,16 @@ TEST_CASE("a budget that only observes keeps apart what was admitted beyond its 
     for (int i = 0; i < 25; ++i) counted.take(candidate, limit_mode::observe);
     CHECK(counted.current() == 10);
     CHECK(counted.beyond() == 15);
-    SECTION("a larger maximum counts them first") {
-        counted.set_max(20);
-        CHECK(counted.current() == 20);
-        CHECK(counted.beyond() == 5);
-        CHECK_FALSE(counted.has_room(candidate));
-        counted.set_max(100);
-        CHECK(counted.current() == 25);
-        CHECK(counted.beyond() == 0);
-        CHECK(counted.has_room(candidate));
-    }
-    SECTION("without a maximum all are counted") {
-        counted.set_max(0);
-        CHECK(counted.current() == 25);
-        CHECK(counted.beyond() == 0);
-    }
-    SECTION("a smaller maximum takes nobody's place away") {
-        counted.set_max(5);
-        CHECK(counted.current() == 10);
-        CHECK(counted.beyond() == 15);
-        CHECK_FALSE(counted.has_room(candidate));
-    }
+    // A larger maximum counts them first, none counts all, and a smaller one takes nobody's place away.
+    const auto [max, counts, beyond] = GENERATE(table<std::uint64_t, std::uint64_t, std::uint64_t>(
+        {{20, 20, 5}, {25, 25, 0}, {26, 25, 0}, {100, 25, 0}, {0, 25, 0}, {5, 10, 15}}));
+    counted.set_max(max);
+    CHECK(counted.current() == counts);
+    CHECK(counted.beyond() == beyond);
+    CHECK(counted.has_room(candidate) == (max == 0 || max > 25));
+    counted.set_max(100);  // and then all are counted
+    CHECK(counted.current() == 25);
+    CHECK(counted.beyond() == 0);
 }
 
 TEST_CASE("budgets add up, whatever their maxima") {

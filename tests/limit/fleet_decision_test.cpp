@@ -233,30 +233,24 @@ TEST_CASE("a refusal in the grace is forgotten with it, whether or not the gate 
 }
 
 TEST_CASE("a refusal after the grace is not remembered if nothing but kept places is in the way") {
-    fleet_gate gate{three_limits()};
-    std::vector<counted_budget> global{{.place = 0, .hourly = 9, .daily = 20, .reserved = 1}};
-    pending_decision each{.outcome = decision_outcome::refused, .budgets = global};
-    std::size_t asked_again = 0;
-    SECTION("of the hour") {
-        asked_again = 1;
+    struct row {
+        refusing_window window;
+        std::uint64_t hourly, daily, reserved;
+        std::size_t asked_again;
+    };
+    for (const auto& [window, hourly, daily, reserved, asked_again] :
+         std::vector<row>{{refusing_window::hourly, 9, 20, 1, 1},
+                          {refusing_window::daily, 9, 19, 1, 1},
+                          {refusing_window::daily, 9, 20, 1, 0},      // a day that is full
+                          {refusing_window::hourly, 10, 20, 1, 0},    // an hour that is full
+                          {refusing_window::hourly, 9, 20, 0, 0}}) {  // without a place that is kept
+        CAPTURE(hourly, daily, reserved);
+        fleet_gate gate{three_limits()};
+        const std::vector<counted_budget> global{{.place = 0, .hourly = hourly, .daily = daily, .reserved = reserved}};
+        gate.offer(0, 1, at(11, 10), {.outcome = decision_outcome::refused, .window = window, .budgets = global});
+        CHECK(gate.refused_by(0) == "global");
+        CHECK(gate.lookup(0, 1, at(11, 10)) == asked_again);
     }
-    SECTION("of the day") {
-        each.window = refusing_window::daily;
-        global[0].daily = 19;
-        asked_again = 1;
-    }
-    SECTION("in a day that is full") {
-        each.window = refusing_window::daily;
-    }
-    SECTION("in an hour that is full") {
-        global[0].hourly = 10;
-    }
-    SECTION("without a place that is kept") {
-        global[0].reserved = 0;
-    }
-    gate.offer(0, 1, at(11, 10), each);
-    CHECK(gate.refused_by(0) == "global");
-    CHECK(gate.lookup(0, 1, at(11, 10)) == asked_again);
 }
 
 TEST_CASE("a grace that other rules make longer keeps its refusals to its new end") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,12 @@ struct fleet_gate {
     }
     [[nodiscard]] std::string refused_by(std::size_t entry) const {
         return limiter.limit_name(open.refused_by.at(entry));
+    }
+    /// @return what find_untold() finds in the whole table.
+    std::set<std::uint64_t> untold() {
+        std::vector<std::uint64_t> found;
+        for (std::uint64_t next = 0; find_untold(limiter, next, found);) continue;
+        return {found.begin(), found.end()};
     }
     [[nodiscard]] limiter_figures figures() const { return figures_of(limiter); }
 

@@ -114,25 +114,16 @@ TEST_CASE("tenants beyond the bound share one budget with the limits of the fall
     CHECK(name_of(overflow).has_tenant);
 }
 
-TEST_CASE("a tenant with an override has its own budget, however many tenants there are") {
-    limit_rules settings = five_each();
-    settings.tenants.tenants_max = 1;
-    settings.tenants.overrides = {{"vip", {.hourly = 6, .daily = 0}}, {"vip-2", {.hourly = 6, .daily = 0}}};
-    labelled_offering gate{settings, at(10)};
-    CHECK(gate.accepted(of("a", 0, 9), at(10)) == 5);
-    CHECK(gate.accepted(of("vip", 0, 9), at(10)) == 6);
-    CHECK(gate.accepted(of("vip-2", 0, 9), at(10)) == 6);
-    CHECK_FALSE(gate.has(tenant_overflow));
-}
-
-TEST_CASE("tenants with an override take no place of those without") {
+TEST_CASE("tenants with an override have their own budgets, and take no place of those without") {
     limit_rules settings = five_each();
     settings.tenants.tenants_max = 2;
-    settings.tenants.overrides = {{"vip", {.hourly = 6, .daily = 0}}, {"vip-2", {.hourly = 6, .daily = 0}}};
+    for (const char* vip : {"vip", "vip-2", "late"}) settings.tenants.overrides[vip] = {.hourly = 6, .daily = 0};
     labelled_offering gate{settings, at(10)};
-    for (const char* tenant : {"vip", "vip-2", "a", "b", "c"}) gate.offer(of(tenant, 0, 3), at(10));
-    CHECK(gate.has(tenant_id("a")));
-    CHECK(gate.has(tenant_id("b")));
+    for (const auto& [tenant, max] : {std::pair{"vip", 6}, {"vip-2", 6}, {"a", 5}, {"b", 5}, {"late", 6}})
+        CHECK(gate.accepted(of(tenant, 0, 9), at(10)) == static_cast<std::uint64_t>(max));
+    CHECK_FALSE(gate.has(tenant_overflow));
+    CHECK(gate.accepted(of("c", 0, 3), at(10)) == 3);
+    for (const char* tenant : {"vip", "vip-2", "a", "b", "late"}) CHECK(gate.has(tenant_id(tenant)));
     CHECK_FALSE(gate.has(tenant_id("c")));
     CHECK(gate.hourly(tenant_overflow).series_current == 3);
 }

@@ -40,14 +40,6 @@ struct telling_gate : fleet_gate {
         noted.reserve(untold_notes::count_max);
     }
 
-    /// @return what find_untold() finds in the whole table.
-    std::set<std::uint64_t> untold() {
-        std::vector<std::uint64_t> found;
-        std::uint64_t next = 0;
-        while (find_untold(limiter, next, found)) {
-        }
-        return {found.begin(), found.end()};
-    }
     entered_windows windows_of(std::uint64_t fingerprint, tell_kind kind = tell_kind::untold) {
         const telling made = describe(limiter, {&fingerprint, 1}, kind);
         return made.all.empty() ? entered_windows{} : made.all.front().windows;
