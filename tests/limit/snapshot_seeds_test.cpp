@@ -4,11 +4,9 @@
 #include <string>
 
 #include "fuzz/small_limiter.hpp"
-#include "limit/limiter.hpp"
-#include "limit/snapshot.hpp"
+#include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/source_tree.hpp"
-#include "support/state_text.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -23,8 +21,7 @@ TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
         REQUIRE_FALSE(seed.empty());
         const auto [settings, now] = small_limiter_of(static_cast<std::uint8_t>(seed[0]));
         series_limiter limiter{settings, now};
-        state_text_source source{std::string_view{seed}.substr(1)};
-        CHECK(restore_snapshot(limiter, source, now));
+        CHECK(restored(limiter, std::string_view{seed}.substr(1), now));
         ++seeds;
     }
     CHECK(seeds == 10);
