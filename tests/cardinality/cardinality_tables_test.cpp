@@ -105,16 +105,9 @@ TEST_CASE("a series without a job, from nobody who has a name, adds none to its 
 
 TEST_CASE("a watched label with more error than series, or too long a name, is damage") {
     const auto is_taken = [](watched_label label) {
-        watched_metric saved;
+        watched_metric saved, read;
         saved.labels.push_back(std::move(label));
-        state_text written;
-        state_encoder out{written};
-        saved.save(out);
-        state_text_source source{written.text};
-        state_decoder in{source};
-        watched_metric read;
-        read.load(in);
-        return in.good();
+        return reads_text(read, saved_text(saved)).has_value();
     };
     CHECK(is_taken({.name = "a", .series = 2, .error = 2}));
     CHECK_FALSE(is_taken({.name = "a", .series = 1, .error = 2}));

@@ -86,32 +86,20 @@ TEST_CASE("samples are what they were after they were saved") {
     for (std::uint64_t i = 0; i < 10'000; ++i) arrive(samples, i);
     samples.end_hour();
     arrive(samples, 5, noon + std::chrono::hours{1});
-    const std::string text = testing::saved_text(samples);
-    text_source source{text};
-    state_decoder in{source};
-    loaded.load(in);
-    REQUIRE(in.good());
-    CHECK(in.is_at_end());
+    const std::string text = saved_text(samples);
+    REQUIRE(reads_text(loaded, text) == true);
     const sampled one = samples.all(), other = loaded.all();
     CHECK(one.known.size() == other.known.size());
     CHECK(one.weight == other.weight);
-    for (std::size_t size : {std::size_t{0}, std::size_t{3}, text.size() / 2, text.size() - 1}) {
-        text_source damaged{std::string_view{text}.substr(0, size)};
-        state_decoder broken{damaged};
-        loaded.load(broken);
-        CHECK_FALSE(broken.good());
-    }
+    for (std::size_t size : {std::size_t{0}, std::size_t{3}, text.size() / 2, text.size() - 1})
+        CHECK_FALSE(reads_text(loaded, std::string_view{text}.substr(0, size)).has_value());
 }
 
 TEST_CASE("a sampled series was first seen at a moment whose distance to every other can be told") {
     const auto is_taken = [](time_point first_seen) {
         series_samples samples, loaded;
         arrive(samples, 1, first_seen);
-        const std::string text = saved_text(samples);
-        text_source source{text};
-        state_decoder in{source};
-        loaded.load(in);
-        return in.good();
+        return reads_text(loaded, saved_text(samples)).has_value();
     };
     CHECK(is_taken(noon));
     CHECK(is_taken(time_point::min()));  // before sampling began

@@ -11,9 +11,9 @@
 using seriesgate::distinct_sketch;
 using seriesgate::testing::fingerprint_of;
 using seriesgate::testing::is_near;
+using seriesgate::testing::reads_text;
 using seriesgate::testing::sanitized;
-using seriesgate::testing::state_text;
-using seriesgate::testing::state_text_source;
+using seriesgate::testing::saved_text;
 
 namespace {
 
@@ -64,14 +64,9 @@ TEST_CASE("a window's refusals are counted one by one up to 32,768, and kept so"
     }
     CHECK(sketch.estimate() == 32'768);
     CHECK(sketch.bytes() <= 576 * 1'024);
-    state_text written;
-    seriesgate::state_encoder out{written};
-    sketch.save(out);
-    state_text_source source{written.text};
-    seriesgate::state_decoder in{source};
     seriesgate::window_sketch read;
-    read.load(in);
-    CHECK((in.good() && source.intact() && read.is_exact() && read.estimate() == 32'768));
+    CHECK(reads_text(read, saved_text(sketch)) == true);
+    CHECK((read.is_exact() && read.estimate() == 32'768));
     read.insert(fingerprint_of(5));
     CHECK(read.is_exact());
     read.insert(fingerprint_of(40'000));
@@ -83,14 +78,9 @@ TEST_CASE("a window's refusals are counted one by one up to 32,768, and kept so"
 TEST_CASE("a window reads what one of a thousand has written") {
     distinct_sketch before;
     for (std::uint64_t i = 0; i < 900; ++i) before.insert(fingerprint_of(i));
-    state_text written;
-    seriesgate::state_encoder out{written};
-    before.save(out);
-    state_text_source source{written.text};
-    seriesgate::state_decoder in{source};
     seriesgate::window_sketch read;
-    read.load(in);
-    CHECK((in.good() && source.intact() && read.estimate() == 900));
+    CHECK(reads_text(read, saved_text(before)) == true);
+    CHECK(read.estimate() == 900);
 }
 
 TEST_CASE("the estimate is within 2 % from 10 to 10 million series") {
@@ -163,18 +153,9 @@ TEST_CASE("a sketch reads back what it wrote, and goes on from there") {
     const auto count = GENERATE(std::uint64_t{0}, 1, 1'023, 1'024, 1'025, 100'000);
     distinct_sketch sketch;
     for (std::uint64_t i = 0; i < count; ++i) sketch.insert(fingerprint_of(i));
-    state_text written;
-    seriesgate::state_encoder out{written};
-    sketch.save(out);
-    REQUIRE(out.good());
-
     distinct_sketch read;
     read.insert(fingerprint_of(77));  // of before: forgotten
-    state_text_source source{written.text};
-    seriesgate::state_decoder in{source};
-    read.load(in);
-    CHECK(in.good());
-    CHECK(source.intact());
+    CHECK(reads_text(read, saved_text(sketch)) == true);
     CHECK(read.estimate() == sketch.estimate());
     for (std::uint64_t i = 0; i < count + 5'000; ++i) {
         read.insert(fingerprint_of(i));
@@ -186,21 +167,16 @@ TEST_CASE("a sketch reads back what it wrote, and goes on from there") {
 TEST_CASE("a damaged sketch is refused") {
     distinct_sketch sketch;
     for (std::uint64_t i = 0; i < 5'000; ++i) sketch.insert(fingerprint_of(i));
-    state_text written;
-    seriesgate::state_encoder out{written};
-    sketch.save(out);
     const auto loads = [](std::string_view bytes) {
-        state_text_source source{bytes};
-        seriesgate::state_decoder in{source};
         distinct_sketch read;
-        read.load(in);
-        return in.good();
+        return reads_text(read, bytes).has_value();
     };
-    CHECK(loads(written.text));
+    std::string text = saved_text(sketch);
+    CHECK(loads(text));
     CHECK_FALSE(loads({}));
-    CHECK_FALSE(loads(std::string_view{written.text}.substr(0, written.text.size() - 1)));
-    written.text[100] = 52;  // one more than a rank can be
-    CHECK_FALSE(loads(written.text));
+    CHECK_FALSE(loads(std::string_view{text}.substr(0, text.size() - 1)));
+    text[100] = 52;  // one more than a rank can be
+    CHECK_FALSE(loads(text));
     CHECK_FALSE(loads(std::string{"\0\xff\xff\xff\xff\xff\xff\xff\x7f", 9}));
 }
 

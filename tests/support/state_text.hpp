@@ -1,6 +1,7 @@
 /// The limiter's state in memory, where the product has a file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,15 @@ bool loads_text(State& into, std::string_view text, More... more) {
     text_source source{text};
     state_decoder in{source};
     return into.load(in, more...);
+}
+
+/// What a load() that says nothing makes of a text: nothing of damage, else whether it has read all.
+template <class State>
+std::optional<bool> reads_text(State& into, std::string_view text) {
+    text_source source{text};
+    state_decoder in{source};
+    into.load(in);
+    return in.good() ? std::optional{in.is_at_end()} : std::nullopt;
 }
 
 }  // namespace seriesgate::testing
