@@ -1,11 +1,10 @@
 #include "cardinality/findings.hpp"
 
-#include <cmath>
 #include <random>
 
 #include "cardinality/cardinality_tracker.hpp"
-#include "cardinality/findings.hpp"
 #include "support/catch.hpp"
+#include "support/near.hpp"
 
 namespace seriesgate::testing::findings_test {
 namespace {
@@ -71,10 +70,6 @@ std::string lettered(std::uint64_t number) {
     std::string made = "metric_";
     for (int i = 0; i < 4; ++i, number /= 26) made += static_cast<char>('a' + number % 26);
     return made;
-}
-
-bool is_near(std::uint64_t found, double expected, double part) {
-    return std::abs(static_cast<double>(found) - expected) <= part * expected;
 }
 
 label_texts request(std::uint64_t id) {
