@@ -80,8 +80,10 @@ TEST_CASE("each limit has the samples that it has refused, also those that were 
         CHECK(gate.by_name(made.refused_by) == shares{{"by-a", 3}, {"by-b", 5}, {"global", 2}});
         REQUIRE(made.refused_by.size() == 3);
         CHECK(made.refused_by[0].first.entry == 1);
+        CHECK(slice(gate.body, made.refused_by[0].first.record) == entry_of("a", "2", 3));
         CHECK(made.refused_by[0].first.reason == verdict::refused_hourly);
         CHECK(made.refused_by[1].first.entry == 3);
+        CHECK(slice(gate.body, made.refused_by[1].first.record) == entry_of("b", "2", 5));
         CHECK(made.refused_by[1].first.reason == verdict::refused_daily);
         CHECK(made.refused_by[2].first.entry == 6);
         CHECK(made.observed_by.empty());

@@ -7,7 +7,6 @@
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "plan/requests.hpp"
-#include "series/label.hpp"
 #include "support/catch.hpp"
 #include "wire/splice.hpp"
 
@@ -43,13 +42,13 @@ std::string spliced(const std::string& body, const plan& made) {
     return out;
 }
 
-/// The labels of a record that a plan names, as PromQL writes them.
-std::string text_of(const std::string& body, byte_range record) {
-    write_request_reader reader{slice(body, record)};
-    REQUIRE(reader.next());
-    std::vector<label_view> buffer;
-    reader.labels(reader.series().record, buffer);
-    return to_text(buffer);
+/// One series with a label that a planner may ignore.
+std::string with_replica(const std::string& job, const std::string& replica) {
+    prometheus::WriteRequest request;
+    auto& label = *add_series(request, job).add_labels();
+    label.set_name("replica");
+    label.set_value(replica);
+    return request.SerializeAsString();
 }
 
 double double_of(std::uint64_t bits) {
@@ -215,14 +214,6 @@ TEST_CASE("what is left of a partly refused request is the request without the r
     CHECK(gate.of(request_of(0, 3)).refused_series == 0);
 }
 
-TEST_CASE("a retried request is planned as before") {
-    gate gate{limited_to(3)};
-    const auto body = request_of(0, 6).SerializeAsString();
-    const auto first = spliced(body, gate.of(body));
-    for (int i = 0; i < 3; ++i) CHECK(spliced(body, gate.of(body)) == first);
-    CHECK(figures_of(gate.limiter).hourly.series_current == 3);
-}
-
 TEST_CASE("samples count histograms in, and exemplars are counted apart") {
     prometheus::WriteRequest request;
     auto& first = add_series(request, "a");
@@ -272,47 +263,6 @@ TEST_CASE("a stale marker or exemplar of a series that nobody admitted is droppe
     add_series(nan, "marker", double_of(0x7ff8000000000001));
     CHECK(gate.of(nan).forward == body_action::unchanged);
     CHECK(figures_of(gate.limiter).hourly.series_current == 1);
-}
-
-TEST_CASE("the first series that a budget refused is named with its reason") {
-    prometheus::WriteRequest request;
-    add_series(request, "marker", double_of(stale_marker_bits));
-    add_series(request, "a");
-    add_series(request, "b");
-    add_series(request, "c");
-    const auto body = request.SerializeAsString();
-    SECTION("by the hour") {
-        gate gate{{.global = {.hourly = 1, .daily = 9}}};
-        const auto made = gate.of(body);
-        REQUIRE(made.refused_by.size() == 1);
-        CHECK(text_of(body, made.refused_by[0].first.record) == "up{job=\"b\"}");
-        CHECK(made.refused_by[0].first.reason == verdict::refused_hourly);
-    }
-    SECTION("by the day") {
-        gate gate{{.global = {.hourly = 9, .daily = 2}}};
-        const auto made = gate.of(body);
-        REQUIRE(made.refused_by.size() == 1);
-        CHECK(text_of(body, made.refused_by[0].first.record) == "up{job=\"c\"}");
-        CHECK(made.refused_by[0].first.reason == verdict::refused_daily);
-    }
-}
-
-TEST_CASE("a series is the same in any label order and with empty labels, and other series are not") {
-    gate gate{limited_to(100)};
-    prometheus::WriteRequest request;
-    add_series(request, "a");
-    auto& turned = *request.add_timeseries();
-    for (const auto& [name, value] : {std::pair{"job", "a"}, {"empty", ""}, {"__name__", "up"}}) {
-        auto& label = *turned.add_labels();
-        label.set_name(name);
-        label.set_value(value);
-    }
-    turned.add_samples()->set_value(1);
-    gate.of(request);
-    CHECK(figures_of(gate.limiter).hourly.series_current == 1);
-    add_series(request, "b");
-    gate.of(request);
-    CHECK(figures_of(gate.limiter).hourly.series_current == 2);
 }
 
 TEST_CASE("a malformed request changes nothing, wherever it is cut") {
@@ -425,21 +375,14 @@ TEST_CASE("a value that has no room in one day and has it in the next does not c
     rules.ignored_values_max = 1;
     const time_point midnight = noon + 12h;
     series_limiter limiter{rules, midnight - 10min};
-    const auto body_of = [](const std::string& replica) {
-        prometheus::WriteRequest request;
-        auto& series = add_series(request, "a");
-        if (replica.empty()) return request.SerializeAsString();
-        series.add_labels()->set_name("replica");
-        series.mutable_labels(series.labels_size() - 1)->set_value(replica);
-        return request.SerializeAsString();
-    };
     planner planning{hash_key::known_to_all(), ignored};
-    REQUIRE(planning(body_of("one"), limiter, midnight - 2min).has_value());  // takes the only room for a value
+    REQUIRE(
+        planning(with_replica("a", "one"), limiter, midnight - 2min).has_value());  // takes the only room for a value
 
-    const std::string plain = body_of("");
+    const std::string plain = with_replica("a", "");
     REQUIRE(planning.read(plain, {}, protocol::v1).code == wire_errc::none);
     const std::uint64_t without_label = planning.fingerprint_at(0);
-    const std::string body = body_of("two");
+    const std::string body = with_replica("a", "two");
     REQUIRE(planning.read(body, {}, protocol::v1).code == wire_errc::none);
     fleet_view view;
     store_questions to_ask{hash_key::known_to_all()};
@@ -460,11 +403,7 @@ TEST_CASE("a series that counts apart passes for as long as the hour knows it, t
     series_limiter limiter{rules, noon};
     planner planning{hash_key::known_to_all(), {"replica"}};
     const auto refused = [&](const std::string& job, const std::string& replica, time_point now) {
-        prometheus::WriteRequest request;
-        auto& series = add_series(request, job);
-        series.add_labels()->set_name("replica");
-        series.mutable_labels(series.labels_size() - 1)->set_value(replica);
-        const std::string body = request.SerializeAsString();
+        const std::string body = with_replica(job, replica);
         const auto made = planning(body, limiter, now);
         REQUIRE(made.has_value());
         return made->refused.samples;
