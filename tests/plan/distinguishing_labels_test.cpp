@@ -56,47 +56,39 @@ struct scene {
     }
 };
 
-pairs pod(const std::string& number, const std::string& trace) {
-    return {{"__name__", "requests"}, {"job", "shop"}, {"pod", "shop-" + number}, {"trace", trace}, {"zone", "a"}};
+pairs pod(const std::string& number, const std::string& trace, const std::string& metric = "requests") {
+    return {{"__name__", metric}, {"job", "shop"}, {"pod", "shop-" + number}, {"trace", trace}, {"zone", "a"}};
 }
 
 using names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("what differs among refused series of a metric comes first") {
-    scene at{{}, {pod("1", "x"), pod("1", "y"), pod("1", "z")}};
-    CHECK(at.shown(0) == names{"trace", "__name__", "job", "pod", "zone"});
-}
-
-TEST_CASE("what differs from most of them comes before what differs from few") {
-    scene at{{}, {pod("1", "x"), pod("1", "y"), pod("2", "z"), pod("1", "w")}};
-    CHECK(at.shown(0) == names{"trace", "pod", "__name__", "job", "zone"});
+TEST_CASE("labels stand in the order in which they tell a refused series from others") {
+    const names unsorted{"__name__", "job", "pod", "trace", "zone"};
+    for (const auto& [sent, expected] : std::vector<std::pair<std::vector<pairs>, names>>{
+             // What differs among series of a metric comes first, what differs from most of them before the rest.
+             {{pod("1", "x"), pod("1", "y"), pod("1", "z")}, {"trace", "__name__", "job", "pod", "zone"}},
+             {{pod("1", "x"), pod("1", "y"), pod("2", "z"), pod("1", "w")},
+              {"trace", "pod", "__name__", "job", "zone"}},
+             // Series of another metric count if there is none of this one.
+             {{pod("1", "y"), pod("1", "x", "errors")}, {"__name__", "trace", "job", "pod", "zone"}},
+             {{pod("1", "x"), pod("2", "x", "errors"), pod("1", "y")}, {"trace", "__name__", "job", "pod", "zone"}},
+             // One that is alone, or sent twice, keeps its order.
+             {{pod("1", "x")}, unsorted},
+             {{pod("1", "x"), pod("1", "x")}, unsorted},
+             // Without a name it is compared with others that have none.
+             {{{{"job", "a"}, {"trace", "x"}}, {{"job", "a"}, {"trace", "y"}}}, {"trace", "job"}}})
+        CHECK(scene{{}, sent}.shown(0) == expected);
 }
 
 TEST_CASE("a value that no known series has comes before one that differs from more of them") {
-    pairs old = pod("1", "");
-    pairs other = pod("2", "");
-    pairs third = pod("3", "");
+    const pairs old = pod("1", ""), other = pod("2", ""), third = pod("3", "");
     scene at{{old, other, third}, {old, other, pod("3", "x"), third}};
     CHECK(at.shown(2) == names{"trace", "pod", "__name__", "job", "zone"});
     // The pod differs from two of three, the trace from all; but also when all are alike in it:
     scene same{{old, other}, {old, pod("2", "x"), pod("2", "x"), other}};
     CHECK(same.shown(1).front() == "trace");
-}
-
-TEST_CASE("series of another metric are compared with if there is none of this one") {
-    pairs stranger = pod("1", "x");
-    stranger[0].second = "errors";
-    scene at{{}, {pod("1", "y"), stranger}};
-    CHECK(at.shown(0) == names{"__name__", "trace", "job", "pod", "zone"});
-}
-
-TEST_CASE("series of another metric do not count where there are some of this one") {
-    pairs stranger = pod("2", "x");
-    stranger[0].second = "errors";
-    scene at{{}, {pod("1", "x"), stranger, pod("1", "y")}};
-    CHECK(at.shown(0) == names{"trace", "__name__", "job", "pod", "zone"});
 }
 
 TEST_CASE("the nearest 32 are compared, and none beyond") {
@@ -110,29 +102,11 @@ TEST_CASE("the nearest 32 are compared, and none beyond") {
     CHECK(scene{{}, sent}.shown(17) == names{"a", "b", "__name__"});
 }
 
-TEST_CASE("a series that is alone, or sent twice, keeps its order") {
-    CHECK(scene{{}, {pod("1", "x")}}.shown(0) == names{"__name__", "job", "pod", "trace", "zone"});
-    CHECK(scene{{}, {pod("1", "x"), pod("1", "x")}}.shown(0) == names{"__name__", "job", "pod", "trace", "zone"});
-}
-
-TEST_CASE("a series without a name is compared with others that have none") {
-    scene at{{}, {{{"job", "a"}, {"trace", "x"}}, {{"job", "a"}, {"trace", "y"}}}};
-    CHECK(at.shown(0) == names{"trace", "job"});
-}
-
 TEST_CASE("in observe mode what was let through is compared with what was known") {
     pairs old = pod("1", "");
     scene at{{old}, {old, pod("1", "x"), pod("1", "y")}, limit_mode::observe};
     REQUIRE(at.decided.observed_by.size() == 1);
     CHECK(at.shown(at.decided.observed_by[0].first.entry).front() == "trace");
-}
-
-TEST_CASE("giants are not looked at, and have their labels all the same") {
-    pairs giant = pod("1", "x");
-    giant.emplace_back("zzz", std::string(20'000, 'z'));
-    scene at{{}, {giant, pod("1", "y"), pod("1", "z")}};
-    CHECK(at.shown(0) == names{"__name__", "job", "pod", "trace", "zone", "zzz"});
-    CHECK(at.shown(1).front() == "trace");
 }
 
 TEST_CASE("whatever else there is, the label that differs is shown, in 256 bytes") {
@@ -162,13 +136,14 @@ TEST_CASE("whatever else there is, the label that differs is shown, in 256 bytes
     }
 }
 
-TEST_CASE("a giant is neither sorted nor compared with, for a sender may cause many") {
-    const pairs usual = pod("1", "x");
+TEST_CASE("a giant is neither sorted nor compared with, for a sender may cause many, and has all its labels") {
     pairs giant = pod("1", "y");
     for (int i = 0; i < 20; ++i) giant.push_back({"a" + std::to_string(i), std::string(1000, 'a')});
-    scene at{{}, {giant, usual, pod("2", "x")}};
-    CHECK(at.shown(0).front() == "__name__");  // in the sender's order
-    CHECK(at.shown(1).front() == "pod");       // and not what differs from the giant
+    scene at{{}, {giant, pod("1", "x"), pod("2", "x")}};
+    names as_sent;
+    for (const auto& each : giant) as_sent.push_back(each.first);
+    CHECK(at.shown(0) == as_sent);
+    CHECK(at.shown(1).front() == "pod");  // and not what differs from the giant
 }
 
 }  // namespace distinguishing_labels_test

@@ -80,37 +80,30 @@ TEST_CASE("the global budget has a marker for the hour and one for the day") {
                         {{.tenant = "", .limit = "global", .group = "", .of_tenant = "", .window = daily}, 4}});
 }
 
-TEST_CASE("a budget with room, that has refused nothing, does not limit or observes withholds nothing") {
+TEST_CASE("a budget withholds something if it limits, has refused something and has no room for newcomers") {
     const all_refused refused{refused_by("global", "")};
     limiter_figures figures = quiet();
-    budget_window_figures& window = figures.global.hourly;
-    window = full(1);
-    CHECK(found_in(figures, refused).size() == 1);
+    const auto kept = [](std::uint64_t reserved) {
+        return budget_window_figures{
+            .series_max = 5, .series_current = 2, .series_reserved = reserved, .series_refused = 1};
+    };
+    for (const auto& [window, is_told] : std::vector<std::pair<budget_window_figures, bool>>{
+             {full(1), true},
+             {full(0), false},
+             {{.series_max = 6, .series_current = 5, .series_refused = 1}, false},
+             {{.series_max = 0, .series_current = 5, .series_refused = 1}, false},
+             {{.series_max = 5, .series_current = 7, .series_refused = 1}, true},  // the limit was lowered
+             {kept(2), false},
+             {kept(3), true},
+             {kept(std::numeric_limits<std::uint64_t>::max()), true}}) {
+        CAPTURE(window.series_max, window.series_current, window.series_reserved, window.series_refused);
+        figures.global.hourly = window;
+        CHECK(found_in(figures, refused).size() == (is_told ? 1 : 0));
+    }
+    figures.global.hourly = full(1);
     CHECK(found_in(figures, {}).empty());
-    window = {.series_max = 6, .series_current = 5, .series_refused = 1};
-    CHECK(found_in(figures, refused).empty());
-    window = full(0);
-    CHECK(found_in(figures, refused).empty());
-    window = {.series_max = 0, .series_current = 5, .series_refused = 1};
-    CHECK(found_in(figures, refused).empty());
-    window = full(1);
     figures.global.mode = limit_mode::observe;
     CHECK(found_in(figures, refused).empty());
-}
-
-TEST_CASE("room that is kept for incumbents is none for newcomers") {
-    const all_refused refused{refused_by("global", "")};
-    limiter_figures figures = quiet();
-    budget_window_figures& window = figures.global.hourly;
-    window = {.series_max = 5, .series_current = 2, .series_reserved = 3, .series_refused = 1};
-    CHECK(found_in(figures, refused).size() == 1);
-    window.series_reserved = 2;
-    CHECK(found_in(figures, refused).empty());
-    window.series_reserved = std::numeric_limits<std::uint64_t>::max();
-    CHECK(found_in(figures, refused).size() == 1);
-    window = {
-        .series_max = 5, .series_current = 7, .series_reserved = 0, .series_refused = 1};  // the limit was lowered
-    CHECK(found_in(figures, refused).size() == 1);
 }
 
 TEST_CASE("a tenant's budget is told under that tenant, as its senders name it") {
