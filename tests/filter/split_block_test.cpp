@@ -175,21 +175,6 @@ TEST_CASE("a filter is never smaller than its promise needs, and never a block l
     if (blocks > 1) CHECK(expected_false_positive_rate(capacity, blocks - 1) > rate);
 }
 
-TEST_CASE("more series or a lower rate never make a filter smaller") {
-    std::size_t blocks_before = 0;
-    for (std::uint64_t capacity = 1; capacity < 100'000'000; capacity += 1 + capacity / 3) {
-        const auto blocks = blocks_for({capacity, 1e-4});
-        CHECK(blocks >= blocks_before);
-        blocks_before = blocks;
-    }
-    blocks_before = 0;
-    for (double rate = 0.5; rate > 1e-9; rate *= 0.7) {
-        const auto blocks = blocks_for({100'000, rate});
-        CHECK(blocks >= blocks_before);
-        blocks_before = blocks;
-    }
-}
-
 TEST_CASE("the expected rate rises with the series and falls with the blocks") {
     double before = -1;
     for (std::uint64_t series = 0; series < 50'000'000; series += 1 + series / 2) {
