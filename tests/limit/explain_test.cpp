@@ -75,7 +75,7 @@ TEST_CASE("a known series is known, whatever its budgets say") {
     CHECK(gate.limiter.limit_name(of.budgets[2].limit) == "per-namespace");
 }
 
-TEST_CASE("a newcomer is refused by the first budget without room, the hour's before the day's") {
+TEST_CASE("a newcomer is refused by the first budget without room, the hour's before the day's, and that is known") {
     labelled_offering gate{narrow_rules(), at(10)};
     gate.offer(in_a, at(10));
     explanation of = explained(gate.limiter, in_a, 7);
@@ -86,6 +86,12 @@ TEST_CASE("a newcomer is refused by the first budget without room, the hour's be
     // It has not come: nobody has refused it, and asking has not either.
     CHECK(figures_of(gate.limiter).hourly.series_refused == 0);
 
+    gate.offer({.tenant = "red", .labels = in_a.labels, .first = 7}, at(10));
+    of = explained(gate.limiter, in_a, 7);
+    REQUIRE(of.refused_lately.has_value());
+    CHECK(of.refused == of.refused_lately);
+    CHECK(gate.limiter.limit_name(of.refused->limit) == "per-namespace");
+
     gate.limiter.maintain(at(11, 30));  // the day has room for one of this namespace
     gate.offer({.tenant = "red", .labels = in_a.labels, .first = 7}, at(11, 30));
     of = explained(gate.limiter, in_a, 8);
@@ -93,16 +99,6 @@ TEST_CASE("a newcomer is refused by the first budget without room, the hour's be
     CHECK(window_of(of.refused->how) == refusing_window::daily);
     CHECK(of.budgets[2].hourly_room == 2u);
     CHECK(of.budgets[2].daily_room == 0u);
-}
-
-TEST_CASE("a refusal is remembered, and said to be") {
-    labelled_offering gate{narrow_rules(), at(10)};
-    gate.offer(in_a, at(10));
-    gate.offer({.tenant = "red", .labels = in_a.labels, .first = 7}, at(10));
-    const explanation of = explained(gate.limiter, in_a, 7);
-    REQUIRE(of.refused_lately.has_value());
-    CHECK(of.refused == of.refused_lately);
-    CHECK(gate.limiter.limit_name(of.refused->limit) == "per-namespace");
 }
 
 TEST_CASE("a series of the hour before is an incumbent while room is kept for it") {

@@ -89,13 +89,6 @@ TEST_CASE("an overflow budget that nobody needs goes, and another one comes when
     CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
 }
 
-TEST_CASE("a group with endless values shares the overflow budget, whatever the bound") {
-    labelled_offering gate{settings_of({five_per_namespace()}), at(10)};
-    const std::string endless(10'000, 'x');
-    CHECK(gate.accepted(in(endless, 0, 9), at(10)) == 5);
-    CHECK(gate.hourly(overflow_of("per-namespace")).series_current == 5);
-}
-
 TEST_CASE("tenants beyond the bound share one budget with the limits of the fallback") {
     limit_rules settings = five_each();
     settings.tenants.tenants_max = 2;
