@@ -259,10 +259,7 @@ TEST_CASE("after a rollout those that are new are known within some rounds, and 
     std::mt19937_64 random{7};
     const auto send = [&](std::uint64_t first) {
         const auto bodies = scrape_of(first, count, random);
-        for (const std::string& body : bodies) {
-            reader.reset(body);
-            while (reader.next()) continue;
-        }
+        for (const std::string& body : bodies) entries_in(reader, body);
         return found_in(bodies, known);
     };
     for (int round = 0; round < 4; ++round) send(0);
@@ -278,8 +275,7 @@ TEST_CASE("what can never be learned does not go on being looked up") {
     write_request_reader reader{label_hasher{hash_key::known_to_all()}, &known};
     std::string body;
     for (int i = 0; i < 3'000; ++i) body += len_field(1, label("__name__", std::to_string(i)) + sample(1) + sample(2));
-    reader.reset(body);
-    while (reader.next()) continue;
+    entries_in(reader, body);
     // Nobody has an eye on the next one.
     known.learn(key_of_bytes(label("__name__", "up")), 42);
     const std::string one = len_field(1, label("__name__", "up") + sample(1));
@@ -297,8 +293,7 @@ TEST_CASE("while most is found, lookups go on, however much cannot be learned") 
         for (int times = 0; times < 4; ++times) body += found;
         body += len_field(1, label("__name__", std::to_string(i)) + sample(1) + sample(2));
     }
-    reader.reset(body);
-    while (reader.next()) continue;
+    entries_in(reader, body);
     known.learn(key_of_bytes(label("__name__", "down")), 42);
     const std::string one = len_field(1, label("__name__", "down") + sample(1));
     reader.reset(one);

@@ -157,11 +157,9 @@ TEST_CASE("translation: what the request's references stand for is bounded when 
             .append(entry({refs({1, 2}), sample(1), exemplar_v2(refs({1, 2})), metadata_v2(2, 0)}));
     constexpr std::size_t filled_in = 3 * 1000 + 2 * 8 + 2 * label_frame_bytes;
     write_request_v2_reader reader;
-    reader.reset(body, filled_in);
-    CHECK((reader.next() && !reader.next()));
+    CHECK(entries_in(reader, body, filled_in) == 1);
     CHECK_FALSE(reader.failed());
-    reader.reset(body, filled_in - 1);
-    CHECK_FALSE(reader.next());
+    CHECK(entries_in(reader, body, filled_in - 1) == 0);
     CHECK(reader.error().code == wire_errc::request_symbol_bytes_over_limit);
 }
 
@@ -175,8 +173,7 @@ TEST_CASE("translation: a body of tiny labels becomes no larger than its bound s
     for (const std::string_view text : texts) body += symbols({text});
     for (int i = 0; i < 1'000; ++i) body += entry({refs(references), len_field(2, "")});
     write_request_v2_reader reader;
-    reader.reset(body, body.size());
-    while (reader.next()) continue;
+    entries_in(reader, body, body.size());
     const bool is_refused = reader.error().code == wire_errc::request_symbol_bytes_over_limit;
     CHECK((is_refused || translated(body).size() <= 2 * body.size()));
 }

@@ -100,6 +100,14 @@ inline std::string metadata(std::string_view family) {
     return len_field(3, varint_field(1, 1) + len_field(2, family) + len_field(4, "some help"));
 }
 
+/// Reads a request to its end. @return how many entries there were
+std::size_t entries_in(auto& reader, const std::string& body, auto... bound) {
+    reader.reset(body, bound...);
+    std::size_t entries = 0;
+    while (reader.next()) ++entries;
+    return entries;
+}
+
 /// A file under tests/, as bytes.
 inline std::string read_test_file(const std::string& path) {
     std::ifstream in{source_tree() / "tests" / path, std::ios::binary};

@@ -355,21 +355,14 @@ TEST_CASE("a request has at most 2^20 series entries") {
     for (std::size_t i = 0; i < series_per_request_max; ++i) most += "\x0a\x00"s;
     const std::string more = most + "\x0a\x00"s;
     write_request_reader reader;
-    const auto count = [&reader](const std::string& body) {
-        std::size_t entries = 0;
-        reader.reset(body);
-        while (reader.next()) ++entries;
-        return entries;
-    };
-    CHECK(count(most) == series_per_request_max);
+    CHECK(entries_in(reader, most) == series_per_request_max);
     CHECK_FALSE(reader.failed());
-    CHECK(count(more) == series_per_request_max);
+    CHECK(entries_in(reader, more) == series_per_request_max);
     CHECK(reader.error().code == wire_errc::series_over_limit);
     CHECK(reader.error().offset == most.size());
-    SECTION("counted for each request anew") {
-        CHECK(count(most) == series_per_request_max);
-        CHECK_FALSE(reader.failed());
-    }
+    // Counted for each request anew.
+    CHECK(entries_in(reader, most) == series_per_request_max);
+    CHECK_FALSE(reader.failed());
 }
 
 TEST_CASE("a series has at most 1024 labels") {
@@ -393,18 +386,15 @@ TEST_CASE("a request has at most 2^22 labels of series whose labels are in no or
     for (std::size_t i = 0; i < labels_per_series_max / 2; ++i) labels += label("b", "") + label("a", "");
     const std::string unordered = len_field(1, labels + sample(1));
     std::string most;
-    for (std::size_t i = 0; i < unordered_labels_per_request_max / labels_per_series_max; ++i) most += unordered;
+    constexpr auto count = unordered_labels_per_request_max / labels_per_series_max;
+    for (std::size_t i = 0; i < count; ++i) most += unordered;
     const std::string body = most + series({name, job, sample(1)}) + series({job, name, sample(1)});
-    write_request_reader reader{body};
-    std::size_t entries = 0;
-    while (reader.next()) ++entries;
-    CHECK(entries == unordered_labels_per_request_max / labels_per_series_max + 1);  // those in order are not concerned
+    write_request_reader reader;
+    CHECK(entries_in(reader, body) == count + 1);  // those in order are not concerned
     CHECK(reader.error().code == wire_errc::unordered_labels_over_limit);
-    SECTION("counted for each request anew") {
-        reader.reset(unordered);
-        CHECK(reader.next());
-        CHECK(reader.unordered_labels() == labels_per_series_max);
-    }
+    // Counted for each request anew.
+    CHECK(entries_in(reader, unordered) == 1);
+    CHECK(reader.unordered_labels() == labels_per_series_max);
 }
 
 TEST_CASE("a label's name and value have at most 256 KiB each") {
@@ -416,26 +406,23 @@ TEST_CASE("a label's name and value have at most 256 KiB each") {
     CHECK(fault_of(series({label("job", std::string(1 << 20, 'x'))})) == series_fault::label_too_long);
 }
 
-TEST_CASE("a request refused for its last byte has shown the series before, and the error stays") {
-    const std::string body = series({name, sample(1)}) + series({job, sample(1)}) + "\x0c";
-    write_request_reader reader{body};
-    CHECK(reader.next());
-    CHECK(reader.next());
-    CHECK_FALSE(reader.failed());
-    for (int again = 0; again < 3; ++again) {
-        CHECK_FALSE(reader.next());
-        CHECK(reader.error().code == wire_errc::group);
-        CHECK(reader.error().offset == body.size() - 1);
-    }
-}
-
-TEST_CASE("an error deep inside keeps its byte when the reader is asked again") {
-    const std::string body = series({name, sample(1), len_field(2, varint_field(1, 1))});
-    write_request_reader reader{body};
-    for (int again = 0; again < 3; ++again) {
-        CHECK_FALSE(reader.next());
-        CHECK(reader.error().code == wire_errc::wrong_wire_type);
-        CHECK(reader.error().offset == body.size() - 2);
+TEST_CASE("an error comes after the series before it, and stays with its byte when the reader is asked again") {
+    const std::string good = series({name, sample(1)}) + series({job, sample(1)});
+    const std::string deep_inside = series({name, sample(1), len_field(2, varint_field(1, 1))});
+    struct row {
+        std::string body;
+        wire_errc code;
+        std::size_t from_end;
+    };
+    for (const auto& [body, code, from_end] :
+         std::vector<row>{{good + "\x0c", wire_errc::group, 1}, {good + deep_inside, wire_errc::wrong_wire_type, 2}}) {
+        write_request_reader reader;
+        CHECK(entries_in(reader, body) == 2);
+        for (int again = 0; again < 3; ++again) {
+            CHECK_FALSE(reader.next());
+            CHECK(reader.error().code == code);
+            CHECK(reader.error().offset == body.size() - from_end);
+        }
     }
 }
 

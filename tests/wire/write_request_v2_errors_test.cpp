@@ -198,15 +198,11 @@ TEST_CASE("v2: an error at the top level comes before the first series, and ever
 TEST_CASE("v2: a request has at most 2^20 series entries") {
     std::string most;
     for (std::size_t i = 0; i < series_per_request_max; ++i) most.append("\x2a\x00", 2);
-    std::size_t count = 0;
-    write_request_v2_reader reader{most};
-    while (reader.next()) ++count;
-    CHECK(count == series_per_request_max);
+    write_request_v2_reader reader;
+    CHECK(entries_in(reader, most) == series_per_request_max);
     CHECK_FALSE(reader.failed());
-
     most.append("\x2a\x00", 2);
-    reader.reset(most);
-    CHECK_FALSE(reader.next());
+    CHECK(entries_in(reader, most) == 0);
     CHECK(reader.error().code == series_over_limit);
     CHECK(reader.error().offset == most.size() - 2);
 }
@@ -279,10 +275,8 @@ TEST_CASE("v2: a request has at most 2^22 labels of series whose labels are in n
     std::string body = symbols({"", "a", "b"});
     for (std::size_t i = 0; i < unordered_labels_per_request_max / labels_per_series_max; ++i) body.append(unordered);
     body.append(entry({refs({1, 1, 2, 2}), sample(1)})).append(entry({refs({2, 2, 1, 1}), sample(1)}));
-    write_request_v2_reader reader{body};
-    std::size_t entries = 0;
-    while (reader.next()) ++entries;
-    CHECK(entries == unordered_labels_per_request_max / labels_per_series_max + 1);
+    write_request_v2_reader reader;
+    CHECK(entries_in(reader, body) == unordered_labels_per_request_max / labels_per_series_max + 1);
     CHECK(reader.error().code == unordered_labels_over_limit);
 }
 
@@ -302,11 +296,8 @@ TEST_CASE("v2: what is left out does not count for the labels of all series") {
     for (int i = 0; i < 100; ++i) body.append(wrong);
     body.append(entry({refs({1, 2}), sample(1)}));
     write_request_v2_reader reader;
-    reader.reset(body, 1'003 + label_frame_bytes);
-    std::size_t entries = 0;
-    while (reader.next()) ++entries;
+    CHECK(entries_in(reader, body, 1'003 + label_frame_bytes) == 101);
     CHECK_FALSE(reader.failed());
-    CHECK(entries == 101);
 }
 
 TEST_CASE("v2: the labels of all series have at most 256 MiB") {
@@ -314,15 +305,12 @@ TEST_CASE("v2: the labels of all series have at most 256 MiB") {
     const std::string series = entry({refs({1, 1}), sample(1)});
     constexpr auto count = symbol_bytes_per_request_max / (2 * label_bytes_max + label_frame_bytes);
     for (std::size_t i = 0; i < count; ++i) body.append(series);
-    write_request_v2_reader reader{body};
-    while (reader.next()) continue;
+    write_request_v2_reader reader;
+    CHECK(entries_in(reader, body) == count);
     CHECK_FALSE(reader.failed());
     const auto size = body.size();
     body.append(series);
-    reader.reset(body);
-    std::size_t seen = 0;
-    while (reader.next()) ++seen;
-    CHECK(seen == count);
+    CHECK(entries_in(reader, body) == count);
     CHECK(reader.error().code == request_symbol_bytes_over_limit);
     CHECK(reader.error().offset == size);
 }

@@ -123,8 +123,7 @@ TEST_CASE("v2: what an entry's metadata stands for is counted for its own body a
     for (int i = 0; i < 100; ++i) without += entry({up_refs, sample(1)});
     write_request_v2_reader reader;
     for (const std::string& body : {without, with_metadata, without}) {
-        reader.reset(body, 100 * up_bytes);  // for one help text, or the labels of a hundred entries
-        while (reader.next()) continue;
+        entries_in(reader, body, 100 * up_bytes);  // for one help text, or the labels of a hundred entries
         CHECK_FALSE(reader.failed());
     }
 }
@@ -134,8 +133,7 @@ TEST_CASE("v2: entries with the metadata of the one before count it each") {
     for (int i = 0; i < 5; ++i) body += entry({up_refs, sample(1), metadata_v2(5, 0)});
     write_request_v2_reader reader;
     const auto fails_with = [&](std::size_t symbol_bytes_max) {
-        reader.reset(body, symbol_bytes_max);
-        while (reader.next()) continue;
+        entries_in(reader, body, symbol_bytes_max);
         return reader.failed();
     };
     CHECK_FALSE(fails_with(5 * (100 + up_bytes)));
