@@ -2,14 +2,13 @@
 
 #include <atomic>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <new>
 #include <thread>
 
 #include "cardinality/findings.hpp"
 #include "support/allocations.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_tree.hpp"
 #include "support/state_text.hpp"
 
@@ -204,10 +203,8 @@ TEST_CASE("the seeds of fuzz_observed are states that can be loaded, and some ha
     std::size_t seeds = 0, sampled = 0;
     for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/fuzz/corpus/fuzz_observed"}) {
         CAPTURE(file.path().filename().string());
-        std::ifstream in{file.path(), std::ios::binary};
-        const std::string seed{std::istreambuf_iterator<char>{in}, {}};
         gate after;
-        CHECK(loads_text(after.all, seed, ten));
+        CHECK(loads_text(after.all, read_file(file.path()), ten));
         const auto samples = after.all.samples();
         sampled += !samples.known.empty() && !samples.refused.empty() ? 1 : 0;
         ++seeds;

@@ -1,9 +1,15 @@
 // Saved, and restored at once or later.
 #include "limit/snapshot.hpp"
+
+#include <filesystem>
+
+#include "fuzz/small_limiter.hpp"
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
+#include "support/source_tree.hpp"
 
 using namespace std::chrono_literals;
 using std::chrono::sys_days;
@@ -209,6 +215,21 @@ TEST_CASE("saving says so when the bytes could not be written") {
     sink.room = size;
     CHECK(save_snapshot(gate.limiter, sink));
     CHECK(gate.accepted(series(0, 12), at(10)) == 10);
+}
+
+// Else the fuzzer would start from states of an older format, and get no further than their first bytes.
+TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
+    std::size_t seeds = 0;
+    for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/fuzz/corpus/fuzz_snapshot"}) {
+        CAPTURE(file.path().filename().string());
+        const std::string seed = read_file(file.path());
+        REQUIRE_FALSE(seed.empty());
+        const auto [settings, now] = small_limiter_of(static_cast<std::uint8_t>(seed[0]));
+        series_limiter limiter{settings, now};
+        CHECK(restored(limiter, std::string_view{seed}.substr(1), now));
+        ++seeds;
+    }
+    CHECK(seeds == 10);
 }
 
 }  // namespace snapshot_test

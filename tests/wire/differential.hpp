@@ -2,13 +2,12 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 
 #include "fuzz/walk_property.hpp"
 #include "fuzz/wire_tree.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/source_tree.hpp"
 #include "wire/wire_error.hpp"
 
@@ -101,10 +100,8 @@ void check_trees(random_source random, message_kind kind, const auto& generate) 
 int check_corpus(const std::string& folder, const auto& check) {
     int files = 0;
     for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/fuzz/corpus" / folder}) {
-        std::ifstream in{file.path(), std::ios::binary};
-        const std::string body{std::istreambuf_iterator<char>{in}, {}};
         INFO(file.path());
-        CHECK(check(body).fault.empty());
+        CHECK(check(read_file(file.path())).fault.empty());
         ++files;
     }
     return files;
