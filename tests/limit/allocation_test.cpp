@@ -106,25 +106,17 @@ TEST_CASE("with tenants and label limits, known and refused series allocate noth
         CHECK(gate.labels.asked == 0);
         CHECK(static_cast<std::uint64_t>(std::ranges::count_if(gate.verdicts, is_accepted)) == accepted);
     };
-    SECTION("all refused") {
-        batch refused = sent;
-        refused.first = 200;
-        refused.count = 1'800;
-        check_free(refused, 0);
-    }
-    SECTION("all known") {
-        batch known = sent;
-        known.count = 200;
-        check_free(known, 200);
-    }
-    SECTION("some of each") {
-        check_free(sent, 200);
-    }
-    SECTION("markers of them") {
-        batch markers = sent;
-        markers.admits = false;
-        check_free(markers, 200);
-    }
+    const auto part = [&sent](std::uint64_t first, std::uint64_t count, bool admits = true) {
+        batch made = sent;
+        made.first = first;
+        made.count = count;
+        made.admits = admits;
+        return made;
+    };
+    check_free(part(200, 1'800), 0);         // all refused
+    check_free(part(0, 200), 200);           // all known
+    check_free(part(0, 2'000), 200);         // some of each
+    check_free(part(0, 2'000, false), 200);  // markers of them
     CHECK(figures_of(gate.limiter).commits == commits);
 }
 
