@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "limit/window.hpp"
 #include "remote_write_v1.pb.h"
+#include "support/files.hpp"
 #include "support/source_tree.hpp"
 #include "wire/decompression.hpp"
 
@@ -29,8 +28,7 @@ inline std::vector<std::string> recorded_requests(const std::string& folder = "p
     std::ranges::sort(files);
     std::vector<std::string> bodies;
     for (const auto& path : files) {
-        std::ifstream file{path, std::ios::binary};
-        const std::string compressed{std::istreambuf_iterator<char>{file}, {}};
+        const std::string compressed = read_file(path);
         decode_buffer buffer;
         const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
         if (!body) throw std::runtime_error{"cannot decode " + path.string()};

@@ -3,7 +3,6 @@
 #include "series/fingerprint.hpp"
 #include "series/selector.hpp"
 #include "support/catch.hpp"
-#include "wire/decompression.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request_v2.hpp"
 
@@ -25,14 +24,11 @@ TEST_CASE("selectors without a real regular expression match without allocating"
 }
 
 TEST_CASE("a request of remote write 2 is read and fingerprinted without allocating, once the buffers have grown") {
-    decode_buffer buffer;
-    const std::string compressed = testing::read_test_file("data/prometheus-3.5-v2/00003.snappy");
-    const auto body = snappy_decode(compressed, 32 << 20, buffer);
-    REQUIRE(body.has_value());
+    const std::string body = testing::decoded_file("data/prometheus-3.5-v2/00003.snappy");
     write_request_v2_reader reader;
     std::uint64_t sums[2] = {0, 0};
     const auto read = [&](std::uint64_t& sum) {
-        reader.reset(*body);
+        reader.reset(body);
         while (reader.next()) sum += reader.series().labels_hash;
     };
     read(sums[0]);

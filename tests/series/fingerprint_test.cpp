@@ -5,7 +5,6 @@
 
 #include "series/reference_fingerprint.hpp"
 #include "support/catch.hpp"
-#include "wire/decompression.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 #include "wire/write_request_v2.hpp"
@@ -52,11 +51,8 @@ struct distinct_series {
 
 template <class Reader = write_request_reader>
 void collect(const std::string& path, distinct_series& distinct) {
-    decode_buffer buffer;
-    const std::string compressed = read_test_file(path);
-    const auto body = snappy_decode(compressed, 32 << 20, buffer);
-    REQUIRE(body.has_value());
-    Reader reader{*body};
+    const std::string body = decoded_file(path);
+    Reader reader{body};
     std::vector<label_view> views;
     while (reader.next()) {
         label_texts labels;

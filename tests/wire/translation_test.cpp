@@ -4,7 +4,6 @@
 #include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
-#include "wire/decompression.hpp"
 #include "wire/wire_bytes_v2.hpp"
 
 namespace seriesgate::testing::translation_test {
@@ -181,13 +180,11 @@ TEST_CASE("translation: a body of tiny labels becomes no larger than its bound s
 TEST_CASE("translation: the recorded requests, with and without a random half") {
     random_source random{4};
     const auto check_file = [&random](const std::string& path) {
-        decode_buffer buffer;
-        const auto body = snappy_decode(read_test_file(path), 32 << 20, buffer);
-        REQUIRE(body.has_value());
+        const std::string body = decoded_file(path);
         walk_check check;
-        walk_v2(*body, check);
+        walk_v2(body, check);
         REQUIRE(check.accepted);
-        for (int round = 0; round < 3; ++round) REQUIRE(check_translation(*body, check, random) == "");
+        for (int round = 0; round < 3; ++round) REQUIRE(check_translation(body, check, random) == "");
     };
     for (const std::string& path : recorded_files("prometheus-3.5-v2")) check_file(path);
     check_file("data/native-histograms-v2/00000.snappy");

@@ -13,6 +13,7 @@
 
 #include "core/bytes.hpp"
 #include "support/source_tree.hpp"
+#include "wire/decompression.hpp"
 #include "wire/field_cursor.hpp"
 
 namespace seriesgate::testing {
@@ -113,6 +114,15 @@ inline std::string read_test_file(const std::string& path) {
     std::ifstream in{source_tree() / "tests" / path, std::ios::binary};
     if (!in) throw std::runtime_error("no such test file: " + path);
     return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+/// A recorded request, decoded.
+inline std::string decoded_file(const std::string& path) {
+    decode_buffer buffer;
+    const std::string compressed = read_test_file(path);
+    const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
+    if (!body) throw std::runtime_error("cannot decode " + path);
+    return std::string{*body};
 }
 
 /// The 16 files of tests/data/FOLDER.
