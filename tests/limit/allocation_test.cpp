@@ -155,7 +155,7 @@ TEST_CASE("a damaged snapshot makes nobody allocate much more than its size") {
 
 TEST_CASE("what is untold stays so until all of it is settled, where memory runs out") {
     fleet_gate gate{three_limits()};
-    gate.offer(1, 3, at(10, 30), outcome_of(decision_outcome::passes));
+    gate.offer(1, 3, at(10, 30), passes_untold);
     const std::vector<std::uint64_t> all{fingerprint_in(gate.sent, 1), fingerprint_in(gate.sent, 2),
                                          fingerprint_in(gate.sent, 3)};
     for (std::uint64_t after = 0;; ++after) {

@@ -211,7 +211,7 @@ TEST_CASE("where histograms are kept whole, it is said what that does to a serie
 TEST_CASE("in a fleet the store decides what is limited, and the gate says what it knows") {
     fleet_gate gate{three_limits()};
     CHECK(explained(gate.limiter, gate.sent).asks_store);
-    gate.offer(1, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.offer(1, 1, at(10, 30), store_takes);
     const explanation known = explained(gate.limiter, gate.sent, 1);
     CHECK(known.in_hour);
     CHECK_FALSE(known.asks_store);

@@ -10,9 +10,8 @@ using namespace seriesgate::testing;
 
 TEST_CASE("what the store has counted is in the gate's hour, and nobody is asked about it again") {
     fleet_gate gate{three_limits()};
-    CHECK(gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::known)) == verdict_list{verdict::known});
-    CHECK(gate.offer(1, 2, at(10, 30), outcome_of(decision_outcome::taken)) ==
-          verdict_list{verdict::admitted, verdict::admitted});
+    CHECK(gate.offer(0, 1, at(10, 30), store_knows) == verdict_list{verdict::known});
+    CHECK(gate.offer(1, 2, at(10, 30), store_takes) == verdict_list(2, verdict::admitted));
     CHECK(gate.lookup(0, 3, at(10, 59)) == 0);
     CHECK(gate.verdicts == verdict_list(3, verdict::known));
     CHECK(gate.lookup(0, 3, at(11)) == 3);
@@ -30,7 +29,7 @@ TEST_CASE("the budget that the store names has refused, in the window that it na
     fleet_gate gate{three_limits()};
     const auto place = GENERATE(0u, 1u, 2u);
     const auto window = GENERATE(refusing_window::hourly, refusing_window::daily);
-    gate.offer(7, 1, at(10, 30), outcome_of(decision_outcome::taken));  // so that all its budgets are there
+    gate.offer(7, 1, at(10, 30), store_takes);  // so that all its budgets are there
     const auto wanted = window == refusing_window::hourly ? verdict::refused_hourly : verdict::refused_daily;
     CHECK(gate.offer(0, 2, at(10, 31), refused_by_budget(place, window)) == verdict_list(2, wanted));
     const char* const names[] = {"global", "tenant", "jobs"};
@@ -49,7 +48,7 @@ TEST_CASE("the budget that the store names has refused, in the window that it na
 
 TEST_CASE("budgets show what all gates have counted") {
     fleet_gate gate{three_limits()};
-    gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.offer(0, 1, at(10, 30), store_takes);
     const auto check = [&gate] {
         const limiter_figures figures = gate.figures();
         CHECK(figures.hourly.series_current == 7);
@@ -84,7 +83,7 @@ TEST_CASE("budgets show what all gates have counted") {
 
 TEST_CASE("series that the store counts in overflow budgets count there, although the gate has others for them") {
     fleet_gate gate{three_limits()};
-    gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.offer(0, 1, at(10, 30), store_takes);
     const std::vector<counted_budget> shared{{.place = 0, .hourly = 8, .daily = 9},
                                              {.place = 1, .hourly = 40, .daily = 41, .is_overflow = true},
                                              {.place = 2, .hourly = 30, .daily = 31, .is_overflow = true}};
@@ -121,7 +120,7 @@ TEST_CASE("nothing is counted twice") {
         gate.lookup(0, 1, at(10, 30));
         gate.offered.push_back(gate.offered[0]);
         REQUIRE(gate.look_up_again(at(10, 30)) == 2);
-        fleet_decision said = gate.saying(outcome_of(decision_outcome::taken));
+        fleet_decision said = gate.saying(store_takes);
         said.pending[1].outcome = decision_outcome::known;
         CHECK(gate.commit(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::known});
     }
@@ -129,7 +128,7 @@ TEST_CASE("nothing is counted twice") {
         fleet_gate& first = gate;
         first.lookup(0, 1, at(10, 30));
         lookup_result open = first.open;
-        const fleet_decision said = first.saying(outcome_of(decision_outcome::taken));
+        const fleet_decision said = first.saying(store_takes);
         std::vector<verdict> others{verdict::unknown};
         CHECK(first.commit(said, at(10, 30)) == verdict_list{verdict::admitted});
         CHECK(first.limiter.commit(first.offered, at(10, 30), others, open, {.tenant = "red"}, &said));
@@ -178,7 +177,7 @@ TEST_CASE("exempt series, and those that limits only observe, are decided by the
 
 TEST_CASE("a marker passes if this gate or another knows its series, and is dropped if nobody does") {
     fleet_gate gate{three_limits()};
-    gate.offer(0, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.offer(0, 1, at(10, 30), store_takes);
     gate.lookup(0, 3, at(11), false);
     REQUIRE(gate.open.non_admitting.size() == 3);
     fleet_decision said = gate.saying({});
@@ -201,7 +200,7 @@ TEST_CASE("a series is refused like another of its histogram only if that one is
     limit_rules rules = three_limits();
     rules.whole_histograms = true;
     fleet_gate gate{rules};
-    gate.offer(7, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.offer(7, 1, at(10, 30), store_takes);
     gate.lookup(0, 2, at(10, 31));
     fleet_decision said = gate.saying(refused_by_budget(1, refusing_window::hourly));
     said.pending[0] = {.outcome = decision_outcome::refused_with_histogram, .like = 1};
@@ -292,11 +291,11 @@ TEST_CASE("a series that a limit applies to and that nobody was asked about is w
 
 TEST_CASE("what was told of an hour that has ended decides its request and is inserted nowhere") {
     fleet_gate gate{three_limits()};
-    gate.offer(9, 1, at(10, 30), outcome_of(decision_outcome::taken));
+    gate.offer(9, 1, at(10, 30), store_takes);
     gate.lookup(0, 4, at(10, 59, 59));
     fleet_decision said = gate.saying({});
-    said.pending = {outcome_of(decision_outcome::known), outcome_of(decision_outcome::taken),
-                    refused_by_budget(1, refusing_window::daily), outcome_of(decision_outcome::withheld)};
+    const pending_decision withheld{.outcome = decision_outcome::withheld, .budgets = counted_by_all};
+    said.pending = {store_knows, store_takes, refused_by_budget(1, refusing_window::daily), withheld};
     CHECK(gate.commit(said, at(11)) ==
           verdict_list{verdict::known, verdict::admitted, verdict::refused_daily, verdict::refused_hourly});
     CHECK(gate.refused_by(2) == "__other__");
@@ -309,7 +308,7 @@ TEST_CASE("what was told of an hour that has ended decides its request and is in
 TEST_CASE("what was told by other rules decides its request and is inserted nowhere") {
     fleet_gate gate{three_limits()};
     gate.lookup(0, 2, at(10, 30));
-    fleet_decision said = gate.saying(outcome_of(decision_outcome::taken));
+    fleet_decision said = gate.saying(store_takes);
     said.pending[1] = refused_by_budget(2);
     gate.limiter.reconfigure({.global = {.hourly = 10}});
     CHECK(gate.commit(said, at(10, 30)) == verdict_list{verdict::admitted, verdict::refused_hourly});
@@ -336,7 +335,7 @@ TEST_CASE("what needed no telling is decided anew when the hour has ended or the
 
 TEST_CASE("a gate of a fleet follows its store's clock at once") {
     fleet_gate gate{three_limits(), at(15, 20)};  // by its own clock
-    gate.offer(0, 1, at(15, 20), outcome_of(decision_outcome::taken));
+    gate.offer(0, 1, at(15, 20), store_takes);
     const auto hour = [&gate](time_point now) {
         gate.lookup(0, 1, now);
         CHECK_FALSE(gate.limiter.sets()->leap.has_value());

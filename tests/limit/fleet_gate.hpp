@@ -22,9 +22,9 @@ inline const std::vector<counted_budget> counted_by_all{{.place = 0, .hourly = 7
 inline pending_decision refused_by_budget(std::uint32_t place, refusing_window window = refusing_window::hourly) {
     return {.outcome = decision_outcome::refused, .window = window, .place = place, .budgets = counted_by_all};
 }
-inline pending_decision outcome_of(decision_outcome outcome) {
-    return {.outcome = outcome, .budgets = counted_by_all};
-}
+inline const pending_decision store_takes{.outcome = decision_outcome::taken, .budgets = counted_by_all};
+inline const pending_decision store_knows{.outcome = decision_outcome::known, .budgets = counted_by_all};
+inline const pending_decision passes_untold{.outcome = decision_outcome::passes, .budgets = counted_by_all};
 
 /// A limiter of a fleet, and one request between its two halves.
 struct fleet_gate {

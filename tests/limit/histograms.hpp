@@ -49,19 +49,25 @@ inline series_list joined(series_list first, const series_list& second) {
     return first;
 }
 
+/// @param shown gets their labels.
+inline std::vector<offered_series> offered_of(const series_list& sent, const std::string& tenant, shown_labels& shown) {
+    std::vector<offered_series> offered;
+    shown.entries.clear();
+    for (const label_set& each : sent) {
+        offered.push_back(
+            {.fingerprint = fingerprint_in({.tenant = tenant, .labels = each}, 0), .samples = 1, .admits = true});
+        shown.entries.push_back(views_of(each));
+    }
+    return offered;
+}
+
 /// A limiter for senders of histograms.
 struct histogram_offering : labelled_offering {
     using labelled_offering::labelled_offering;
 
     /// One request. @return how many of its entries were accepted.
     std::uint64_t accept(const series_list& sent, time_point now, std::string tenant = {}) {
-        offered.clear();
-        labels.entries.clear();
-        for (const label_set& each : sent) {
-            offered.push_back(
-                {.fingerprint = fingerprint_in({.tenant = tenant, .labels = each}, 0), .samples = 1, .admits = true});
-            labels.entries.push_back(views_of(each));
-        }
+        offered = offered_of(sent, tenant, labels);
         verdicts.assign(sent.size(), verdict::unknown);
         return decide({.tenant = std::move(tenant)}, now).accepted;
     }

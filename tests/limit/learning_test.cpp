@@ -82,7 +82,7 @@ TEST_CASE("what was refused here, and was there for another gate in the hour bef
 
 TEST_CASE("what was counted in another hour is not known in this one") {
     fleet_gate gate{three_limits()};
-    gate.offer(0, 1, at(11, 30), outcome_of(decision_outcome::taken));
+    gate.offer(0, 1, at(11, 30), store_takes);
     CHECK_FALSE(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 1, 3)));
     CHECK_FALSE(learn(gate.limiter, hour_of(at(12)), fingerprints(gate, 1, 3)));
     CHECK(gate.lookup(0, 4, at(11, 30)) == 3);
@@ -115,7 +115,7 @@ TEST_CASE("in the first hour of a day, incumbents are of the day before") {
 TEST_CASE("a gate that was there in the hour before learns those that came through others, too") {
     const int hour = GENERATE(10, 24);
     fleet_gate gate{three_limits(), at(hour - 1, 30)};
-    gate.offer(0, 3, at(hour - 1, 59), outcome_of(decision_outcome::taken));
+    gate.offer(0, 3, at(hour - 1, 59), store_takes);
     gate.lookup(0, 1, at(hour, 1));
     CHECK(incumbents(gate, 0, 8) == 3);
     CHECK(learn_before(gate, hour_of(at(hour)), 2, 4));

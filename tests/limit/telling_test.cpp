@@ -47,15 +47,12 @@ struct telling_gate : fleet_gate {
     std::uint64_t fingerprint(std::uint64_t series) const { return fingerprint_in(sent, series); }
 };
 
-const pending_decision passes = outcome_of(decision_outcome::passes);
-const pending_decision taken = outcome_of(decision_outcome::taken);
-
 }  // namespace
 
 TEST_CASE("what passes is untold until it is settled, in the hour and in the day") {
     telling_gate gate;
-    CHECK(gate.offer(1, 2, at(10, 30), passes) == std::vector(2, verdict::admitted));
-    CHECK(gate.offer(3, 1, at(10, 30), taken) == std::vector(1, verdict::admitted));
+    CHECK(gate.offer(1, 2, at(10, 30), passes_untold) == std::vector(2, verdict::admitted));
+    CHECK(gate.offer(3, 1, at(10, 30), store_takes) == std::vector(1, verdict::admitted));
     CHECK(gate.untold() == std::set{gate.fingerprint(1), gate.fingerprint(2)});
     const std::vector<std::uint64_t> all{gate.fingerprint(1), gate.fingerprint(2), gate.fingerprint(3)};
     const telling made = describe(gate.limiter, all, tell_kind::untold);
@@ -72,12 +69,12 @@ TEST_CASE("what passes is untold until it is settled, in the hour and in the day
 
 TEST_CASE("a series that passes in two hours is untold in both") {
     telling_gate gate;
-    gate.offer(1, 1, at(10, 30), passes);
+    gate.offer(1, 1, at(10, 30), passes_untold);
     const std::uint64_t one = gate.fingerprint(1);
     gate.limiter.maintain(at(11, 0));
     CHECK(gate.windows_of(one) == entered_windows{.day = true, .before = true});
     const telling late = describe(gate.limiter, {&one, 1}, tell_kind::untold);
-    gate.offer(1, 1, at(11, 1), passes);
+    gate.offer(1, 1, at(11, 1), passes_untold);
     CHECK(gate.windows_of(one) == entered_windows{.hour = true, .day = true, .before = true});
     mark_told(gate.limiter, late);  // of the hour before alone
     CHECK(gate.windows_of(one) == entered_windows{.hour = true, .day = true});
@@ -87,24 +84,24 @@ TEST_CASE("a series that passes in two hours is untold in both") {
 
 TEST_CASE("what was said in another hour settles nothing") {
     telling_gate gate;
-    gate.offer(1, 1, at(10, 59), passes);
+    gate.offer(1, 1, at(10, 59), passes_untold);
     const std::uint64_t one = gate.fingerprint(1);
     const telling made = describe(gate.limiter, {&one, 1}, tell_kind::untold);
-    gate.offer(1, 1, at(11, 0), passes);
+    gate.offer(1, 1, at(11, 0), passes_untold);
     mark_told(gate.limiter, made);
     CHECK(gate.windows_of(one) == entered_windows{.hour = true, .day = true, .before = true});
 }
 
 TEST_CASE("a series that another gate has told of is told in the hour, not in the hour before") {
     telling_gate gate;
-    gate.offer(1, 1, at(10, 30), passes);
+    gate.offer(1, 1, at(10, 30), passes_untold);
     const std::uint64_t one = gate.fingerprint(1);
     gate.limiter.maintain(at(11, 0));
     SECTION("before it comes here") {
         REQUIRE(learn(gate.limiter, hour_of(at(11, 0)), {&one, 1}));
     }
     SECTION("after it has passed here") {
-        gate.offer(1, 1, at(11, 1), passes);
+        gate.offer(1, 1, at(11, 1), passes_untold);
         REQUIRE(learn(gate.limiter, hour_of(at(11, 0)), {&one, 1}));
     }
     CHECK(gate.windows_of(one) == entered_windows{.before = true});
@@ -120,12 +117,12 @@ TEST_CASE("after a loss of data a series that was only heard of is told when it 
     if (lost) tell_all(gate.limiter);
     SECTION("in the same hour") {
         CHECK(gate.lookup(1, 1, at(10, 31)) == 1);  // the slow path finds its budgets
-        CHECK(gate.commit(gate.saying(taken), at(10, 31)) == std::vector(1, verdict::known));
+        CHECK(gate.commit(gate.saying(store_takes), at(10, 31)) == std::vector(1, verdict::known));
         CHECK(gate.lookup(1, 1, at(10, 32)) == 0);
         CHECK(gate.windows_of(one) == (lost ? entered_windows{.hour = true, .day = true} : entered_windows{}));
     }
     SECTION("in the next hour") {
-        gate.offer(1, 1, at(11, 1), taken);
+        gate.offer(1, 1, at(11, 1), store_takes);
         CHECK(gate.windows_of(one) == (lost ? entered_windows{.before = true} : entered_windows{}));
     }
 }
@@ -134,13 +131,13 @@ TEST_CASE("what was not noted can be found") {
     telling_gate gate;
     std::vector<std::uint64_t> none;  // of no capacity
     static_cast<void>(take_untold(gate.limiter, none));
-    gate.offer(1, 3, at(10, 30), passes);
+    gate.offer(1, 3, at(10, 30), passes_untold);
     std::vector<std::uint64_t> noted;
     noted.reserve(8);
     CHECK(take_untold(gate.limiter, noted));
     CHECK(noted.empty());
     CHECK(gate.untold().size() == 3);
-    gate.offer(4, 2, at(10, 30), passes);
+    gate.offer(4, 2, at(10, 30), passes_untold);
     std::vector<std::uint64_t> more;
     CHECK_FALSE(take_untold(gate.limiter, more));
     CHECK(more == std::vector{gate.fingerprint(4), gate.fingerprint(5)});
@@ -148,8 +145,8 @@ TEST_CASE("what was not noted can be found") {
 
 TEST_CASE("what is untold is so after a restart") {
     telling_gate gate;
-    gate.offer(1, 2, at(10, 59), passes);
-    gate.offer(1, 1, at(11, 1), passes);
+    gate.offer(1, 2, at(10, 59), passes_untold);
+    gate.offer(1, 1, at(11, 1), passes_untold);
     const std::string bytes = saved(gate.limiter);
     telling_gate again{at(11, 2)};
     REQUIRE(restored(again.limiter, bytes, at(11, 2)));
@@ -174,10 +171,10 @@ TEST_CASE("what comes again while the state is saved is untold after a restart, 
         }
     };
     telling_gate gate;
-    gate.offer(1, 1, at(10, 59), passes);
+    gate.offer(1, 1, at(10, 59), passes_untold);
     gate.limiter.maintain(at(11));
     interrupted_sink sink;
-    sink.at_first = [&gate] { gate.offer(1, 1, at(11), passes); };
+    sink.at_first = [&gate] { gate.offer(1, 1, at(11), passes_untold); };
     REQUIRE(save_snapshot(gate.limiter, sink));
     REQUIRE_FALSE(sink.at_first);
     telling_gate again{at(11, 2)};
@@ -226,7 +223,7 @@ TEST_CASE("random hours leave untold what the store does not know") {
             default: {
                 const bool is_taken = below(2) == 0;
                 const bool is_known = of.here.contains(hour);
-                gate.offer(series, 1, now, is_taken ? taken : passes);
+                gate.offer(series, 1, now, is_taken ? store_takes : passes_untold);
                 of.here.insert(hour);
                 if (is_taken && !is_known) of.store.insert(hour);
             }

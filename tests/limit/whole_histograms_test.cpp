@@ -302,17 +302,9 @@ TEST_CASE("threads that bring parts of the same histograms admit them whole, and
             for (int pod = 0; pod < pods; ++pod) {
                 series_list sent;
                 for (std::size_t i = half; i < 12; i += 2) sent.push_back(latency(pod)[i]);
-                std::vector<offered_series> offered;
-                labels.entries.clear();
-                for (const label_set& each : sent) {
-                    offered.push_back(
-                        {.fingerprint = fingerprint_in({.labels = each}, 0), .samples = 1, .admits = true});
-                    labels.entries.push_back(views_of(each));
-                }
-                std::vector<verdict> verdicts(offered.size(), verdict::unknown);
-                shared.limiter.decide(offered, at(10), verdicts, scratch, {.tenant = {}, .labels = &labels});
-                accepted[half][static_cast<std::size_t>(pod)] =
-                    static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
+                std::vector<verdict> verdicts(sent.size(), verdict::unknown);
+                shared.limiter.decide(offered_of(sent, {}, labels), at(10), verdicts, scratch, {.labels = &labels});
+                accepted[half][static_cast<std::size_t>(pod)] = verdict_counts_of(verdicts).accepted;
             }
     };
     {
