@@ -33,6 +33,8 @@ std::string describe(std::uint64_t lines) {
     return "lost " + std::to_string(lines) + "\n";
 }
 
+constexpr auto first_event = std::chrono::steady_clock::time_point{} + 1h;
+
 /// A pipe whose reader reads when it is told to.
 struct slow_reader {
     std::array<int, 2> ends{};
@@ -212,45 +214,38 @@ TEST_CASE("a placeholder of the library's in a value is no more than its charact
     CHECK(said.text() == "level=info msg=x v=\"{} {0} %v\"\n");
 }
 
-TEST_CASE("events are told at once, then at most every ten seconds, none forgotten") {
+TEST_CASE("events are told at once, then at most every ten seconds or what its maker wants, none forgotten") {
     throttled_log log;
-    const auto start = std::chrono::steady_clock::time_point{} + 1h;
-    CHECK(log.count(5, start) == 5);
-    CHECK_FALSE(log.count(7, start + 1s));
-    CHECK_FALSE(log.count(1, start + 10s - 1ns));
-    CHECK(log.count(2, start + 10s) == 10);
-    CHECK_FALSE(log.count(1, start + 11s));
-}
-
-TEST_CASE("the interval is whoever's who makes it") {
-    throttled_log log{1min};
-    const auto start = std::chrono::steady_clock::time_point{} + 1h;
-    CHECK(log.count(1, start) == 1);
-    CHECK_FALSE(log.count(1, start + 60s - 1ns));
-    CHECK(log.count(1, start + 60s) == 2);
+    CHECK(log.count(5, first_event) == 5);
+    CHECK_FALSE(log.count(7, first_event + 1s));
+    CHECK_FALSE(log.count(1, first_event + 10s - 1ns));
+    CHECK(log.count(2, first_event + 10s) == 10);
+    CHECK_FALSE(log.count(1, first_event + 11s));
+    throttled_log slow{1min};
+    CHECK(slow.count(1, first_event) == 1);
+    CHECK_FALSE(slow.count(1, first_event + 60s - 1ns));
+    CHECK(slow.count(1, first_event + 60s) == 2);
 }
 
 TEST_CASE("the last events are told without a further one, when it is time, and once") {
     throttled_log log{1min};
-    const auto start = std::chrono::steady_clock::time_point{} + 1h;
-    CHECK_FALSE(log.rest(start));
-    CHECK(log.count(1, start) == 1);
-    CHECK_FALSE(log.rest(start + 2min));
-    CHECK(log.count(66, start + 2min) == 66);
-    CHECK_FALSE(log.count(3, start + 2min + 1s));
-    CHECK_FALSE(log.rest(start + 4min - 1ns));
-    CHECK(log.rest(start + 4min) == 3);
-    CHECK_FALSE(log.rest(start + 9min));
+    CHECK_FALSE(log.rest(first_event));
+    CHECK(log.count(1, first_event) == 1);
+    CHECK_FALSE(log.rest(first_event + 2min));
+    CHECK(log.count(66, first_event + 2min) == 66);
+    CHECK_FALSE(log.count(3, first_event + 2min + 1s));
+    CHECK_FALSE(log.rest(first_event + 4min - 1ns));
+    CHECK(log.rest(first_event + 4min) == 3);
+    CHECK_FALSE(log.rest(first_event + 9min));
 }
 
 TEST_CASE("events that go on, however slowly, have lines of their own") {
     for (const auto gap : {3s, 7s, 10s, 11s, 25s}) {
         throttled_log log;
-        const auto start = std::chrono::steady_clock::time_point{} + 1h;
         std::uint64_t told = 0;
         std::uint64_t events = 0;
-        for (auto now = start; now < start + 10min; now += 1s) {
-            if ((now - start) % gap == 0s) {
+        for (auto now = first_event; now < first_event + 10min; now += 1s) {
+            if ((now - first_event) % gap == 0s) {
                 ++events;
                 told += log.count(1, now).value_or(0);
             }

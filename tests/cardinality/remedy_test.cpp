@@ -46,6 +46,10 @@ samples request_ids() {
     return made;
 }
 
+std::string drop_rule(std::string_view labels, std::string_view regex) {
+    return fmt::format("- source_labels: [{}]\n  regex: '{}'\n  action: drop\n", labels, regex);
+}
+
 finding about(std::string label, std::vector<std::string> metrics) {
     return {.label = label, .labels = {label}, .metrics = std::move(metrics), .series = 600};
 }
@@ -53,10 +57,7 @@ finding about(std::string label, std::vector<std::string> metrics) {
 TEST_CASE("what has the label is dropped, what has none stays") {
     samples seen = request_ids();
     const remedy made = remedy_of(about("request_id", {"shop_requests_total"}), seen.all.all());
-    CHECK(made.relabel ==
-          "- source_labels: ['__name__', 'job', 'request_id']\n"
-          "  regex: 'shop_requests_total;shop;.+'\n"
-          "  action: drop\n");
+    CHECK(made.relabel == drop_rule("'__name__', 'job', 'request_id'", "shop_requests_total;shop;.+"));
     CHECK(made.limit ==
           "- name: 'shop_requests_total'\n"
           "  match: '{__name__=~\"shop_requests_total\",job=~\"shop\",request_id=~\".+\"}'\n"
@@ -195,10 +196,7 @@ TEST_CASE("a label in too many metrics to name is dropped by label and job") {
         seen.exploding(
             {{"__name__", fmt::format("m{}", i % 400)}, {"job", "web"}, {"version", fmt::format("{:06}", i)}});
     const remedy made = remedy_of(about("version", {}), seen.all.all());
-    CHECK(made.relabel ==
-          "- source_labels: ['job', 'version']\n"
-          "  regex: 'web;.+'\n"
-          "  action: drop\n");
+    CHECK(made.relabel == drop_rule("'job', 'version'", "web;.+"));
 }
 
 TEST_CASE("labels that tell targets or buckets apart have no rule, and a limit") {
@@ -227,10 +225,7 @@ TEST_CASE("a histogram is dropped of the job that has too many buckets") {
         seen.exploding({{"__name__", "x_bucket"}, {"job", "bad"}, {"le", fmt::format("0.{}", i)}});
     finding found = about("le", {"x_bucket"});
     found.what = explosion::buckets;
-    CHECK(remedy_of(found, seen.all.all()).relabel ==
-          "- source_labels: ['__name__', 'job']\n"
-          "  regex: 'x_bucket;bad'\n"
-          "  action: drop\n");
+    CHECK(remedy_of(found, seen.all.all()).relabel == drop_rule("'__name__', 'job'", "x_bucket;bad"));
 }
 
 TEST_CASE("names are dropped as long and as spelled as they were seen") {
@@ -241,10 +236,7 @@ TEST_CASE("names are dropped as long and as spelled as they were seen") {
     finding found = about("__name__", {"node_load#"});
     found.what = explosion::metric_names;
     const remedy made = remedy_of(found, seen.all.all());
-    CHECK(made.relabel ==
-          "- source_labels: ['__name__', 'job']\n"
-          "  regex: 'node_load[0-9]{4};node'\n"
-          "  action: drop\n");
+    CHECK(made.relabel == drop_rule("'__name__', 'job'", "node_load[0-9]{4};node"));
     CHECK(made.would_take == 0);
 }
 
@@ -255,9 +247,7 @@ TEST_CASE("every name is a string of YAML, whatever it looks like") {
     for (int i = 0; i < 600; ++i) seen.exploding({{"__name__", "m"}, {"job", "1"}, {label, fmt::format("{:08x}", i)}});
     const remedy made = remedy_of(about(label, {"m"}), seen.all.all());
     std::string quoted = label == "it's" ? "it''s" : label;
-    CHECK(made.relabel == fmt::format("- source_labels: ['__name__', 'job', '{}']\n  regex: 'm;1;.+'\n"
-                                      "  action: drop\n",
-                                      quoted));
+    CHECK(made.relabel == drop_rule(fmt::format("'__name__', 'job', '{}'", quoted), "m;1;.+"));
     const bool needs_note = label == "client.address" || label == "it's";
     CHECK((made.note.find("Prometheus before 3.0") != std::string::npos) == needs_note);
 }
@@ -274,7 +264,7 @@ TEST_CASE("what nobody can see is nothing to paste") {
     CHECK(of_label.limit.empty());
     CHECK(of_label.note.find("cannot be pasted") != std::string::npos);
     const remedy of_metric = remedy_of(about("id", {name}), as_metric.all.all());
-    CHECK(of_metric.relabel == "- source_labels: ['job', 'id']\n  regex: 'a;.+'\n  action: drop\n");
+    CHECK(of_metric.relabel == drop_rule("'job', 'id'", "a;.+"));
     CHECK(of_metric.limit.find(name) == std::string::npos);
 }
 

@@ -23,6 +23,14 @@ void maintain(admitted_set& set) {
     if (set.wants_segment()) set.adopt(set.prepare_segment());
 }
 
+/// Inserts series `first`, `first` + 1, ... as who commits does.
+void commit(admitted_set& set, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t i = first; i < first + count; ++i) {
+        if (!set.has_room(1)) set.adopt(set.prepare_segment());
+        set.insert(fingerprint_of(i));
+    }
+}
+
 struct found {
     std::uint64_t forgotten = 0;
     double rate = 0;
@@ -31,8 +39,7 @@ struct found {
 /// Inserts series `first`, `first` + 1, ... and asks for all of them, then for `probes` others.
 found fill_and_ask(admitted_set& set, std::uint64_t first, std::uint64_t count, std::uint64_t probes, bool maintained) {
     for (std::uint64_t i = first; i < first + count; ++i) {
-        if (!set.has_room(1)) set.adopt(set.prepare_segment());  // as who commits does
-        set.insert(fingerprint_of(i));
+        commit(set, i, 1);
         if (maintained) maintain(set);
     }
     found result;
@@ -196,20 +203,12 @@ TEST_CASE("no memory is made for more series than can come") {
 
 TEST_CASE("a bound that is raised by a little again and again makes few segments") {
     admitted_set set{{.capacity = 1'000, .false_positive_rate = 1e-4}, 1'000};
-    std::uint64_t entered = 0;
-    const auto fill = [&](std::uint64_t up_to) {
-        for (; entered < up_to; ++entered) {
-            if (!set.has_room(1)) set.adopt(set.prepare_segment());
-            set.insert(fingerprint_of(entered));
-        }
-    };
-    fill(1'000);
+    commit(set, 0, 1'000);
     for (std::uint64_t raised = 1; raised <= 40; ++raised) {
         set.set_capacity_max(1'000 + 64 * raised);
-        fill(1'000 + 64 * raised);
+        commit(set, 1'000 + 64 * (raised - 1), 64);
     }
-    const auto read = read_back(set);
-    CHECK(read->size() == entered);
+    CHECK(read_back(set)->size() == 1'000 + 64 * 40);
 }
 
 TEST_CASE("lookups go on while a set is filled and grows") {
@@ -339,10 +338,7 @@ TEST_CASE("the bound of a set may be raised and lowered while it is in use") {
 
 TEST_CASE("what comes beyond the bound finds room, too") {
     admitted_set set{{.capacity = 1'000, .false_positive_rate = 1e-4}, 1'000};
-    for (std::uint64_t i = 0; i < 300'000; ++i) {
-        if (!set.has_room(1)) set.adopt(set.prepare_segment());
-        set.insert(fingerprint_of(i));
-    }
+    commit(set, 0, 300'000);
     CHECK(set.size() == 300'000);
     CHECK(set.false_positive_rate() < 1e-4);
 }

@@ -150,12 +150,9 @@ TEST_CASE("a short last label at the very end of the body is compared without re
 }
 
 TEST_CASE("labels of one name twice keep their order: stores differ in what they make of them") {
-    const label_texts one{{"a", "1"}, {"a", "2"}, {"b", "3"}};
-    const label_texts other{{"a", "2"}, {"a", "1"}, {"b", "3"}};
-    CHECK(fingerprint_of(one) == reference_fingerprint(one, {}));
-    CHECK(fingerprint_of(other) == reference_fingerprint(other, {}));
-    CHECK(fingerprint_of(one) != fingerprint_of(other));
-    CHECK(fingerprint_of({{"b", "3"}, {"a", "1"}, {"a", "2"}}) == fingerprint_of(one));
+    const auto one = fingerprint_of({{"a", "1"}, {"a", "2"}, {"b", "3"}});
+    CHECK(fingerprint_of({{"a", "2"}, {"a", "1"}, {"b", "3"}}) != one);
+    CHECK(fingerprint_of({{"b", "3"}, {"a", "1"}, {"a", "2"}}) == one);
 }
 
 TEST_CASE("random label sets hash as by the book, in order and shuffled") {

@@ -186,7 +186,7 @@ TEST_CASE("labels come with how many values they have, and of what") {
     known.refused.clear();
     known.backends.clear();
     known.mode = "observe";
-    CHECK(shown(at_ten_past(known), {}, {.rows = 20, .columns = 80}) == R"(
+    CHECK(shown(at_ten_past(known), {}, {.rows = 16, .columns = 80}) == R"(
 seriesgate 0.1.0~433  up 2 d 3 h  observe  http://127.0.0.1:9201    10:10:00 UTC
 hour  [############] 100 %  100,000 of 100,000  would refuse 81,234  50 min left
 day   123,456 new, not limited  would refuse 0  13 h 50 min left
@@ -201,10 +201,6 @@ no tenant and no group has a limit, or none has come yet
 nothing was refused
 -- Upstream --------------------------------------------------------------------
 discard: what is admitted goes nowhere
-
-
-
-
 
  q quit  ? help  m l j s t by  n new r refused  h hour d day  x remedies  Tab
 )");
