@@ -38,6 +38,15 @@ std::set<label_set> first_series(const std::vector<prometheus::WriteRequest>& re
     return first;
 }
 
+/// Whether of each request the series that are kept went on, and nothing else.
+void check_forwarded(const std::vector<std::string>& forwarded, const std::vector<std::string>& bodies,
+                     const std::set<label_set>& kept) {
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        const auto wanted = without_others(parsed(bodies[i]), kept);
+        if (parsed(forwarded[i]).SerializeAsString() != wanted.SerializeAsString()) FAIL("request " << i);
+    }
+}
+
 std::vector<prometheus::WriteRequest> all_parsed(const std::vector<std::string>& bodies) {
     std::vector<prometheus::WriteRequest> requests;
     for (const auto& body : bodies) requests.push_back(parsed(body));
@@ -68,8 +77,7 @@ TEST_CASE("without limits the recorded requests are 31,817 series and go on as t
 
 TEST_CASE("with a limit of 10,000 the first 10,000 of the recorded series go on, in order, and again in every replay") {
     const auto bodies = recorded_requests();
-    const auto requests = all_parsed(bodies);
-    const auto kept = first_series(requests, 10'000);
+    const auto kept = first_series(all_parsed(bodies), 10'000);
     const auto settings = GENERATE(values<limit_rules>({
         {.global = {.hourly = 10'000}},
         {.global = {.daily = 10'000}},
@@ -78,10 +86,7 @@ TEST_CASE("with a limit of 10,000 the first 10,000 of the recorded series go on,
     series_limiter limiter{settings, noon};
     planner plan_request{hash_key::known_to_all()};
     const auto forwarded = replay(bodies, limiter, plan_request);
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-        const auto wanted = without_others(requests[i], kept);
-        if (parsed(forwarded[i]).SerializeAsString() != wanted.SerializeAsString()) FAIL("request " << i);
-    }
+    check_forwarded(forwarded, bodies, kept);
     const auto figures = figures_of(limiter);
     CHECK(figures.hourly.series_current == 10'000);
     CHECK(figures.daily.series_current == 10'000);
@@ -102,16 +107,12 @@ TEST_CASE("in the next hour the same 10,000 series are admitted, though all the 
     auto backwards = bodies;
     std::ranges::reverse(backwards);
     const auto forwarded = replay(backwards, limiter, plan_request, noon + std::chrono::hours{1});
-    for (std::size_t i = 0; i < backwards.size(); ++i) {
-        const auto wanted = without_others(parsed(backwards[i]), kept);
-        if (parsed(forwarded[i]).SerializeAsString() != wanted.SerializeAsString()) FAIL("request " << i);
-    }
+    check_forwarded(forwarded, backwards, kept);
     CHECK(figures_of(limiter).hourly.series_current == 10'000);
 }
 
 TEST_CASE("requests with native histograms are cut as the generated classes would cut them") {
     const auto bodies = recorded_requests("native-histograms-v1");
-    const auto requests = all_parsed(bodies);
     REQUIRE(bodies.size() == 2);
     std::uint64_t samples = 0;
     std::uint64_t histograms = 0;
@@ -128,10 +129,7 @@ TEST_CASE("requests with native histograms are cut as the generated classes woul
     CHECK(figures_of(unlimited).hourly.series_current == 1'096);
 
     series_limiter limiter{{.global = {.hourly = 400}}, noon};
-    const auto forwarded = replay(bodies, limiter, plan_request);
-    const auto kept = first_series(requests, 400);
-    for (std::size_t i = 0; i < bodies.size(); ++i)
-        CHECK((parsed(forwarded[i]).SerializeAsString() == without_others(requests[i], kept).SerializeAsString()));
+    check_forwarded(replay(bodies, limiter, plan_request), bodies, first_series(all_parsed(bodies), 400));
 }
 
 TEST_CASE("a recorded request of metadata goes on unchanged") {
