@@ -1,11 +1,9 @@
 #include <random>
 
-#include "remote_write_v1.pb.h"
 #include "support/catch.hpp"
 #include "wire/decompression.hpp"
 #include "wire/splice.hpp"
 #include "wire/wire_bytes.hpp"
-#include "wire/write_request.hpp"
 
 namespace seriesgate::testing::splice_test {
 namespace {
@@ -172,27 +170,6 @@ TEST_CASE("all of a snappy block can be removed, and nothing") {
     const std::string body = decoded(compressed);
     CHECK(spliced_snappy(compressed, body, {{0, static_cast<std::uint32_t>(body.size())}}) == std::string(1, '\0'));
     CHECK((spliced_snappy(compressed, body, {}) == compressed));
-}
-
-TEST_CASE("a recorded request without every third series parses to just the others") {
-    const std::string body = decoded_file("data/prometheus-3.5-v1/00003.snappy");
-    prometheus::WriteRequest expected;
-    prometheus::WriteRequest original;
-    REQUIRE(original.ParseFromString(body));
-
-    std::vector<byte_range> removed;
-    write_request_reader reader{body};
-    for (int index = 0; reader.next(); ++index) {
-        if (index % 3 == 0) {
-            removed.push_back(reader.series().record);
-        } else {
-            *expected.add_timeseries() = original.timeseries(index);
-        }
-    }
-    REQUIRE_FALSE(reader.failed());
-    CHECK(expected.timeseries_size() > 1000);
-
-    CHECK((spliced(body, removed) == expected.SerializeAsString()));
 }
 
 }  // namespace
