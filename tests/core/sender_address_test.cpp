@@ -5,8 +5,6 @@
 namespace seriesgate::testing::sender_address_test {
 namespace {
 
-using namespace std::string_literals;
-
 std::string shown(std::optional<ip_address> address) {
     return address ? address->to_string() : "none";
 }

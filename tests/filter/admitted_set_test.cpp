@@ -1,10 +1,8 @@
 #include "filter/admitted_set.hpp"
 
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"

@@ -1,12 +1,9 @@
 #include "filter/series_table.hpp"
 
 #include <atomic>
-#include <cstdint>
 #include <random>
-#include <set>
 #include <thread>
 #include <unordered_map>
-#include <vector>
 
 #include "support/allocations.hpp"
 #include "support/catch.hpp"

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cmath>
 #include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"

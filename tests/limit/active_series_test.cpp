@@ -2,12 +2,7 @@
 // do.
 #include "limit/active_series.hpp"
 
-#include <array>
 #include <atomic>
-#include <map>
-#include <memory>
-#include <set>
-#include <string>
 #include <thread>
 #include <unordered_map>
 
@@ -17,7 +12,6 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

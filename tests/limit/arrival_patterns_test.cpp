@@ -1,10 +1,7 @@
 // However fast series come, the filters keep the rate that they promise: no segment is filled beyond its capacity.
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <cmath>
 #include <thread>
-#include <vector>
 
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
@@ -13,7 +10,6 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

@@ -1,6 +1,5 @@
 // Many threads with several tenants and groups, while others reload, save and maintain.
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <thread>
 #include <unordered_set>

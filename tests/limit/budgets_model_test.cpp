@@ -1,5 +1,4 @@
 // Random requests under random rules, with reloads and restarts, decided by the limiter and by an exact model.
-#include <memory>
 #include <sstream>
 
 #include "limit/budgets_model.hpp"
@@ -11,7 +10,6 @@
 #include "support/near.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

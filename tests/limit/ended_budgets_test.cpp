@@ -1,7 +1,4 @@
 // What budgets had come to when their windows ended.
-#include <algorithm>
-#include <string>
-#include <vector>
 #include "support/catch.hpp"
 
 #include "limit/budget.hpp"

@@ -1,5 +1,4 @@
 // seriesSet: exact. The model tests take both kinds; here is what only a table can do.
-#include <cstdint>
 
 #include "limit/offering.hpp"
 #include "support/catch.hpp"

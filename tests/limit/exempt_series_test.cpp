@@ -1,13 +1,10 @@
 // What budgets_model_test.cpp draws at random, as a story; there are the day, no number at all, and markers.
-#include <string>
 
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Five series of everybody together, ten exempt ones of each tenant.
 limit_rules rules_of_exempt() {

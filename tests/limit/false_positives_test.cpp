@@ -7,7 +7,6 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

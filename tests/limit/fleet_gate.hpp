@@ -1,11 +1,6 @@
 /// How tests say what a store has told a gate of its fleet.
 #pragma once
 
-#include <cstdint>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
 #include "limit/telling.hpp"

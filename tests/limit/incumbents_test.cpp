@@ -3,7 +3,6 @@
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

@@ -1,9 +1,6 @@
 // What other gates of a fleet have had counted.
 #include "limit/learning.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include "limit/fleet_gate.hpp"
 #include "limit/limiter_state.hpp"
 #include "support/catch.hpp"

@@ -1,6 +1,5 @@
 #include <atomic>
 #include <barrier>
-#include <map>
 #include <thread>
 #include <unordered_set>
 
@@ -10,7 +9,6 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

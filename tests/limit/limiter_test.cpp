@@ -6,7 +6,6 @@
 #include "support/catch.hpp"
 #include "support/near.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 
@@ -50,7 +49,6 @@ TEST_CASE("more refused series than the cache remembers are refused all the same
 }
 
 TEST_CASE("figures tell the windows", "[filter]") {
-    using namespace std::chrono_literals;
     using std::chrono::sys_days;
     offering gate{{.global = {.hourly = 100, .daily = 1'000}}, at(10, 59, 59)};
     CHECK(gate.hourly().span == window_span{sys_days{2026y / 3 / 10} + 10h, sys_days{2026y / 3 / 10} + 11h});

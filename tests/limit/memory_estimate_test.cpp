@@ -1,17 +1,12 @@
 // What --check-config says of memory, against a limiter that is filled.
 #include "limit/memory_estimate.hpp"
 
-#include <chrono>
-#include <cstdint>
-
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
 namespace seriesgate::testing::memory_estimate_test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// Fills the hours from 20:00 on, each with other series, over midnight. @return the most that the windows took.
 std::uint64_t most_bytes(const limit_rules& rules, set_kind set, std::uint64_t series_in_hour) {

@@ -1,15 +1,9 @@
 /// How the tests of this folder say what is offered, when, and what came of it.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <span>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "limit/commit_state.hpp"
 #include "limit/figures.hpp"

@@ -5,7 +5,6 @@
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

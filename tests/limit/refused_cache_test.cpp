@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <thread>
-#include <vector>
 
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"

@@ -1,9 +1,6 @@
 /// Snapshots in memory.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "core/state_stream.hpp"
 #include "limit/limiter.hpp"
 #include "limit/snapshot.hpp"

@@ -1,6 +1,4 @@
 // Snapshots that are not what was saved. (That a byte was changed is for the store's checksum to find.)
-#include <array>
-#include <memory>
 
 #include "limit/labelled.hpp"
 #include "limit/snapshot_bytes.hpp"

@@ -11,7 +11,6 @@
 #include "support/files.hpp"
 #include "support/source_tree.hpp"
 
-using namespace std::chrono_literals;
 using std::chrono::sys_days;
 using std::chrono::year;
 using namespace seriesgate;

@@ -1,14 +1,10 @@
 // Warm start: series that the store has already are counted, above limits too, and are known from then on.
-#include <algorithm>
-#include <string>
 
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {
 namespace {
-
-using namespace std::chrono_literals;
 
 const label_set metric{{"__name__", "m"}};
 

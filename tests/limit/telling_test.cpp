@@ -1,15 +1,7 @@
 // What a gate of a fleet has yet to tell its store: against a model, over hours, losses of memory, and a restart.
 #include "limit/telling.hpp"
 
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <random>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "limit/fleet_gate.hpp"
 #include "limit/labelled.hpp"

@@ -1,5 +1,4 @@
 // Histograms that are admitted whole or not at all: what budgets_model_test.cpp does not have.
-#include <memory>
 #include <thread>
 
 #include "limit/figures.hpp"

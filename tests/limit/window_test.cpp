@@ -2,7 +2,6 @@
 
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
 using seriesgate::day_of;
 using seriesgate::hour_of;
 using seriesgate::time_point;

@@ -1,7 +1,3 @@
-#include <chrono>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "limit/limiter.hpp"
 #include "plan/planner.hpp"

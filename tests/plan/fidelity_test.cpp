@@ -1,8 +1,5 @@
 // What a store gets of generated requests, of all kinds of messages in both versions: the sender's own bytes, or the
 // original without the refused series, bit for bit.
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "fuzz/random_request.hpp"
 #include "fuzz/random_request_v2.hpp"

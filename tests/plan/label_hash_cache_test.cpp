@@ -2,11 +2,8 @@
 #include "wire/label_hash_cache.hpp"
 
 #include <atomic>
-#include <cstdint>
 #include <random>
-#include <string>
 #include <thread>
-#include <vector>
 
 #include "limit/limiter.hpp"
 #include "plan/planner.hpp"

@@ -1,13 +1,7 @@
 // Which limit has refused what.
 #include "plan/plan.hpp"
 
-#include <chrono>
-#include <map>
-#include <optional>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"

@@ -9,7 +9,6 @@
 #include "wire/write_request.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -1,7 +1,6 @@
 #include "plan/planner.hpp"
 
 #include <bit>
-#include <chrono>
 #include <random>
 
 #include "claim/store_questions.hpp"
@@ -13,7 +12,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 namespace plan_test {
 namespace {

@@ -1,7 +1,5 @@
 #include "plan/marker.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <limits>
 
 #include "core/text.hpp"
@@ -10,7 +8,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 namespace {
 

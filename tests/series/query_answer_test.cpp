@@ -1,9 +1,5 @@
 #include "series/query_answer.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {
