@@ -10,10 +10,7 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace arrival_patterns_test {
+namespace seriesgate::testing::arrival_patterns_test {
 namespace {
 
 constexpr double rate = 1e-4;
@@ -169,4 +166,4 @@ TEST_CASE("reloads that come in the middle of a long request leave no series und
     CHECK(reloads > 20);  // of ten requests
 }
 
-}  // namespace arrival_patterns_test
+}  // namespace seriesgate::testing::arrival_patterns_test

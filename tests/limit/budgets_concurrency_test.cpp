@@ -11,10 +11,7 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace budgets_concurrency_test {
+namespace seriesgate::testing::budgets_concurrency_test {
 namespace {
 
 constexpr unsigned thread_count = 6;
@@ -222,4 +219,4 @@ TEST_CASE("what was admitted before a save began is known to who restores it, an
     CHECK(snapshots.back().first.size() > 0);
 }
 
-}  // namespace budgets_concurrency_test
+}  // namespace seriesgate::testing::budgets_concurrency_test

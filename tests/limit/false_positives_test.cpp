@@ -7,10 +7,7 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace false_positives_test {
+namespace seriesgate::testing::false_positives_test {
 namespace {
 
 /// Distinct series that one filter was asked about without holding them, and those that it took for its own.
@@ -166,4 +163,4 @@ TEST_CASE("what passes against the rules is a filter's false positive, and no mo
     if (!sanitized) CHECK(seen.hour.wrong.size() > 20);  // or this test has not seen what it is about
 }
 
-}  // namespace false_positives_test
+}  // namespace seriesgate::testing::false_positives_test

@@ -3,10 +3,7 @@
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace incumbents_test {
+namespace seriesgate::testing::incumbents_test {
 namespace {
 
 constexpr std::uint64_t limit = 1'000;
@@ -78,4 +75,4 @@ TEST_CASE("midnight's reservation never outlasts the first hour of the day") {
     }
 }
 
-}  // namespace incumbents_test
+}  // namespace seriesgate::testing::incumbents_test

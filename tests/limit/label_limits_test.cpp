@@ -4,10 +4,7 @@
 #include "limit/labelled.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace label_limits_test {
+namespace seriesgate::testing::label_limits_test {
 namespace {
 
 limit_rules settings_of(std::vector<label_limit> limits) {
@@ -217,4 +214,4 @@ TEST_CASE("no explanation names a budget that only watches, or any for an exempt
     CHECK(explained(gate.limiter, refused, alert, "").empty());
 }
 
-}  // namespace label_limits_test
+}  // namespace seriesgate::testing::label_limits_test

@@ -5,10 +5,7 @@
 #include "limit/limiter_state.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace learning_test {
+namespace seriesgate::testing::learning_test {
 namespace {
 
 /// Of series as the gate offers them.
@@ -143,4 +140,4 @@ TEST_CASE("many incumbents get room") {
     CHECK(incumbents(gate, 0, 300'000) == 300'000);
 }
 
-}  // namespace learning_test
+}  // namespace seriesgate::testing::learning_test

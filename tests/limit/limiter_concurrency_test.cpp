@@ -9,10 +9,7 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace limiter_concurrency_test {
+namespace seriesgate::testing::limiter_concurrency_test {
 namespace {
 
 constexpr unsigned thread_count = 8;
@@ -309,4 +306,4 @@ TEST_CASE("while the clock runs through hours and days no figure ever exceeds it
     CHECK(sizes(days).size() >= 2);
 }
 
-}  // namespace limiter_concurrency_test
+}  // namespace seriesgate::testing::limiter_concurrency_test

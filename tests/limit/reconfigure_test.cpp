@@ -5,10 +5,7 @@
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace reconfigure_test {
+namespace seriesgate::testing::reconfigure_test {
 namespace {
 
 limit_rules base(std::uint64_t hourly_max = 0) {
@@ -174,4 +171,4 @@ TEST_CASE("a group that leaves the overflow budget keeps its room") {
     CHECK(gate.has({.limit = "per-namespace", .group = {{"namespace", "x"}}}));
 }
 
-}  // namespace reconfigure_test
+}  // namespace seriesgate::testing::reconfigure_test

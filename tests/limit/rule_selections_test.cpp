@@ -6,10 +6,7 @@
 #include "limit/rules.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace rule_selections_test {
+namespace seriesgate::testing::rule_selections_test {
 namespace {
 
 label_limit limit_of(std::vector<std::string> each, std::optional<selector> match = {}) {
@@ -162,4 +159,4 @@ TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever")
     CHECK(verdicts.refused_unknown == 5'000 - verdicts.accepted);
 }
 
-}  // namespace rule_selections_test
+}  // namespace seriesgate::testing::rule_selections_test

@@ -5,10 +5,7 @@
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace snapshot_damage_test {
+namespace seriesgate::testing::snapshot_damage_test {
 namespace {
 
 /// Filters are as small as they get: the rest is what matters here.
@@ -116,4 +113,4 @@ TEST_CASE("noise is no snapshot") {
     CHECK(gate.hourly().series_current == 0);
 }
 
-}  // namespace snapshot_damage_test
+}  // namespace seriesgate::testing::snapshot_damage_test

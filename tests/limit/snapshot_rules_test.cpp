@@ -4,10 +4,7 @@
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace snapshot_rules_test {
+namespace seriesgate::testing::snapshot_rules_test {
 namespace {
 
 /// Ten a tenant, six a namespace.
@@ -191,4 +188,4 @@ TEST_CASE("what the windows show right after a restart is by the rules that are 
     CHECK(figures_of_windows(other.limiter).hourly.series_current == 7);
 }
 
-}  // namespace snapshot_rules_test
+}  // namespace seriesgate::testing::snapshot_rules_test

@@ -11,13 +11,11 @@
 #include "support/files.hpp"
 #include "support/source_tree.hpp"
 
+namespace seriesgate::testing::snapshot_test {
+namespace {
+
 using std::chrono::sys_days;
 using std::chrono::year;
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace snapshot_test {
-namespace {
 
 limit_rules all_kinds() {
     limit_rules settings{.global = {.hourly = 40, .daily = 100}};
@@ -231,4 +229,4 @@ TEST_CASE("the seeds of fuzz_snapshot are states that can be loaded") {
     CHECK(seeds == 10);
 }
 
-}  // namespace snapshot_test
+}  // namespace seriesgate::testing::snapshot_test

@@ -6,10 +6,7 @@
 #include "support/fingerprints.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace distinguishing_labels_test {
+namespace seriesgate::testing::distinguishing_labels_test {
 namespace {
 
 constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
@@ -142,4 +139,4 @@ TEST_CASE("a giant is neither sorted nor compared with, for a sender may cause m
     CHECK(at.shown(1).front() == "pod");  // and not what differs from the giant
 }
 
-}  // namespace distinguishing_labels_test
+}  // namespace seriesgate::testing::distinguishing_labels_test

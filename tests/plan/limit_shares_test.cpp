@@ -12,10 +12,7 @@
 #include "support/fingerprints.hpp"
 #include "wire/wire_bytes.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace limit_shares_test {
+namespace seriesgate::testing::limit_shares_test {
 namespace {
 
 constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
@@ -245,4 +242,4 @@ TEST_CASE("all that is refused adds up, whatever is sent and whatever the limits
     }
 }
 
-}  // namespace limit_shares_test
+}  // namespace seriesgate::testing::limit_shares_test

@@ -10,10 +10,7 @@
 #include "support/catch.hpp"
 #include "wire/splice.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace plan_test {
+namespace seriesgate::testing::plan_test {
 namespace {
 
 limit_rules limited_to(std::uint64_t max) {
@@ -506,4 +503,4 @@ TEST_CASE("fingerprints that were made to collide are counted all the same, and 
     CHECK(counted(counter, fingerprints) == 200'000);
 }
 
-}  // namespace plan_test
+}  // namespace seriesgate::testing::plan_test
