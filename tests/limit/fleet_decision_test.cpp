@@ -90,7 +90,7 @@ TEST_CASE("series that the store counts in overflow budgets count there, althoug
     const auto check = [](const std::vector<budget_figures>& all, std::uint64_t own, std::uint64_t overflow) {
         REQUIRE(all.size() == 2);
         for (const budget_figures& each : all)
-            CHECK(each.hourly.series_current == (name_of(each).overflow ? overflow : own));
+            CHECK(each.hourly.series_current == (each.name.overflow ? overflow : own));
     };
     SECTION("taken") {
         CHECK(gate.offer(1, 1, at(10, 31), {.outcome = decision_outcome::taken, .budgets = shared}) ==

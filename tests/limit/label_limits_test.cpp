@@ -69,7 +69,7 @@ TEST_CASE("groups beyond the bound share one budget") {
     CHECK(gate.accepted(in("vip", 0, 9), at(10)) == 7);  // an override always has its own
     CHECK(gate.hourly(overflow_of("per-namespace")) == tally{.current = 5, .refused = 7});
     const auto overflow = gate.budget(overflow_of("per-namespace"));
-    CHECK(name_of(overflow).group == group_labels{{"namespace", "__overflow__"}});
+    CHECK(overflow.name.group == group_labels{{"namespace", "__overflow__"}});
 }
 
 TEST_CASE("an overflow budget that nobody needs goes, and another one comes when it is needed") {
@@ -100,8 +100,8 @@ TEST_CASE("tenants beyond the bound share one budget with the limits of the fall
     CHECK_FALSE(gate.has(tenant_id("c")));
     CHECK(gate.hourly(tenant_overflow) == tally{.max = 5, .current = 5, .refused = 16});
     const auto overflow = gate.budget(tenant_overflow);
-    CHECK(name_of(overflow).tenant == "__overflow__");
-    CHECK(name_of(overflow).has_tenant);
+    CHECK(overflow.name.tenant == "__overflow__");
+    CHECK(overflow.name.has_tenant);
 }
 
 TEST_CASE("tenants with an override have their own budgets, and take no place of those without") {
@@ -153,11 +153,11 @@ TEST_CASE("an explanation names the tenant's budgets without room, those of the 
     const offered_series refused{.fingerprint = fingerprint_in(sent, 8), .samples = 1, .admits = true};
     const auto spent = explained(gate.limiter, refused, {}, "a");
     REQUIRE(spent.size() == 3);
-    CHECK_FALSE(name_of(spent[0].figures).has_tenant);  // the global one
+    CHECK_FALSE(spent[0].figures.name.has_tenant);  // the global one
     CHECK(spent[0].window == refusing_window::hourly);
-    CHECK(name_of(spent[1].figures).tenant == "a");
+    CHECK(spent[1].figures.name.tenant == "a");
     CHECK(spent[1].window == refusing_window::hourly);
-    CHECK(name_of(spent[2].figures).tenant == "a");
+    CHECK(spent[2].figures.name.tenant == "a");
     CHECK(spent[2].window == refusing_window::daily);
     CHECK(spent[2].figures.daily == tally{.max = 5, .current = 5});
     CHECK(explained(gate.limiter, refused, {}, "new").size() == 1);
@@ -208,7 +208,7 @@ TEST_CASE("no explanation names a budget that only watches, or any for an exempt
     const offered_series refused{.fingerprint = fingerprint_in({}, 8), .samples = 1, .admits = true};
     const auto spent = explained(gate.limiter, refused, {}, "");
     REQUIRE(spent.size() == 1);
-    CHECK(name_of(spent[0].figures).limit.empty());
+    CHECK(spent[0].figures.name.limit.empty());
     CHECK(spent[0].figures.hourly.series_current == 5);
     const std::vector<label_view> alert{{"__name__", "ALERTS"}};
     CHECK(explained(gate.limiter, refused, alert, "").empty());

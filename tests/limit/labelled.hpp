@@ -20,11 +20,6 @@
 
 namespace seriesgate::testing {
 
-/// The one place that knows how figures hold a budget's name.
-inline const budget_name& name_of(const budget_figures& figures) {
-    return figures.name;
-}
-
 /// Whose budget it is, comparable: a tenant's (no limit), or that of a label limit's group. A limit has one overflow
 /// budget, whatever it is called.
 struct budget_id {
@@ -38,7 +33,7 @@ struct budget_id {
 };
 
 inline budget_id id_of(const budget_figures& figures) {
-    const budget_name& name = name_of(figures);
+    const budget_name& name = figures.name;
     if (name.overflow) return {.limit = name.limit, .overflow = true};
     return {.limit = name.limit, .tenant = name.has_tenant ? name.tenant : std::string{}, .group = name.group};
 }
