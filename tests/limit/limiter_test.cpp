@@ -6,8 +6,13 @@
 #include "support/catch.hpp"
 #include "support/near.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
+namespace seriesgate::testing::limiter_test {
+namespace {
+
+/// No grace: what these tests are about shows at once.
+const limit_rules ten_an_hour{.global = {.hourly = 10}, .incumbent_grace = 0s};
+
+}  // namespace
 
 TEST_CASE("an empty request changes nothing") {
     offering gate{{.global = {.hourly = 1}}, at(10)};
@@ -49,10 +54,10 @@ TEST_CASE("more refused series than the cache remembers are refused all the same
 }
 
 TEST_CASE("figures tell the windows", "[filter]") {
-    using std::chrono::sys_days;
     offering gate{{.global = {.hourly = 100, .daily = 1'000}}, at(10, 59, 59)};
-    CHECK(gate.hourly().span == window_span{sys_days{2026y / 3 / 10} + 10h, sys_days{2026y / 3 / 10} + 11h});
-    CHECK(gate.daily().span == window_span{sys_days{2026y / 3 / 10}, sys_days{2026y / 3 / 11}});
+    const std::chrono::sys_days day{2026y / 3 / 10};
+    CHECK(gate.hourly().span == window_span{day + 10h, day + 11h});
+    CHECK(gate.daily().span == window_span{day, day + 24h});
     CHECK(gate.hourly() == tally{.max = 100, .current = 0});
     CHECK(gate.daily().series_max == 1'000);
     CHECK(gate.hourly().false_positive_rate == 0);
@@ -91,15 +96,6 @@ TEST_CASE("a marker passes when its series is known in the previous hour, over m
 }
 
 // Hours, days and clocks, beside those of budgets_model_test.cpp.
-namespace limiter_windows_test {
-namespace {
-
-constexpr time_point first_day = at(0);
-
-/// No grace: what these tests are about shows at once.
-const limit_rules ten_an_hour{.global = {.hourly = 10}, .incumbent_grace = 0s};
-
-}  // namespace
 
 TEST_CASE("a new window begins with an empty filter, by maintenance when no request comes") {
     offering gate{ten_an_hour, at(10)};
@@ -112,7 +108,7 @@ TEST_CASE("a new window begins with an empty filter, by maintenance when no requ
         gate.offer({}, at(11));
     CHECK(gate.hourly() == tally{.current = 0, .refused = 0});
     CHECK(gate.hourly().false_positive_rate == 0);
-    CHECK(gate.hourly().span.start == first_day + 11h);
+    CHECK(gate.hourly().span.start == at(11));
     CHECK(gate.daily().series_current == 10);
 }
 
@@ -122,7 +118,7 @@ TEST_CASE("a clock set back does not open an hour's budget again") {
     const auto earlier = GENERATE(values<time_point>({at(10, 4, 59), at(10, 0), at(9, 59, 59), at(9, 10), at(9, 0)}));
     CHECK(gate.offer(series(0, 20), earlier) == verdict_counts{.accepted = 10, .refused_hourly = 10});
     gate.limiter.maintain(earlier);
-    CHECK(gate.hourly().span.start == first_day + 10h);
+    CHECK(gate.hourly().span.start == at(10));
     CHECK(gate.hourly().series_current == 10);
     // And when it catches up the hour still ends at eleven.
     CHECK(gate.accepted(series(10, 10), at(10, 59)) == 0);
@@ -134,7 +130,7 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
     gate.offer(series(0, 20), at(10, 20));
     const auto there = GENERATE(values<time_point>(
         {at(12), at(12, 30), at(15), at(9, 0, 0, 1), at(10, 20, 0, 400), at(9, 19, 59), at(3), at(10, 20, 0, -2)}));
-    if (hour_of(there).start == first_day + 9h && day_of(there).start == first_day) return;  // within an hour
+    if (hour_of(there).start == at(9) && day_of(there).start == at(0)) return;  // within an hour
     CHECK_FALSE(figures_of(gate.limiter).clock_in_doubt);
     for (const auto after : {0s, 1s, 299s}) {
         CHECK(gate.offer(series(0, 20), there + after) == verdict_counts{.accepted = 10, .refused_hourly = 10});
@@ -144,7 +140,7 @@ TEST_CASE("a clock that leaps by hours and comes back has changed nothing") {
     CHECK(gate.offer(series(0, 20), at(10, 21)) == verdict_counts{.accepted = 10, .refused_hourly = 10});
     gate.limiter.maintain(at(10, 21));
     CHECK_FALSE(gate.limiter.sets()->leap.has_value());
-    CHECK(gate.hourly().span.start == first_day + 10h);
+    CHECK(gate.hourly().span.start == at(10));
     CHECK(gate.hourly().series_current == 10);
     CHECK(gate.daily().series_current == 10);
     CHECK(gate.offer(series(0, 20), at(11)) == verdict_counts{.accepted = 10, .refused_hourly = 10});
@@ -205,4 +201,4 @@ TEST_CASE("without maintenance nothing is forgotten and every window still comes
     CHECK(gate.daily().series_current == 30'000);
 }
 
-}  // namespace limiter_windows_test
+}  // namespace seriesgate::testing::limiter_test

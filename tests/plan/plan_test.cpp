@@ -24,8 +24,8 @@ struct gate {
 
     explicit gate(const limit_rules& settings) : limiter{settings, noon} {}
 
-    plan of(const std::string& body) {
-        const auto made = plan_request(body, limiter, noon);
+    plan of(const std::string& body, protocol version = protocol::v1) {
+        const auto made = plan_request(body, limiter, noon, {}, version);
         REQUIRE(made.has_value());
         return *made;
     }
@@ -118,33 +118,28 @@ TEST_CASE("an entry without data always passes and is never counted, in both ver
     const auto before = trace::of(gate.limiter);
     prometheus::WriteRequest request = request_of(10, 2);
     add_series(request, "empty").clear_samples();
-    const auto in_version = [&](const std::string& body, protocol version) {
-        const auto made = gate.plan_request(body, gate.limiter, noon, {}, version);
-        REQUIRE(made.has_value());
-        return *made;
-    };
     SECTION("version 1") {
         const auto body = request.SerializeAsString();
-        const auto made = in_version(body, protocol::v1);
+        const auto made = gate.of(body);
         CHECK(made.forward == body_action::spliced);
         CHECK(made.refused_series == 2);
         CHECK(made.empty_entries == 1);
         request.mutable_timeseries()->DeleteSubrange(0, 2);
         CHECK(spliced(body, made) == request.SerializeAsString());
-        CHECK(in_version(request.SerializeAsString(), protocol::v1).forward == body_action::unchanged);
+        CHECK(gate.of(request).forward == body_action::unchanged);
     }
     SECTION("version 2") {
         // __name__="m", with metadata: its help is "m".
         const std::string symbols{"\x22\0\x22\x08__name__\x22\x01m", 15};
         const std::string empty{"\x2a\x08\x0a\x02\x01\x02\x2a\x02\x18\x02"};
         const std::string sampled{"\x2a\x06\x0a\x02\x01\x02\x12\x00", 8};
-        CHECK(in_version(symbols + empty, protocol::v2).forward == body_action::unchanged);
+        CHECK(gate.of(symbols + empty, protocol::v2).forward == body_action::unchanged);
         const std::string body = symbols + empty + sampled;
-        const auto made = in_version(body, protocol::v2);
+        const auto made = gate.of(body, protocol::v2);
         CHECK(made.forward == body_action::spliced);
         CHECK(made.refused_series == 1);
         CHECK(spliced(body, made) == symbols + empty);
-        CHECK(in_version(symbols + sampled, protocol::v2).forward == body_action::nothing);
+        CHECK(gate.of(symbols + sampled, protocol::v2).forward == body_action::nothing);
     }
     CHECK(figures_of(gate.limiter).hourly.series_current == before.hourly);
 }
@@ -343,29 +338,24 @@ TEST_CASE("a series that breaks a rule is left out alone, and takes no place in 
     const auto good = request_of(0, 3).SerializeAsString();
     const std::string body = nameless(1) + good + nameless(2);
     gate gate{limited_to(2)};
-    const auto made = gate.plan_request(body, gate.limiter, noon);
-    REQUIRE(made.has_value());
-    CHECK(made->forward == body_action::spliced);
-    CHECK(made->left_out_series == 2);
-    CHECK(made->left_out.samples == 2);
-    CHECK(made->refused.samples == 1);
-    CHECK(made->received.samples == 5);
-    CHECK(made->accepted().samples == 2);
-    REQUIRE(made->removed.size() == 3);
-    CHECK(made->removed[0] == byte_range{0, static_cast<std::uint32_t>(nameless(1).size())});
-    CHECK(made->removed[0].end() < made->removed[1].offset);
-    CHECK(made->removed[1].end() == made->removed[2].offset);
+    const plan made = gate.of(body);
+    CHECK(made.forward == body_action::spliced);
+    CHECK(made.left_out_series == 2);
+    CHECK(made.left_out.samples == 2);
+    CHECK(made.refused.samples == 1);
+    CHECK(made.received.samples == 5);
+    CHECK(made.accepted().samples == 2);
+    REQUIRE(made.removed.size() == 3);
+    CHECK(made.removed[0] == byte_range{0, static_cast<std::uint32_t>(nameless(1).size())});
+    CHECK(made.removed[0].end() < made.removed[1].offset);
+    CHECK(made.removed[1].end() == made.removed[2].offset);
     CHECK(figures_of(gate.limiter).hourly.series_current == 2);
-    std::string left;
-    splice(body, made->removed, left);
-    CHECK(left == good.substr(0, made->removed[1].offset - made->removed[0].size));
+    CHECK(spliced(body, made) == good.substr(0, made.removed[1].offset - made.removed[0].size));
 
     SECTION("and where nothing else is in the request, nothing goes on") {
-        const auto alone = nameless(1);
-        const auto of_alone = gate.plan_request(alone, gate.limiter, noon);
-        REQUIRE(of_alone.has_value());
-        CHECK(of_alone->forward == body_action::nothing);
-        CHECK(of_alone->refused_series == 0);
+        const plan of_alone = gate.of(nameless(1));
+        CHECK(of_alone.forward == body_action::nothing);
+        CHECK(of_alone.refused_series == 0);
     }
 }
 
