@@ -31,9 +31,7 @@ struct scene {
     scene() {
         figures.hourly.span = {ten, ten + 1h};
         figures.daily.span = {midnight, midnight + 24h};
-        rules.limits.emplace_back();
-        rules.limits[0].name = "per-namespace";
-        rules.limits[0].each = {"namespace"};
+        rules.limits = {limit_named("per-namespace", {"namespace"}, {})};
     }
     void ended(demand_scope scope, const budget_name& name, std::chrono::sys_seconds hour, std::uint64_t series) {
         const ended_budget one{.scope = scope, .name = name, .hour = window_demand{hour, series}, .day = {}};
@@ -291,13 +289,7 @@ TEST_CASE("of more budgets than are remembered only those are told of that were"
 }
 
 limit_rules per_namespace() {
-    limit_rules made;
-    made.global.hourly = 100;
-    label_limit& limit = made.limits.emplace_back();
-    limit.name = "per-namespace";
-    limit.each = {"namespace"};
-    limit.maxima.hourly = 10;
-    return made;
+    return {.global = {.hourly = 100}, .limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 10})}};
 }
 
 suggestion find(observed_demand& demand, const series_limiter& limiter, demand_scope scope, time_point now) {

@@ -127,10 +127,7 @@ TEST_CASE("a tenant with an endless name shares the overflow budget, whatever th
 }
 
 TEST_CASE("explanations of one answer share the work of one request") {
-    label_limit matching;
-    matching.name = "l";
-    matching.match = selecting("{a=~\"(x+y?)+\"}");
-    matching.maxima.hourly = 1;
+    const label_limit matching = limit_named("l", {}, {.hourly = 1}, "{a=~\"(x+y?)+\"}");
     labelled_offering gate{settings_of({matching}), at(10)};
     const std::string value(1'000'000, 'x');
     const std::vector<label_view> labels{{"a", value}};

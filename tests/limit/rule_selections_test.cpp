@@ -9,13 +9,6 @@
 namespace seriesgate::testing::rule_selections_test {
 namespace {
 
-label_limit limit_of(std::vector<std::string> each, std::optional<selector> match = {}) {
-    label_limit limit;
-    limit.each = std::move(each);
-    limit.match = std::move(match);
-    return limit;
-}
-
 compiled_rules rules_of(std::vector<label_limit> limits, std::vector<selector> exempt = {}) {
     limit_rules rules;
     rules.limits = std::move(limits);
@@ -32,8 +25,8 @@ std::string key_of(const std::vector<std::string>& parts) {
 }  // namespace
 
 TEST_CASE("a series gets the limits that match it, with the keys of its groups") {
-    const auto rules = rules_of({limit_of({"a"}, selecting("{a=~\"x.?z\",b!=\"\"}")), limit_of({}),
-                                 limit_of({"b", "none", "a"}), limit_of({"a"}, selecting("{c=\"d\"}"))},
+    const auto rules = rules_of({limit_named("", {"a"}, {}, "{a=~\"x.?z\",b!=\"\"}"), limit_named("", {}, {}),
+                                 limit_named("", {"b", "none", "a"}, {}), limit_named("", {"a"}, {}, "{c=\"d\"}")},
                                 {selecting("{c=\"exempt\"}")});
     rule_selections selections;
     const label_set first{{"a", "xyz"}, {"b", "1"}};
@@ -64,7 +57,7 @@ TEST_CASE("a series gets the limits that match it, with the keys of its groups")
 }
 
 TEST_CASE("a key that is too long is none, whatever makes it so") {
-    auto rules = rules_of({limit_of({"a", "b"})});
+    auto rules = rules_of({limit_named("", {"a", "b"}, {})});
     rules.limits[0].per_tenant = GENERATE(false, true);
     const std::string tenant(100, 't');
     const std::size_t most = group_key_bytes_max - (rules.limits[0].per_tenant ? 101 : 0) - 2 - 3;
@@ -80,7 +73,7 @@ TEST_CASE("a key that is too long is none, whatever makes it so") {
 }
 
 TEST_CASE("keys that are not of a limit name no group of it, and nothing breaks") {
-    auto rules = rules_of({limit_of({"a", "b"})});
+    auto rules = rules_of({limit_named("", {"a", "b"}, {})});
     const label_limit& limit = rules.limits[0];
     CHECK(group_of(limit, "") == group_labels{{"a", ""}, {"b", ""}});
     CHECK(group_of(limit, key_of({"x"})) == group_labels{{"a", "x"}, {"b", ""}});
@@ -90,7 +83,7 @@ TEST_CASE("keys that are not of a limit name no group of it, and nothing breaks"
 
 TEST_CASE("a regular expression is matched once with the same value") {
     std::vector<label_limit> limits;
-    for (int i = 0; i < 64; ++i) limits.push_back(limit_of({}, selecting("{a=~\"(x+y?)+\"}")));
+    for (int i = 0; i < 64; ++i) limits.push_back(limit_named("", {}, {}, "{a=~\"(x+y?)+\"}"));
     const auto rules = rules_of(limits);
     const std::string value(60'000, 'x');
     const std::vector<label_view> labels{{"a", value}};
@@ -108,7 +101,7 @@ TEST_CASE("a regular expression is matched once with the same value") {
 }
 
 TEST_CASE("what the series of a request may ask for is bounded in work and in memory, and new with the next one") {
-    std::vector<label_limit> limits(64, limit_of({"a"}));
+    std::vector<label_limit> limits(64, limit_named("", {"a"}, {}));
     const auto rules = rules_of(limits);
     rule_selections selections;
     const auto appended = [&](std::size_t value_bytes) {
@@ -130,9 +123,7 @@ TEST_CASE("what the series of a request may ask for is bounded in work and in me
 
 TEST_CASE("a limit for long values counts them in its overflow budget") {
     limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
-    settings.limits.push_back(limit_of({"a"}));
-    settings.limits.back().name = "by-a";
-    settings.limits.back().maxima.hourly = 3;
+    settings.limits = {limit_named("by-a", {"a"}, {.hourly = 3})};
     labelled_offering gate{settings, at(10)};
     CHECK(gate.accepted({.labels = {{"a", std::string(2'000, 'x')}}, .count = 2}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", std::string(60'000, 'y')}}, .count = 2}, at(10)) == 1);
@@ -144,8 +135,7 @@ TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever")
     limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
     settings.exempt.push_back(selecting("{a=~\"(x+y?)+\"}"));
     settings.exempt_series_max = 0;
-    settings.limits.push_back(limit_of({}));
-    settings.limits.back().maxima.hourly = 1;
+    settings.limits = {limit_named("", {}, {.hourly = 1})};
     labelled_offering gate{settings, at(10)};
     const std::string value(60'000, 'x');
     batch sent{.labels = {{"a", value}}, .count = 10, .admits = false};
