@@ -137,14 +137,11 @@ TEST_CASE("where most registers are full the estimate is that of the formula") {
 TEST_CASE("a merged sketch has seen what either has seen") {
     const auto [first, second] = GENERATE(table<std::uint64_t, std::uint64_t>(
         {{0, 0}, {0, 10}, {10, 0}, {600, 700}, {10, 50'000}, {50'000, 10}, {50'000, 70'000}}));
-    distinct_sketch one;
-    distinct_sketch other;
-    distinct_sketch all;
-    // Every third of the second has been seen by the first too.
-    for (std::uint64_t i = 0; i < first; ++i) one.insert(fingerprint_of(i));
-    for (std::uint64_t i = 0; i < second; ++i) other.insert(fingerprint_of(i % 3 == 0 ? i : 1'000'000 + i));
-    for (std::uint64_t i = 0; i < first; ++i) all.insert(fingerprint_of(i));
-    for (std::uint64_t i = 0; i < second; ++i) all.insert(fingerprint_of(i % 3 == 0 ? i : 1'000'000 + i));
+    distinct_sketch one, other, all;
+    for (distinct_sketch* each : {&one, &all})
+        for (std::uint64_t i = 0; i < first; ++i) each->insert(fingerprint_of(i));
+    for (distinct_sketch* each : {&other, &all})  // every third of them has been seen by the first, too
+        for (std::uint64_t i = 0; i < second; ++i) each->insert(fingerprint_of(i % 3 == 0 ? i : 1'000'000 + i));
     one.merge(other);
     CHECK(one.estimate() == all.estimate());
 }
