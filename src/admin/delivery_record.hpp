@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "admin/gate_counts.hpp"
 
@@ -41,5 +42,7 @@ class delivery_record {
     std::deque<moment> moments_{};            // oldest first
     std::chrono::sys_seconds last_stored_{};  // or the first moment of all
 };
+
+std::string to_text(const delivery_facts& facts);
 
 }  // namespace seriesgate

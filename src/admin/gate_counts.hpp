@@ -130,6 +130,4 @@ struct gate_counts {
     std::optional<warm_counts> warm{};  ///< nothing: no warm start is configured
 };
 
-std::string to_text(const delivery_facts& facts);
-
 }  // namespace seriesgate

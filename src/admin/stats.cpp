@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "admin/delivery_record.hpp"
 #include "admin/formatting.hpp"
 #include "admin/limit_metrics.hpp"
 #include "limit/explain.hpp"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "admin/delivery_record.hpp"
 #include "admin/formatting.hpp"
-#include "admin/gate_counts.hpp"
 #include "admin/status_page.hpp"
 #include "cardinality/remedy.hpp"
 #include "limit/explain.hpp"
