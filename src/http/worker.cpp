@@ -1,7 +1,6 @@
 #include "http/worker.hpp"
 
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -11,6 +10,7 @@
 #include <cstddef>
 
 #include "net/async.hpp"
+#include "net/descriptor.hpp"
 
 namespace seriesgate {
 namespace {
@@ -20,14 +20,11 @@ constexpr auto rest_between_probes = std::chrono::milliseconds{100};
 /// An always readable descriptor. Waiting for it queues behind all ready events, in the kernel's list and in Asio's; a
 /// timer would skip the kernel's. Source: epoll_ctl(2), EPOLL_CTL_MOD; Linux, fs/eventpoll.c, ep_modify().
 net::posix::stream_descriptor always_ready(net::io_context& io) {
-    const int descriptor = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (descriptor < 0) throw boost::system::system_error{errno, boost::system::system_category(), "eventfd"};
-    try {
-        return net::posix::stream_descriptor{io, descriptor};
-    } catch (...) {  // the event queue has refused it
-        ::close(descriptor);
-        throw;
-    }
+    descriptor made{::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)};
+    if (!made.open()) throw boost::system::system_error{errno, boost::system::system_category(), "eventfd"};
+    net::posix::stream_descriptor watched{io, made.get()};
+    made.release();
+    return watched;
 }
 
 using namespace std::chrono_literals;

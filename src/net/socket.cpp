@@ -227,17 +227,17 @@ void detached_socket::take(Socket& from) noexcept {
     error_code error;
     protocol_ = from.local_endpoint(error).protocol();
     if (error) return;
-    const int descriptor = from.release(error);
-    if (!error) descriptor_ = descriptor;
+    const int released = from.release(error);
+    if (!error) descriptor_ = descriptor{released};
 }
 
 template <class Socket>
 result<Socket, error_code> detached_socket::give(net::io_context& to) {
     error_code error = net::error::bad_descriptor;
     Socket attached{to};
-    if (descriptor_ >= 0) attached.assign(protocol_, descriptor_, error);
+    if (descriptor_.open()) attached.assign(protocol_, descriptor_.get(), error);
     if (error) return error;
-    descriptor_ = -1;
+    descriptor_.release();
     return attached;
 }
 
@@ -249,12 +249,6 @@ detached_socket::detached_socket(stream_acceptor& from) noexcept : virtual_liste
     if (!virtual_listener_) take(from);
 }
 
-detached_socket::detached_socket(detached_socket&& other) noexcept
-    : protocol_(other.protocol_),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      virtual_(std::move(other.virtual_)),
-      virtual_listener_(std::move(other.virtual_listener_)) {}
-
 detached_socket& detached_socket::operator=(detached_socket&& other) noexcept {
     std::swap(protocol_, other.protocol_);
     std::swap(descriptor_, other.descriptor_);
@@ -265,7 +259,6 @@ detached_socket& detached_socket::operator=(detached_socket&& other) noexcept {
 
 detached_socket::~detached_socket() {
     if (virtual_) virtual_->close();
-    if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 result<stream_socket, error_code> detached_socket::attach(net::io_context& to) {
@@ -280,7 +273,7 @@ result<stream_acceptor, error_code> detached_socket::attach_listening(net::io_co
 
 stream_endpoint detached_socket::local_endpoint() const noexcept {
     if (virtual_listener_) return virtual_listener_->local_endpoint();
-    return virtual_ ? virtual_->local_endpoint() : own_endpoint(descriptor_);
+    return virtual_ ? virtual_->local_endpoint() : own_endpoint(descriptor_.get());
 }
 
 struct name_resolver::state {

@@ -23,6 +23,7 @@
 #include "core/result.hpp"
 #include "core/sender_address.hpp"
 #include "net/async.hpp"
+#include "net/descriptor.hpp"
 
 namespace seriesgate {
 
@@ -238,7 +239,7 @@ void set_no_delay(stream_socket& of) noexcept;
 /// An open socket without a thread, on its way to another thread or process. Closed if it is never attached.
 class detached_socket {
     net::generic::stream_protocol protocol_{AF_UNSPEC, 0};
-    int descriptor_ = -1;
+    descriptor descriptor_;
     std::shared_ptr<transport> virtual_{};  // a test's socket, in place of a descriptor
     std::shared_ptr<transport_listener> virtual_listener_{};
 
@@ -246,7 +247,7 @@ class detached_socket {
     detached_socket() = default;
     /// Owns the descriptor from now on.
     explicit detached_socket(int descriptor) noexcept;
-    detached_socket(detached_socket&& other) noexcept;
+    detached_socket(detached_socket&&) noexcept = default;
     detached_socket& operator=(detached_socket&& other) noexcept;
     /// Takes the socket out of its context. Nothing may be pending on it. On failure the socket stays in `from`, and
     /// attach() fails. Threads: the socket's own.
@@ -258,9 +259,9 @@ class detached_socket {
     [[nodiscard]] result<stream_socket, error_code> attach(net::io_context& to);
     [[nodiscard]] result<stream_acceptor, error_code> attach_listening(net::io_context& to);
 
-    [[nodiscard]] bool open() const noexcept { return descriptor_ >= 0 || virtual_ || virtual_listener_; }
+    [[nodiscard]] bool open() const noexcept { return descriptor_.open() || virtual_ || virtual_listener_; }
     /// -1 for none. This object still owns it.
-    [[nodiscard]] int native_handle() const noexcept { return descriptor_; }
+    [[nodiscard]] int native_handle() const noexcept { return descriptor_.get(); }
     /// Empty if the system does not know.
     [[nodiscard]] stream_endpoint local_endpoint() const noexcept;
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,7 @@
 #include <system_error>
 
 #include "base/log.hpp"
+#include "net/descriptor.hpp"
 
 namespace seriesgate {
 namespace {
@@ -19,35 +19,6 @@ using clock = wall_clock;
 
 /// File times have steps: a tick of the kernel, or up to two seconds on some file systems.
 constexpr std::chrono::seconds step_of_times{2};
-
-class open_file {
-    int descriptor_;
-
-  public:
-    /// O_NONBLOCK: opening a pipe must not block.
-    explicit open_file(const std::string& path)
-        : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-    open_file(const open_file&) = delete;
-    open_file& operator=(const open_file&) = delete;
-    ~open_file() {
-        if (descriptor_ >= 0) ::close(descriptor_);
-    }
-
-    [[nodiscard]] bool about(struct stat& into) const { return descriptor_ >= 0 && ::fstat(descriptor_, &into) == 0; }
-    /// @return false with errno
-    [[nodiscard]] bool read(std::string& into) const {
-        std::size_t size = 0;
-        into.resize(text_file::bytes_max + 1);
-        while (size < into.size()) {
-            const ssize_t got = ::read(descriptor_, into.data() + size, into.size() - size);
-            if (got < 0 && errno != EINTR) return false;
-            if (got == 0) break;
-            size += got < 0 ? 0 : static_cast<std::size_t>(got);
-        }
-        into.resize(size);
-        return true;
-    }
-};
 
 /// The inode's change time, which programs cannot set.
 clock::time_point time_of_change(const struct stat& about) {
@@ -73,9 +44,9 @@ std::string wrong_with(std::string_view line) {
 
 result<bool, std::string> text_file::refresh() {
     const auto unreadable = [this] { return "cannot read " + path_ + ": " + std::generic_category().message(errno); };
-    const open_file file{path_};
+    const descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // a pipe must not block
     struct stat about {};
-    if (!file.about(about)) return unreadable();
+    if (!file.open() || ::fstat(file.get(), &about) != 0) return unreadable();
     if (!S_ISREG(about.st_mode)) return "cannot read " + path_ + ": not a file";
     const stamp now{.device = about.st_dev,
                     .inode = about.st_ino,
@@ -84,7 +55,7 @@ result<bool, std::string> text_file::refresh() {
     if (read_ == now) return false;
     const bool reliable = now.changed + step_of_times < clock::now();
     std::string text;
-    if (!file.read(text)) return unreadable();
+    if (!read_whole(file, bytes_max, text)) return unreadable();
     if (text.size() > bytes_max) return path_ + " is too large";
     read_ = reliable ? std::optional{now} : std::nullopt;
     return std::exchange(text_, std::move(text)) != text_;

@@ -8,7 +8,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
@@ -187,15 +186,9 @@ std::optional<std::string> state_directory::read(std::string_view name, std::siz
     const auto in = open(name);
     if (!in) return std::nullopt;
     std::string content;
-    std::array<char, 64u << 10> piece;
-    for (;;) {
-        const ssize_t got = ::read(in->get(), piece.data(), piece.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) throw failure("cannot read", path_of(name));
-        if (got == 0) return content;
-        content.append(piece.data(), static_cast<std::size_t>(got));
-        if (content.size() > size_max) throw std::runtime_error(path_of(name) + ": too long");
-    }
+    if (!read_whole(*in, size_max, content)) throw failure("cannot read", path_of(name));
+    if (content.size() > size_max) throw std::runtime_error(path_of(name) + ": too long");
+    return content;
 }
 
 bool state_directory::replace(std::string_view name, const writer& write) const {

@@ -1,8 +1,6 @@
 /// The state directory: locked by one process, with files that are never half-written, and the secret.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,32 +9,11 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include "core/state_stream.hpp"
+#include "net/descriptor.hpp"
 
 namespace seriesgate {
-
-class descriptor {
-    int fd_ = -1;
-
-  public:
-    descriptor() = default;
-    explicit descriptor(int fd) noexcept : fd_(fd) {}
-    descriptor(descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    descriptor& operator=(descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    [[nodiscard]] int get() const noexcept { return fd_; }
-    [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
-    [[nodiscard]] bool open() const noexcept { return fd_ >= 0; }
-    /// Closes now, and reports the error that the destructor would hide.
-    [[nodiscard]] bool close() noexcept { return ::close(std::exchange(fd_, -1)) == 0; }
-};
 
 /// A directory, held open and locked by its file `lock`.
 ///

@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "limit/figures.hpp"
 #include "net/async.hpp"
+#include "net/descriptor.hpp"
 #include "process/serving.hpp"
 
 namespace seriesgate {
@@ -23,13 +24,12 @@ namespace seriesgate {
 class notify_socket {
     sockaddr_un to_{};
     socklen_t to_size_ = 0;  // 0: no manager
-    int socket_ = -1;
+    descriptor socket_;
     std::atomic<bool> has_failed_{false};  // logged only once
 
   public:
     /// @param address of NOTIFY_SOCKET; empty: send() does nothing. Other kinds, such as vsock, are logged as unusable.
     explicit notify_socket(std::string_view address);
-    ~notify_socket();
 
     [[nodiscard]] explicit operator bool() const noexcept { return to_size_ != 0; }
 

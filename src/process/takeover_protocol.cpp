@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "net/descriptor.hpp"
 
 namespace seriesgate {
 namespace {
@@ -41,7 +42,7 @@ std::optional<ucred> peer_of(int socket) noexcept {
 
 /// A unix address for a path of any length: uses the directory's descriptor if the path is too long.
 class address_of {
-    detached_socket directory_;  // an open directory; only closes the descriptor
+    descriptor directory_;
     sockaddr_un address_{};
 
   public:
@@ -49,10 +50,9 @@ class address_of {
         std::string name = path;
         if (name.size() >= sizeof address_.sun_path) {
             const std::filesystem::path whole{path};
-            const int opened = ::open(whole.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-            if (opened < 0) throw boost::system::system_error{last_error()};
-            directory_ = detached_socket{opened};
-            name = fmt::format("/proc/self/fd/{}/{}", opened, whole.filename().string());
+            directory_ = descriptor{::open(whole.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+            if (!directory_.open()) throw boost::system::system_error{last_error()};
+            name = fmt::format("/proc/self/fd/{}/{}", directory_.get(), whole.filename().string());
         }
         if (name.size() >= sizeof address_.sun_path)
             throw boost::system::system_error{error_code{ENAMETOOLONG, boost::system::system_category()}};
@@ -121,17 +121,16 @@ uid_t message_socket::peer_user() const noexcept {
 
 bool message_socket::peer_has_ended(std::chrono::milliseconds patience) const noexcept {
     const auto peer = peer_of(socket_.native_handle());
-    if (!peer || peer->pid <= 0) return false;                                       // 0: in an invisible PID namespace
-    const auto process = static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0));  // glibc 2.36: in C only
-    if (process < 0) return errno == ESRCH;
-    pollfd asked{.fd = process, .events = POLLIN, .revents = 0};
+    if (!peer || peer->pid <= 0) return false;  // 0: in an invisible PID namespace
+    const descriptor process{static_cast<int>(::syscall(SYS_pidfd_open, peer->pid, 0))};  // glibc 2.36: in C only
+    if (!process.open()) return errno == ESRCH;
+    pollfd asked{.fd = process.get(), .events = POLLIN, .revents = 0};
     const auto until = monotonic_clock::now() + patience;
     int found = -1;
     do {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - monotonic_clock::now());
         found = ::poll(&asked, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     } while (found < 0 && errno == EINTR);
-    ::close(process);
     return found > 0;
 }
 
