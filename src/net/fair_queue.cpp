@@ -5,17 +5,17 @@ namespace seriesgate {
 net::awaitable<fair_queue::turn> fair_queue::take(std::string_view key, clock::time_point limit) {
     if (free_ > 0) {
         --free_;
-        co_return turn{here_};
+        co_return grant();
     }
-    if (waiting_ == waiting_max_) co_return turn{nullptr};
+    if (waiting_ == waiting_max_) co_return nullptr;
     const auto self = std::make_shared<waiter>(waiter{.wakes = async_timer{io_, limit}, .key = std::string{key}});
     by_key_[self->key].push_back(self);
     ++waiting_;
     place mine{.of = here_, .self = self};
     if (!self->has_turn) co_await self->wakes.async_wait(no_throw);
-    if (!self->has_turn) co_return turn{nullptr};  // `mine` leaves
+    if (!self->has_turn) co_return nullptr;  // `mine` leaves
     mine.self = nullptr;
-    co_return turn{here_};
+    co_return grant();
 }
 
 /// Gives the turn to the first waiter of the next key in order. A waiter whose timer runs out at this moment still gets

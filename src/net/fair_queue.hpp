@@ -45,23 +45,15 @@ class fair_queue {
   public:
     using clock = monotonic_clock;
 
-    /// A granted turn; passes to the next waiter when destroyed. May outlive the queue.
-    class turn {
-        std::shared_ptr<fair_queue*> of_;
-
-      public:
-        explicit turn(std::shared_ptr<fair_queue*> of) noexcept : of_(std::move(of)) {}
-        turn(turn&& other) noexcept = default;
-        turn& operator=(turn&& other) noexcept {
-            std::swap(of_, other.of_);
-            return *this;
+    struct pass {
+        std::shared_ptr<fair_queue*> of;
+        void operator()(fair_queue** from) const noexcept {
+            if (*from != nullptr) (*from)->pass_on();
         }
-        ~turn() {
-            if (of_ && *of_ != nullptr) (*of_)->pass_on();
-        }
-        /// False if too many waited, or the time limit passed.
-        explicit operator bool() const noexcept { return of_ != nullptr; }
     };
+    /// A granted turn; passes to the next waiter when destroyed. May outlive the queue. Null if too many waited, or the
+    /// time limit passed.
+    using turn = std::unique_ptr<fair_queue*, pass>;
 
     fair_queue(net::io_context& io, std::size_t at_once, std::size_t waiting_max)
         : io_(io), free_(at_once), waiting_max_(waiting_max), here_(std::make_shared<fair_queue*>(this)) {}
@@ -72,6 +64,7 @@ class fair_queue {
     [[nodiscard]] std::size_t waiting() const noexcept { return waiting_; }
 
   private:
+    [[nodiscard]] turn grant() const noexcept { return {here_.get(), {here_}}; }
     void pass_on() noexcept;
     void leave(const std::shared_ptr<waiter>& gone) noexcept;
 };
