@@ -42,10 +42,6 @@ bool is_about_certificates(std::string_view failure) {
 /// Bytes of one read, until the PROXY header is complete.
 constexpr std::size_t begin_read_bytes = 1024;
 
-std::string_view text_of(const flat_buffer& bytes) {
-    return {static_cast<const char*>(bytes.cdata().data()), bytes.size()};
-}
-
 /// A TLS session that has taken the bytes read behind the PROXY header.
 std::unique_ptr<tls_session> begun_session(std::shared_ptr<const tls_context> context, std::string_view read_ahead) {
     auto made = std::make_unique<tls_session>(std::move(context));

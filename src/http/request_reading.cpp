@@ -165,8 +165,7 @@ struct charged_meter : header_meter {
 
 bool begins_with_proxy_header(const flat_buffer& begin) {
     constexpr std::size_t telling_bytes = 6;  // empty lines have fewer
-    const std::string_view text{static_cast<const char*>(begin.cdata().data()), begin.size()};
-    return text.size() >= telling_bytes && parse_proxy_header(text).state != proxy_header_state::absent;
+    return begin.size() >= telling_bytes && parse_proxy_header(text_of(begin)).state != proxy_header_state::absent;
 }
 
 net::awaitable<std::optional<reply>> read_header(served_connection& peer, incoming_request& current) {

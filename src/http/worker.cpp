@@ -115,13 +115,12 @@ net::awaitable<bool> wait_for_request(served_connection& peer) {
 }
 
 bool is_to_be_passed_on(const served_connection& peer) {
-    const char first = *static_cast<const char*>(peer.buffer.data().data());
+    const char first = text_of(peer.buffer).front();
     return peer.offered.pass_on && first != 'G' && first != 'H';  // GET, HEAD
 }
 
 void pass_on(served_connection& peer) {
-    std::string read_ahead{static_cast<const char*>(peer.buffer.data().data()), peer.buffer.size()};
-    peer.offered.pass_on(std::move(peer).release(std::move(read_ahead)));
+    peer.offered.pass_on(std::move(peer).release(std::string{text_of(peer.buffer)}));
 }
 
 net::awaitable<void> linger(served_connection& peer) {

@@ -28,6 +28,10 @@ inline constexpr std::size_t read_buffer_bytes_max = 128 * 1024;
 static_assert(header_bytes_max + header_read_bytes <= read_buffer_bytes_max);
 static_assert(framing_bytes_max + body_read_bytes <= read_buffer_bytes_max);
 
+inline std::string_view text_of(const flat_buffer& unread) {
+    return {static_cast<const char*>(unread.cdata().data()), unread.size()};
+}
+
 /// Reads at most bytes_max more bytes, and usually has to wait for them.
 inline net::awaitable<error_code> read_more(timed_stream& stream, flat_buffer& buffer, std::size_t bytes_max) {
     const auto room = buffer.prepare(bytes_max);
@@ -46,11 +50,9 @@ net::awaitable<error_code> read_header(timed_stream& stream, flat_buffer& buffer
     std::size_t metered = 0;
     for (;;) {
         if (buffer.size() > metered) {
-            const auto read = buffer.cdata();
-            const std::string_view text{static_cast<const char*>(read.data()), read.size()};
-            error_code error = meter.take(text.substr(metered));
+            error_code error = meter.take(text_of(buffer).substr(metered));
             if (error) co_return error;
-            buffer.consume(parser.put(read, error));
+            buffer.consume(parser.put(buffer.cdata(), error));
             if (error != http::error::need_more) co_return error;
             if (meter.complete()) co_return http::error::bad_line_ending;
             metered = buffer.size();
