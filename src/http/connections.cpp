@@ -269,11 +269,11 @@ std::uint64_t raise_descriptor_limit() noexcept {
 }
 
 void descriptor_relief::make_room() {
-    const std::size_t before = senders_.total();
-    senders_.lower(connections_that_fit(descriptor_limit(), others_));
-    if (senders_.total() != before)
+    const std::size_t before = senders.total();
+    senders.lower(connections_that_fit(descriptor_limit(), others));
+    if (senders.total() != before)
         log::warn("server.maxConnections is lowered, there are fewer descriptors",
-                  {{"max_connections", senders_.total()}});
+                  {{"max_connections", senders.total()}});
 }
 
 }  // namespace seriesgate

@@ -220,13 +220,9 @@ std::uint64_t raise_descriptor_limit() noexcept;
 
 /// Closes sender connections when the process runs out of descriptors. At the start they sufficed, so the limit was
 /// lowered since. Threads: any, one at a time.
-class descriptor_relief {
-    connection_registry& senders_;
-    const descriptor_use others_;
-
-  public:
-    descriptor_relief(connection_registry& senders, const descriptor_use& others)
-        : senders_(senders), others_(others) {}
+struct descriptor_relief {
+    connection_registry& senders;
+    const descriptor_use& others;
 
     void make_room();
 };

@@ -78,7 +78,7 @@ process::process(const config& settings, const command_line& asked, std::functio
       other_descriptors_(descriptors_besides(settings)),
       connections_(connection_bounds_of(settings.server, other_descriptors_), metrics_.http),
       admin_connections_(admin_bounds, metrics_.http),
-      relief_(connections_, other_descriptors_),
+      relief_{connections_, other_descriptors_},
       access_(settings.web),
       shared_(settings, limiter_, key_, metrics_, access_, cardinality_, warm_series_,
               fleet_ ? &fleet_->shared : nullptr),
