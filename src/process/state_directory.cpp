@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <stdexcept>
 
@@ -99,10 +97,6 @@ std::string checked(std::string secret, const std::string& file) {
     throw std::runtime_error(file + ": a secret of " + counted(secret.size(), "byte") + ", at least " +
                              std::to_string(hash_key::random_bytes_min) + " are needed");
 }
-
-struct file_closer {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-};
 
 constexpr std::string_view observed_magic{"SGSEEN1\n"};
 constexpr std::size_t sum_bytes = sizeof(std::uint64_t);
@@ -221,10 +215,9 @@ std::string random_secret() {
 }
 
 std::string read_secret(const std::string& path) {
-    const std::unique_ptr<std::FILE, file_closer> file{std::fopen(path.c_str(), "rb")};
-    std::string secret(secret_bytes_max + 1, '\0');
-    if (file) secret.resize(std::fread(secret.data(), 1, secret.size(), file.get()));
-    if (!file || std::ferror(file.get()) != 0)
+    const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    std::string secret;
+    if (!file.open() || !read_whole(file, secret_bytes_max, secret))
         throw std::runtime_error("fingerprint.secretFile: cannot read " + path + ": " +
                                  std::generic_category().message(errno));
     if (secret.size() > secret_bytes_max) throw std::runtime_error("fingerprint.secretFile: " + path + ": too long");
