@@ -31,13 +31,11 @@ std::string backends_html(const status_facts& of) {
         for (const backend_counts& backend : store.backends)
             if (count++ < rows_max) rows += backend_row(store, backend);
     if (rows.empty()) return "<p>No store: <code>discard:</code> keeps nothing.</p>\n";
-    return "<div class=\"box\" id=\"stores-box\" tabindex=\"0\" role=\"region\" "
-           "aria-labelledby=\"stores-title\">\n<table "
-           "aria-labelledby=\"stores-title\">\n<thead><tr><th scope=\"col\" class=\"left\">address</th><th "
-           "scope=\"col\" "
-           "class=\"left\">what</th><th scope=\"col\" class=\"left\">state</th><th scope=\"col\">in flight</th><th "
-           "scope=\"col\">connections</th><th scope=\"col\">requests</th><th scope=\"col\">without answer</th></tr>"
-           "</thead>\n<tbody>\n" +
+    return "<div class=\"box\" id=\"stores-box\" tabindex=\"0\" role=\"region\" aria-labelledby=\"stores-title\">\n"
+           "<table aria-labelledby=\"stores-title\">\n<thead><tr><th scope=\"col\" class=\"left\">address</th>"
+           "<th scope=\"col\" class=\"left\">what</th><th scope=\"col\" class=\"left\">state</th>"
+           "<th scope=\"col\">in flight</th><th scope=\"col\">connections</th><th scope=\"col\">requests</th>"
+           "<th scope=\"col\">without answer</th></tr></thead>\n<tbody>\n" +
            rows + "</tbody>\n</table>\n</div>\n";
 }
 
@@ -45,9 +43,9 @@ std::string fleet_html(const status_facts& of) {
     if (!of.counts.shared) return {};
     const shared_counts& shared = *of.counts.shared;
     std::string out = fmt::format(
-        "<h3>Gates that count together in {}: {}</h3>\n<div class=\"box\">\n<table>\n<thead><tr><th scope=\"col\" "
-        "class=\"left\">gate"
-        "</th><th scope=\"col\" class=\"left\">version</th><th scope=\"col\">seen</th></tr></thead>\n<tbody>\n",
+        "<h3>Gates that count together in {}: {}</h3>\n<div class=\"box\">\n<table>\n<thead><tr>"
+        "<th scope=\"col\" class=\"left\">gate</th><th scope=\"col\" class=\"left\">version</th>"
+        "<th scope=\"col\">seen</th></tr></thead>\n<tbody>\n",
         name_html(shared.name_space, store_name_bytes_max), escaped(shared.state));
     for (std::size_t i = 0; i < shared.gates.size() && i < rows_max; ++i) {
         const fleet_gate_counts& gate = shared.gates[i];

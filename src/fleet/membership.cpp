@@ -29,8 +29,7 @@ constexpr auto leave_interval = 10ms;
 
 constexpr const char* foreign =
     "the gates of this namespace make other fingerprints: fingerprint.secretFile, ignoreLabels and the version have to "
-    "be "
-    "the same at all of them, or shared.namespace another one";
+    "be the same at all of them, or shared.namespace another one";
 constexpr const char* nameless = "INFO server has no run_id: without it nobody notices that a server has lost counts";
 constexpr const char* other_time = "its clock is wrong, or this gate's is";
 
@@ -185,7 +184,7 @@ net::awaitable<void> membership::tell() {
             if (call) {
                 const bool is_told = co_await tell_one(*call);
                 note_refilled();
-                wait = is_told ? 0ms : pause;
+                wait = pause;
                 pause = is_told ? std::chrono::milliseconds{tell_interval}
                                 : std::min(2 * pause, std::chrono::milliseconds{tell_pause_max});
                 if (is_told) continue;
