@@ -95,7 +95,7 @@ down  vm2:8428 of vm:8428  in flight 0  requests 7  errors 7  waiting 2
 }
 
 TEST_CASE("a larger screen shows more of it") {
-    CHECK(shown(at_ten_past(of_an_explosion()), {}, {.rows = 40, .columns = 120}) == R"(
+    CHECK(shown(at_ten_past(of_an_explosion()), {}, {.rows = 33, .columns = 120}) == R"(
 seriesgate 0.1.0~433  up 2 d 3 h  enforce  http://127.0.0.1:9201                                            10:10:00 UTC
 hour  [##############################] 100 %  100,000 of 100,000  refused 81,234  50 min left
 day   123,456 new, not limited  refused 0  13 h 50 min left
@@ -126,13 +126,6 @@ hour  tenant team-b                                                   [---------
 -- Upstream ------------------------------------------------------------------------------------------------------------
 up    vm:8428  in flight 3  requests 12,345  errors 0
 down  vm2:8428 of vm:8428  in flight 0  requests 7  errors 7  waiting 2
-
-
-
-
-
-
-
 
 
  q quit  ? help  m l j s t by  n new r refused  h hour d day  x remedies  Tab
