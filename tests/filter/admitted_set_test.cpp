@@ -81,27 +81,19 @@ found fill_sets(const filter_spec& spec, std::uint64_t series_each, bool maintai
 
 }  // namespace
 
-TEST_CASE("at capacity the measured false-positive rate is at most the promised one") {
+TEST_CASE("at capacity, and after growth to eight times that, the measured rate is at most the promised one") {
     const auto rate = GENERATE(0.01, 0.001, 1e-4);
     const auto capacity = GENERATE(std::uint64_t{1'000}, 10'000, 100'000, 1'000'000, 10'000'000);
-    if (testing::sanitized && (capacity > 100'000 || rate < 0.001)) return;
+    const auto growth = GENERATE(std::uint64_t{1}, 8);
+    if (growth * capacity > 10'000'000) return;
+    if (testing::sanitized && (growth * capacity > 100'000 || rate < 0.001)) return;
     // Without a margin for chance: the first segment takes three quarters of the promise, and the 225 hits or
     // more that are then expected deviate by 7 % at most.
-    const auto measured = fill_sets({capacity, rate}, capacity, true);
-    CAPTURE(capacity, rate, measured.rate);
+    const auto measured = fill_sets({capacity, rate}, growth * capacity, true);
+    CAPTURE(capacity, growth, rate, measured.rate);
     CHECK(measured.forgotten == 0);
     CHECK(measured.rate <= rate);
-    CHECK(measured.rate > rate / 2);
-}
-
-TEST_CASE("after growth to eight times the capacity the rate over all is at most the promised one") {
-    const auto rate = GENERATE(0.01, 0.001, 1e-4);
-    const auto capacity = GENERATE(std::uint64_t{1'000}, 10'000, 100'000, 1'000'000);
-    if (testing::sanitized && (capacity > 10'000 || rate < 0.001)) return;
-    const auto measured = fill_sets({capacity, rate}, 8 * capacity, true);
-    CAPTURE(capacity, rate, measured.rate);
-    CHECK(measured.forgotten == 0);
-    CHECK(measured.rate <= rate);
+    if (growth == 1) CHECK(measured.rate > rate / 2);
 }
 
 TEST_CASE("growth keeps the promise at every moment up to a thousand times the capacity") {

@@ -22,7 +22,7 @@ figures of_an_explosion() {
          .relabel = "- source_labels: [__name__]\n  regex: 'http_requests_total'\n  target_label: trace_id\n"
                     "  replacement: ''\n",
          .limit = "limits:\n  - name: http_requests_total\n"});
-    for (std::uint64_t i = 0; i < 12; ++i)
+    for (std::uint64_t i = 0; i < 7; ++i)
         made.top.push_back({.value = "metric_" + std::to_string(i) + "_total",
                             .series = 100000 - i,
                             .error = i == 1 ? 12U : 0U,
@@ -75,7 +75,7 @@ day   123,456 new, not limited  refused 0  13 h 50 min left
 1. label trace_id of http_requests_total has 99,812 values among 100,000 new
    series of job shop, from 10.0.0.3 (Prometheus/3.5.0), since 10:04; 81,234
    were refused
-=> New series of the hour by metric (1-5 of 12) ================================
+=> New series of the hour by metric (1-5 of 7) =================================
     100,000  metric_0_total                                             10:10:00
      99,999  metric_1_total                                      +/-12  10:09:59
      99,998  aaaaaaaaaaaaaaaaaaaaaaaaaaa...zzzzzzzzzzzzzzzzzzzzzzzzzzz  10:09:58
@@ -95,7 +95,7 @@ down  vm2:8428 of vm:8428  in flight 0  requests 7  errors 7  waiting 2
 }
 
 TEST_CASE("a larger screen shows more of it") {
-    CHECK(shown(at_ten_past(of_an_explosion()), {}, {.rows = 33, .columns = 120}) == R"(
+    CHECK(shown(at_ten_past(of_an_explosion()), {}, {.rows = 28, .columns = 120}) == R"(
 seriesgate 0.1.0~433  up 2 d 3 h  enforce  http://127.0.0.1:9201                                            10:10:00 UTC
 hour  [##############################] 100 %  100,000 of 100,000  refused 81,234  50 min left
 day   123,456 new, not limited  refused 0  13 h 50 min left
@@ -111,11 +111,6 @@ day   123,456 new, not limited  refused 0  13 h 50 min left
      99,996  metric_4_total                                                                                     10:09:56
      99,995  metric_5_total                                                                                     10:09:55
      99,994  metric_6_total                                                                                     10:09:54
-     99,993  metric_7_total                                                                                     10:09:53
-     99,992  metric_8_total                                                                                     10:09:52
-     99,991  metric_9_total                                                                                     10:09:51
-     99,990  metric_10_total                                                                                    10:09:50
-     99,989  metric_11_total                                                                                    10:09:49
 -- Budgets nearest to their limit --------------------------------------------------------------------------------------
 hour  per-job{job=shop}                                               [##########] 100 %  1,000 of 1,000  refused 20
 day   tenant team-a                                                   [########--]  85 %  1,700 of 2,000  would refuse 3
@@ -150,7 +145,7 @@ day   123,456 new, not limited  refused 0  13 h 50 min left
    for limits of the gate's own file:
      limits:
        - name: http_requests_total
--- New series of the hour by metric (1-1 of 12) --------------------------------
+-- New series of the hour by metric (1-1 of 7) ---------------------------------
     100,000  metric_0_total                                             10:10:00
 -- Budgets nearest to their limit (1-1 of 3) -----------------------------------
 hour  per-job{job=shop}       [##########] 100 %  1,000 of 1,000  refused 20
@@ -225,11 +220,6 @@ New series of the hour by metric
      99,996  metric_4_total                                             10:09:56
      99,995  metric_5_total                                             10:09:55
      99,994  metric_6_total                                             10:09:54
-     99,993  metric_7_total                                             10:09:53
-     99,992  metric_8_total                                             10:09:52
-     99,991  metric_9_total                                             10:09:51
-     99,990  metric_10_total                                            10:09:50
-     99,989  metric_11_total                                            10:09:49
 
 Budgets nearest to their limit
 hour  per-job{job=shop}       [##########] 100 %  1,000 of 1,000  refused 20

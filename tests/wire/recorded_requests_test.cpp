@@ -1,4 +1,4 @@
-#include "remote_write_v2.pb.h"
+#include "fuzz/walk_property_v2.hpp"
 #include "support/catch.hpp"
 #include "wire/decompression.hpp"
 #include "wire/wire_bytes.hpp"
@@ -40,34 +40,11 @@ std::string read_file(const std::string& path, totals& sums) {
     return std::string{*body};
 }
 
-/// Whether the generated classes see the same labels and counts in the entry.
-bool same(const write_request_v2_reader& reader, const io::prometheus::write::v2::Request& message, int entry) {
-    const auto& expected = message.timeseries(entry);
-    const series_view& series = reader.series();
-    std::vector<label_view> labels;
-    reader.labels(series.record, labels);
-    if (expected.labels_refs_size() != 2 * static_cast<int>(labels.size())) return false;
-    for (int i = 0; i < expected.labels_refs_size(); ++i) {
-        const label_view& label = labels[static_cast<std::size_t>(i / 2)];
-        const auto ref = static_cast<int>(expected.labels_refs(i));
-        if ((i % 2 == 0 ? label.name : label.value) != message.symbols(ref)) return false;
-    }
-    return static_cast<int>(series.samples) == expected.samples_size() &&
-           static_cast<int>(series.histograms) == expected.histograms_size() &&
-           static_cast<int>(series.exemplars) == expected.exemplars_size();
-}
-
+/// Of version 2, where others have to see the same labels and counts in every entry.
 void read_file_v2(const std::string& path, totals& sums) {
-    const std::string body = read_file<write_request_v2_reader>(path, sums);
-    io::prometheus::write::v2::Request message;
-    REQUIRE(message.ParseFromString(body));
-    int entry = 0;
-    write_request_v2_reader reader{body};
-    for (; reader.next(); ++entry) {
-        REQUIRE(entry < message.timeseries_size());
-        REQUIRE(same(reader, message, entry));
-    }
-    REQUIRE(entry == message.timeseries_size());
+    const walk_check check = check_walk_v2(read_file<write_request_v2_reader>(path, sums));
+    CHECK(check.fault == "");
+    CHECK(check.accepted);
 }
 
 template <class Read>
