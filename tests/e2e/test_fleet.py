@@ -14,7 +14,7 @@ import wire
 from traffic import TENANT, arrived, body, identity, numbered
 from upstream import Answer, Upstream
 from waiting import eventually
-from world import ThreadPoolExecutor, threading
+from world import threading
 
 pytestmark = pytest.mark.extended
 
@@ -76,11 +76,11 @@ class Fleet:
         return arrived([request for store in self.stores for request in list(store.requests)
                         if request.body and request.get(TENANT) == tenant])
 
-    def probe(self, tenants=tuple(TENANTS)):
+    def probe(self, tenants=tuple(TENANTS), **how):
         """Where each tenant goes now: {tenant: index}; each has to go to one gate only."""
         self.clear()
         for tenant in tenants:
-            assert self.send("probe", tenant).status == 204
+            assert self.send("probe", tenant, **how).status == 204
         ways = self.ways()
         assert all(len(way) == 1 for way in ways.values()), ways
         return {tenant: min(way) for tenant, way in ways.items()}
@@ -121,7 +121,7 @@ def fleet(start_gate, keep, tmp_path, kind):
 def test_a_tenant_has_one_gate_whichever_balancer_and_however_many_gates(fleet, kind):
     gates = fleet()
     homes = gates.probe()
-    assert gates.probe() == homes
+    assert gates.probe(source="127.0.0.9") == homes, "whoever sends"
     shares = [list(homes.values()).count(index) for index in range(GATES)]
     assert sum(shares) == len(TENANTS)
     assert min(shares) >= 8, shares
@@ -215,25 +215,14 @@ def test_requests_and_answers_pass_as_they_are(fleet):
 
 # --- what it does to limits
 
-LIMITED = "tenants: {default: {maxHourlySeries: 10}}\n"
-
-
 def offer_one_by_one(gates, tenants, count):
     for tenant in tenants:
         for series in numbered(count):
             assert gates.balancer.send(body([series]), [(TENANT, tenant)]).status == 204
 
 
-def test_the_limit_of_a_tenant_is_exact_when_tenants_have_one_gate_each(fleet):
-    gates = fleet(LIMITED)
-    offer_one_by_one(gates, TENANTS[:8], 40)
-    for tenant in TENANTS[:8]:
-        assert gates.arrived(tenant) == [identity(series) for series in numbered(10)]
-    assert len({index for way in gates.ways().values() for index in way}) > 1
-
-
 def test_limits_add_up_when_requests_go_round(fleet, kind):
-    gates = fleet(LIMITED, ROUND_ROBIN[kind])
+    gates = fleet("tenants: {default: {maxHourlySeries: 10}}\n", ROUND_ROBIN[kind])
     offer_one_by_one(gates, TENANTS[:4], 60)
     for tenant in TENANTS[:4]:
         came = gates.arrived(tenant)
@@ -251,30 +240,6 @@ def test_with_a_spare_the_limit_of_all_tenants_is_exact_too(fleet, kind):
     offer_one_by_one(gates, TENANTS[:8], 5)
     assert [gate.current() for gate in gates.gates[1:]] == [20, 0]
     assert [len(arrived(store.requests)) for store in gates.stores] == [0, 20, 0]
-
-
-def test_a_pair_counts_once_by_tenant_and_may_count_twice_by_source(fleet):
-    gates = fleet("ignoreLabels: [replica]\n")
-    replicas = {"127.0.0.2": "a", "127.0.0.3": "b"}
-
-    def send(tenant):
-        for source, replica in replicas.items():
-            gates.balancer.send(body(numbered(10, replica=replica)), tenant, source=source)
-
-    send([(TENANT, "shop")])
-    assert sorted(gate.current() for gate in gates.gates) == [0, 0, 10]
-    apart = next(f"127.0.0.{n}" for n in range(4, 60) if home_of(gates, f"127.0.0.{n}") != home_of(gates, "127.0.0.2"))
-    replicas = {"127.0.0.2": "a", apart: "b"}
-    before = sum(gate.current() for gate in gates.gates)
-    send([])
-    assert sum(gate.current() for gate in gates.gates) == before + 2 * 10
-
-
-def home_of(gates, source):
-    """The gate of a sender without a tenant. Metadata asks, for it is no series."""
-    gates.clear()
-    assert gates.balancer.send(wire.pack(wire.metadata("asks")), source=source).status == 204
-    return next(index for index, store in enumerate(gates.stores) if store.requests)
 
 
 # --- gates and stores that fail
@@ -318,40 +283,6 @@ def test_a_gate_that_is_suddenly_gone_costs_its_senders_no_request(fleet, kind):
     assert {tenant for tenant in TENANTS if moved[tenant] != homes[tenant]} == \
         {tenant for tenant in TENANTS if homes[tenant] == gone}
     assert set(moved.values()) == set(range(GATES)) - {gone}
-
-
-def test_a_request_that_waits_for_the_store_is_finished_by_a_gate_that_drains(fleet):
-    gates = fleet()
-    home = gates.probe(["shop"])["shop"]
-    gates.clear()
-    answered = threading.Event()
-    gates.stores[home].default = Answer(204, hold=answered)
-    with ThreadPoolExecutor() as senders:
-        reply = senders.submit(gates.send, "up", "shop")
-        eventually(lambda: gates.stores[home].requests, "the request is at the store")
-        gates.gates[home].signal()
-        eventually(lambda: gates.gates[home].said("draining"), "the gate drains")
-        answered.set()
-        assert reply.result(20).status == 204
-    assert sum(len(store.requests) for store in gates.stores) == 1
-    assert gates.gates[home].wait() == 0
-
-
-def test_all_senders_are_one_peer_to_the_gate(fleet):
-    """So the bound for one peer is one for all; fleet.md says to set it higher than what the balancer opens."""
-    gates = fleet("server: {maxConnectionsPerPeer: 2}\n")
-    home = gates.stores[gates.probe(["shop"])["shop"]]
-    gates.clear()
-    answered = threading.Event()
-    home.default = Answer(204, hold=answered)
-    with ThreadPoolExecutor() as senders:
-        waiting = [senders.submit(gates.send, "up", "shop", source=f"127.0.0.{n}") for n in (2, 3)]
-        eventually(lambda: len(home.requests) == 2, "two wait for the store")
-        for source in ("127.0.0.4", "127.0.0.5"):
-            reply = gates.send("up", "shop", source=source)
-            assert (reply.status, reply.first_line.split(":")[0]) == (503, "over server.maxConnectionsPerPeer")
-        answered.set()
-        assert [reply.result(20).status for reply in waiting] == [204, 204]
 
 
 class Senders(threading.Thread):
