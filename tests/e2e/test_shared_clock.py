@@ -3,7 +3,7 @@
 import pytest
 
 from bounds import OwnTime
-from promised_fleets import promised  # noqa: F401
+from promised_fleets import later, promised  # noqa: F401
 from shared_fleets import GATES, current, currents, metrics, share  # noqa: F401
 from shared_stores import keep, start_store, store_kind  # noqa: F401
 from traffic import identity, numbered
