@@ -1,9 +1,10 @@
-/// The open series of one request, between lookup() and commit().
+/// The open series of one request, between lookup() and commit(), and what commits them.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "limit/active_series.hpp"
@@ -66,5 +67,15 @@ struct lookup_result {
 /// Evaluates the selectors for the pending series, in order, without the lock.
 /// @return false if that needs too much work or memory, see rule_selections.
 bool select_rules(const limiter_state& state, lookup_result& open, const request_origin& origin);
+
+/// Decides about all pending series, in short pieces under the commit lock: between two other requests get their turn.
+///
+/// For whole histograms, a second round handles sums and counts, wherever they stand in the request. A limit by metric
+/// name fills up with buckets first; it must refuse the histogram before its sum begins it.
+/// @param by_fleet the fleet decision, see series_limiter::commit; the rules have been selected then.
+/// @return as series_limiter::commit.
+bool commit_series(limiter_state& state, std::span<const offered_series> offered, time_point now,
+                   std::span<verdict> verdicts, lookup_result& open, const request_origin& origin,
+                   const fleet_decision* by_fleet);
 
 }  // namespace seriesgate
