@@ -123,7 +123,7 @@ class store_questions {
     void ask(std::span<const offered_series> offered, const lookup_result& open, std::string_view tenant,
              const unasked_knowledge& known);
     /// The second round: asks what depends on the answers, once no more of them will come. An accepted series of a
-    /// histogram begins it for the others. A refused bucket refuses the histogram's sum and count, as series_commit.hpp
+    /// histogram begins it for the others. A refused bucket refuses the histogram's sum and count, as commit_series()
     /// does at a gate alone.
     /// @param answers one for each of calls(); nothing: no answer.
     /// @return whether there may be more calls now, behind the others. Send them and call it again, until it returns

@@ -26,9 +26,6 @@ namespace seriesgate {
 /// The commit lock is fair. Long work (a large request, a save, figures, a new hour) gives it back after a fraction of
 /// a millisecond.
 ///
-/// Parts, innermost first: commit_state.hpp (state under the lock, sets for readers), window_rotation.hpp (hours and
-/// days), admission.hpp (one series), series_commit.hpp (the new series of a request). Users of state(): figures.hpp,
-/// explain.hpp, snapshot.hpp, learning.hpp.
 /// Threads: maintain() one, all others any. A lookup_result and the spans belong to the caller.
 class series_limiter {
   public:

@@ -13,7 +13,6 @@
 #include "config/config_error.hpp"
 #include "net/async.hpp"
 #include "suggest/first_config.hpp"
-#include "suggest/store_cardinality.hpp"
 #include "top/client.hpp"
 #include "top/figures.hpp"
 

@@ -2,7 +2,6 @@
 #include "suggest/first_config.hpp"
 
 #include "config/loading.hpp"
-#include "suggest/store_cardinality.hpp"
 
 namespace seriesgate::testing::first_config_test {
 namespace {

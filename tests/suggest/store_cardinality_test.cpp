@@ -1,5 +1,3 @@
-#include "suggest/store_cardinality.hpp"
-
 #include "suggest/first_config.hpp"
 #include "support/catch.hpp"
 
