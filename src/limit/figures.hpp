@@ -1,4 +1,4 @@
-/// The limiter's figures for status pages and metrics, and the demand of ended windows.
+/// The limiter's figures for status pages and metrics, the demand of ended windows, and the memory of series.
 #pragma once
 
 #include <algorithm>
@@ -111,5 +111,25 @@ struct ended_budget {
 
 /// Returns the windows that ended since the last call. Threads: any.
 std::vector<ended_budget> take_ended(series_limiter& limiter);
+
+// --- How much memory the series take that a gate knows.
+
+struct memory_estimate {
+    /// At the global maxima. Histograms that are completed above them come on top.
+    struct bound {
+        std::uint64_t hour_series = 0;
+        std::uint64_t day_series = 0;
+        std::uint64_t bytes = 0;
+    };
+    /// Bytes for a series that all windows have: at rest, and while memory grows.
+    std::uint64_t series_bytes_min = 0;
+    std::uint64_t series_bytes_max = 0;
+    std::optional<bound> at_limits{};  ///< nothing: no global maximum is enforced
+};
+
+/// Without the combinations of budgets that active series count in, and without exempt series.
+/// A filter takes what blocks_for() says for each window, and up to twice that while it grows. A table takes 20 to 32
+/// bytes for each series of any window, see series_table: 27 in leaves, and what is kept for growth.
+memory_estimate estimate_memory(const limit_rules& rules, set_kind set);
 
 }  // namespace seriesgate

@@ -12,7 +12,7 @@
 #include "config/command_line.hpp"
 #include "core/bytes.hpp"
 #include "core/text.hpp"
-#include "limit/memory_estimate.hpp"
+#include "limit/figures.hpp"
 #include "process/health_check.hpp"
 #include "process/process.hpp"
 #include "process/startup_steps.hpp"

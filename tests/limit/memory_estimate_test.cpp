@@ -1,5 +1,5 @@
 // What --check-config says of memory, against a limiter that is filled.
-#include "limit/memory_estimate.hpp"
+#include "limit/figures.hpp"
 
 #include "limit/offering.hpp"
 #include "support/catch.hpp"
