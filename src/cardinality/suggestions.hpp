@@ -46,8 +46,8 @@ class fill_rates {
   private:
     struct noted {
         time_point when{};
-        bool has_all = false;                           ///< all budgets are in `counts`
-        std::map<std::uint64_t, std::uint64_t> counts;  // by hash of the key, whatever its length
+        bool has_all = false;                             ///< all budgets are in `counts`
+        std::map<std::uint64_t, std::uint64_t> counts{};  // by hash of the key, whatever its length
     };
     struct track {
         std::chrono::seconds spacing;
@@ -81,13 +81,13 @@ struct window_suggestion {
 /// For one budget, or for maxima that many share.
 struct suggestion {
     demand_scope scope = demand_scope::global;
-    budget_name name;
+    budget_name name{};
     limit_mode mode = limit_mode::enforce;
-    window_suggestion hourly;
-    window_suggestion daily;
+    window_suggestion hourly{};
+    window_suggestion daily{};
     std::optional<window_suggestion> active{};  ///< nothing: active series are not counted
     /// The maxima to configure: the suggestion where a limit exists, or in hour and day if there is none.
-    series_maxima to_write;
+    series_maxima to_write{};
 };
 
 /// Which budgets a request asks for. A budget must match all conditions that are set.
@@ -103,7 +103,7 @@ struct budget_choice {
 };
 
 struct suggestion_list {
-    std::vector<suggestion> shown;
+    std::vector<suggestion> shown{};
     std::size_t total = 0;  ///< before cutting to shown_max
 };
 

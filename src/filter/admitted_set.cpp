@@ -31,60 +31,9 @@ double rate_at_load(double mean) {
     return std::min(hits / weights, 1.0);
 }
 
-}  // namespace
-
-double expected_false_positive_rate(std::uint64_t series, std::size_t blocks) {
-    assert(blocks > 0);
-    return rate_at_load(static_cast<double>(series) / static_cast<double>(blocks));
-}
-
-std::size_t blocks_for(const filter_spec& spec) {
-    assert(spec.false_positive_rate > 0 && spec.false_positive_rate < 1);
-    // The rate grows with the load, so bisect on the load; 60 halvings exhaust a double.
-    double low = 0;
-    double high = block_bits;
-    for (int i = 0; i < 60; ++i) {
-        const double load = (low + high) / 2;
-        (rate_at_load(load) <= spec.false_positive_rate ? low : high) = load;
-    }
-    const double blocks = std::ceil(static_cast<double>(spec.capacity) / std::max(low, 1e-6));
-    return std::max<std::size_t>(1, static_cast<std::size_t>(blocks));
-}
-
-split_block::split_block(std::size_t block_count) : split_block(page_memory{block_count * sizeof(block)}, block_count) {
-    memory_.populate();
-}
-
-namespace {
-
 /// Blocks copied at once: 64 KiB.
 constexpr std::size_t chunk_blocks = 1024;
 constexpr std::size_t words_per_block = 8;
-
-}  // namespace
-
-bool split_block::save(state_encoder& out) const {
-    std::vector<std::uint64_t> chunk(chunk_blocks * words_per_block);
-    for (std::size_t first = 0; first < block_count_ && out.good(); first += chunk_blocks) {
-        const std::size_t count = std::min(chunk_blocks, block_count_ - first);
-        for (std::size_t i = 0; i < count * words_per_block; ++i)
-            chunk[i] =
-                word{blocks()[first + i / words_per_block].words[i % words_per_block]}.load(std::memory_order_relaxed);
-        assert(count > 0 && first + count <= block_count_);
-        out.bytes({reinterpret_cast<const char*>(chunk.data()), count * sizeof(block)});
-    }
-    return out.good();
-}
-
-split_block split_block::load(state_decoder& in, std::size_t block_count) {
-    split_block read{page_memory{block_count * sizeof(block)}, block_count};
-    assert(read.bytes() == block_count * sizeof(block));
-    // No other thread has this filter yet, so words need not be atomic.
-    in.bytes(static_cast<char*>(read.memory_.data()), read.bytes());
-    return read;
-}
-
-namespace {
 
 /// Below this, a new segment makes the chain four times as large, to have few segments; above, twice, to save memory.
 constexpr std::uint64_t large_capacity = 1 << 20;
@@ -113,6 +62,49 @@ double rate_share(double promised, std::size_t position) {
 }
 
 }  // namespace
+
+double expected_false_positive_rate(std::uint64_t series, std::size_t blocks) {
+    assert(blocks > 0);
+    return rate_at_load(static_cast<double>(series) / static_cast<double>(blocks));
+}
+
+std::size_t blocks_for(const filter_spec& spec) {
+    assert(spec.false_positive_rate > 0 && spec.false_positive_rate < 1);
+    // The rate grows with the load, so bisect on the load; 60 halvings exhaust a double.
+    double low = 0;
+    double high = block_bits;
+    for (int i = 0; i < 60; ++i) {
+        const double load = (low + high) / 2;
+        (rate_at_load(load) <= spec.false_positive_rate ? low : high) = load;
+    }
+    const double blocks = std::ceil(static_cast<double>(spec.capacity) / std::max(low, 1e-6));
+    return std::max<std::size_t>(1, static_cast<std::size_t>(blocks));
+}
+
+split_block::split_block(std::size_t block_count) : split_block(page_memory{block_count * sizeof(block)}, block_count) {
+    memory_.populate();
+}
+
+bool split_block::save(state_encoder& out) const {
+    std::vector<std::uint64_t> chunk(chunk_blocks * words_per_block);
+    for (std::size_t first = 0; first < block_count_ && out.good(); first += chunk_blocks) {
+        const std::size_t count = std::min(chunk_blocks, block_count_ - first);
+        for (std::size_t i = 0; i < count * words_per_block; ++i)
+            chunk[i] =
+                word{blocks()[first + i / words_per_block].words[i % words_per_block]}.load(std::memory_order_relaxed);
+        assert(count > 0 && first + count <= block_count_);
+        out.bytes({reinterpret_cast<const char*>(chunk.data()), count * sizeof(block)});
+    }
+    return out.good();
+}
+
+split_block split_block::load(state_decoder& in, std::size_t block_count) {
+    split_block read{page_memory{block_count * sizeof(block)}, block_count};
+    assert(read.bytes() == block_count * sizeof(block));
+    // No other thread has this filter yet, so words need not be atomic.
+    in.bytes(static_cast<char*>(read.memory_.data()), read.bytes());
+    return read;
+}
 
 admitted_set::admitted_set(const filter_spec& first, std::uint64_t capacity_max)
     : promised_rate_(first.false_positive_rate), capacity_max_(capacity_max) {

@@ -11,21 +11,17 @@ namespace seriesgate {
 
 active_series::budget_number active_series::open_budget() {
     if (free_budgets_.empty()) {
-        free_budgets_.reserve(budgets_.size() + 1);  // for release()
+        free_budgets_.reserve(budgets_.size() + 1);  // for close_budget()
         budgets_.emplace_back();
         free_budgets_.push_back(static_cast<budget_number>(budgets_.size()));
     }
     const budget_number opened = free_budgets_.back();
     free_budgets_.pop_back();
-    budgets_[opened - 1] = {.series = 0, .peak = 0, .users = 1};
+    budgets_[opened - 1] = {.users = 1};
     return opened;
 }
 
 void active_series::close_budget(budget_number budget) noexcept {
-    if (budget != 0) release(budget);
-}
-
-void active_series::release(budget_number budget) noexcept {
     if (--budgets_[budget - 1].users == 0) free_budgets_.push_back(budget);
 }
 
@@ -76,7 +72,6 @@ combination_number active_series::make(budget_list budgets, std::uint32_t hash) 
     entry = {.budgets = std::move(list),
              .size = static_cast<std::uint32_t>(budgets.size()),
              .hash = hash,
-             .series = 0,
              .next = std::exchange(bucket, made)};
     for (const budget_number each : budgets) ++budgets_[each - 1].users;
     ++used_;
@@ -121,7 +116,7 @@ void active_series::unlink(combination_number combination) noexcept {
 }
 
 void active_series::free(combination_number combination) noexcept {
-    for (const budget_number each : budgets_of(combination)) release(each);
+    for (const budget_number each : budgets_of(combination)) close_budget(each);
     combination_entry& entry = at(combination);
     lists_ -= entry.size;
     entry = {.budgets = nullptr, .next = std::exchange(free_, combination)};

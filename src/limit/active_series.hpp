@@ -35,6 +35,7 @@ class active_series {
 
     /// Throws std::bad_alloc, as join() does; then nothing has changed.
     [[nodiscard]] budget_number open_budget();
+    /// Ends one use of the number: by the budget itself, or by a combination that is freed.
     void close_budget(budget_number budget) noexcept;
     [[nodiscard]] std::uint64_t count_in(budget_number budget) const noexcept {
         return budget == 0 ? 0 : budgets_[budget - 1].series;
@@ -91,7 +92,6 @@ class active_series {
     void split_bucket();
     void unlink(combination_number combination) noexcept;
     void free(combination_number combination) noexcept;
-    void release(budget_number budget) noexcept;
     [[nodiscard]] combination_entry& at(combination_number combination) noexcept {
         return combinations_[combination - 1];
     }

@@ -169,15 +169,12 @@ foreseen admission::foresee(const offered_series& series, const histogram_family
     const in_windows& spent_in = without_room.in_enforcing;
     const completion over_limit = completing(without_room, one);
     const in_windows refusing = over_limit.refusing(spent_in);
-    foreseen made{.refused = {},
-                  .with_histogram = false,
-                  .completing = {.hour = over_limit.hour.has_value(),
+    foreseen made{.completing = {.hour = over_limit.hour.has_value(),
                                  .day = over_limit.day.has_value(),
                                  .active = over_limit.active},
                   .before = one.before,
                   .in_histogram = one.in_histogram,
-                  .begun = one.begun,
-                  .spent = {}};
+                  .begun = one.begun};
     for (std::size_t place = 0; place < budgets_.size(); ++place) {
         made.spent.push_back(spent_at(place, one));
         const in_windows here = refusing_at(place, refusing, one);

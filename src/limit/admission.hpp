@@ -25,14 +25,14 @@ struct decision {
 
 /// What decide() would answer for a series that is not in the hour's set.
 struct foreseen {
-    std::optional<refusal> refused;  ///< nothing: it would be admitted
-    bool with_histogram = false;     ///< refused because its histogram was
-    in_windows completing;           ///< windows without room that admit it to complete its histogram
+    std::optional<refusal> refused{};  ///< nothing: it would be admitted
+    bool with_histogram = false;       ///< refused because its histogram was
+    in_windows completing{};           ///< windows without room that admit it to complete its histogram
     standing before = standing::new_series;
     bool in_histogram = false;  ///< belongs to a histogram that is kept whole
-    in_windows begun;           ///< windows in which that histogram has begun
+    in_windows begun{};         ///< windows in which that histogram has begun
     /// By place (budget_table::find): the windows in which that budget has no room.
-    std::vector<in_windows> spent;
+    std::vector<in_windows> spent{};
 };
 
 /// Decides about the new series of one request, one after the other, under one hold of the commit lock.

@@ -18,6 +18,27 @@ group_labels overflow_group(const label_limit& limit) {
     return group;
 }
 
+/// Hashes a list of texts, including their order and boundaries.
+class text_identity {
+    std::string all_;
+
+  public:
+    void add(std::string_view text) { append_key_part(all_, text); }
+    void add(std::uint64_t number) { add(std::to_string(number)); }
+    [[nodiscard]] std::uint64_t value() const { return XXH3_64bits(all_.data(), all_.size()) | 1; }
+};
+
+demand_scope scope_of(const compiled_rules& rules, const budget_role& role) {
+    if (role.kind == budget_kind::global) return demand_scope::global;
+    if (role.kind == budget_kind::tenant) return demand_scope::tenant;
+    const label_limit& limit = rules.limits[role.limit];
+    return limit.each.empty() && !limit.per_tenant ? demand_scope::limit : demand_scope::group;
+}
+
+bool same_start(const std::optional<window_demand>& one, const std::optional<window_demand>& other) {
+    return one.has_value() == other.has_value() && (!one || one->start == other->start);
+}
+
 }  // namespace
 
 group_labels group_of(const label_limit& limit, std::string_view key) {
@@ -28,7 +49,7 @@ group_labels group_of(const label_limit& limit, std::string_view key) {
 }
 
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key) {
-    budget_name name{.limit = {}, .tenant = {}, .has_tenant = false, .group = {}, .overflow = role.overflow};
+    budget_name name{.overflow = role.overflow};
     if (role.kind == budget_kind::tenant) {
         name.has_tenant = true;
         name.tenant = role.overflow ? std::string{overflow_name} : readable(key);
@@ -72,20 +93,6 @@ bool same_groups(const label_limit& one, const label_limit& other) {
     return one.name == other.name && one.each == other.each && one.per_tenant == other.per_tenant;
 }
 
-namespace {
-
-/// Hashes a list of texts, including their order and boundaries.
-class text_identity {
-    std::string all_;
-
-  public:
-    void add(std::string_view text) { append_key_part(all_, text); }
-    void add(std::uint64_t number) { add(std::to_string(number)); }
-    [[nodiscard]] std::uint64_t value() const { return XXH3_64bits(all_.data(), all_.size()) | 1; }
-};
-
-}  // namespace
-
 std::vector<limit_budgets_rules> limit_budgets_rules_of(const compiled_rules& rules) {
     std::vector<limit_budgets_rules> all;
     const auto add = [&all](const text_identity& matching, const text_identity& sharing) {
@@ -109,21 +116,6 @@ std::vector<limit_budgets_rules> limit_budgets_rules_of(const compiled_rules& ru
     }
     return all;
 }
-
-namespace {
-
-demand_scope scope_of(const compiled_rules& rules, const budget_role& role) {
-    if (role.kind == budget_kind::global) return demand_scope::global;
-    if (role.kind == budget_kind::tenant) return demand_scope::tenant;
-    const label_limit& limit = rules.limits[role.limit];
-    return limit.each.empty() && !limit.per_tenant ? demand_scope::limit : demand_scope::group;
-}
-
-bool same_start(const std::optional<window_demand>& one, const std::optional<window_demand>& other) {
-    return one.has_value() == other.has_value() && (!one || one->start == other->start);
-}
-
-}  // namespace
 
 std::uint64_t ended_budgets::entry::rank() const noexcept {
     const auto series_in = [](const std::optional<window_demand>& window) { return window ? window->series : 0; };
@@ -149,7 +141,6 @@ void ended_budgets::add(const std::shared_ptr<const compiled_rules>& rules, cons
         entry made{.rules = rules,
                    .scope = scope,
                    .role = role,
-                   .key = {},
                    .hour = demand_in(hours_, hour),
                    .day = day ? demand_in(days_, *day) : std::nullopt,
                    .active = active};

@@ -256,10 +256,10 @@ class ended_budgets {
     struct entry {
         std::shared_ptr<const compiled_rules> rules;
         demand_scope scope = demand_scope::global;
-        budget_role role;
-        std::string key;
-        std::optional<window_demand> hour;
-        std::optional<window_demand> day;
+        budget_role role{};
+        std::string key{};
+        std::optional<window_demand> hour{};
+        std::optional<window_demand> day{};
         std::uint64_t active = 0;  ///< most active series at one time in the hour, and those refused
 
         [[nodiscard]] std::uint64_t rank() const noexcept;

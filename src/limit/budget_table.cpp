@@ -14,6 +14,12 @@ namespace {
 /// Reserved from the first group on, if the limit allows so many: rehashing takes some ten milliseconds for these.
 constexpr std::size_t groups_reserved_max = 1 << 17;
 
+constexpr budget_role role_of_tenant{.kind = budget_kind::tenant};
+
+budget_role role_of_group(std::size_t limit) noexcept {
+    return {.kind = budget_kind::group, .limit = static_cast<std::uint32_t>(limit)};
+}
+
 }  // namespace
 
 budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key key, set_kind set)
@@ -28,16 +34,6 @@ budget_table::budget_table(std::shared_ptr<const compiled_rules> rules, hash_key
 }
 
 // --- Budgets of one series.
-
-namespace {
-
-constexpr budget_role role_of_tenant{.kind = budget_kind::tenant, .overflow = false, .limit = 0};
-
-budget_role role_of_group(std::size_t limit) noexcept {
-    return {.kind = budget_kind::group, .overflow = false, .limit = static_cast<std::uint32_t>(limit)};
-}
-
-}  // namespace
 
 budget_identity budget_in_place(std::size_t place, const rule_selections::one& selection,
                                 std::string_view tenant) noexcept {
@@ -207,8 +203,9 @@ void budget_table::open_active(budget_pair& pair) {
 }
 
 void budget_table::close_active(const budget_pair& pair) noexcept {
+    if (pair.active.number == 0) return;
     active_.close_budget(pair.active.number);
-    if (pair.active.number != 0) by_number_[pair.active.number - 1] = nullptr;
+    by_number_[pair.active.number - 1] = nullptr;
 }
 
 std::uint64_t budget_table::margin(const ruling& rule, std::uint64_t maximum) const noexcept {
@@ -275,9 +272,8 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
                       limits_[first_limit_at + static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
     limits_.swap(*gone);
-    if (counts_active_)
-        for (const limit_budgets& of : *gone)
-            for (const auto& pair : of.all) close_active(*pair);
+    for (const limit_budgets& of : *gone)
+        for (const auto& pair : of.all) close_active(*pair);
     for (limit_budgets& of : limits_)
         if (of.matching == 0) count_anew(of);
     if (rules->active_window != rules_->active_window)

@@ -28,12 +28,19 @@ limit_number commit_state::limit_at(std::size_t place, const rule_selections::on
     if (!is_limit_place(place, selection)) return place == tenant_place ? tenant_limit : global_limit;
     return limit_numbers[selection.limit_index(selected_at(place, selection))];
 }
-
 namespace {
 
 std::uint64_t table_key(const admitted_key& of) noexcept {
     return of.into.hour ? of.key : day_set::elsewhere(of.key);
 }
+
+using std::chrono::hours;
+
+/// First segment if nothing is known about the window: 400 KB.
+constexpr std::uint64_t capacity_min = 1 << 17;
+
+/// Largest first segment if only the limit is known: 3 MB. A limit does not predict how many series come.
+constexpr std::uint64_t capacity_by_limit_max = 1 << 20;
 
 }  // namespace
 
@@ -78,9 +85,7 @@ void commit_state::enter_in_hour(std::uint64_t fingerprint, combination_number c
     const bool is_told_anew = minute < tells_all_until && before.combination == 0;
     series_mark now{.seen = minute,
                     .was_before = was_before(before),
-                    .is_day_key = false,
                     .combination = combination,
-                    .is_outdated = false,
                     .is_untold = is_untold || (is_in_hour && (before.is_untold || is_told_anew))};
     if (combination == 0) now.is_untold = false;  // no series, but something that stands for one
     now.is_untold_before = combination != 0 && now.was_before &&
@@ -102,18 +107,6 @@ void catch_up(guarded<commit_state>& commit) {
         held->budgets.catch_up(budgets_updated_per_piece);
     }
 }
-
-namespace {
-
-using std::chrono::hours;
-
-/// First segment if nothing is known about the window: 400 KB.
-constexpr std::uint64_t capacity_min = 1 << 17;
-
-/// Largest first segment if only the limit is known: 3 MB. A limit does not predict how many series come.
-constexpr std::uint64_t capacity_by_limit_max = 1 << 20;
-
-}  // namespace
 
 bool window_sets::in_hour(time_point now) const noexcept {
     return now < hour_span.end && now >= hour_span.start - step_back;

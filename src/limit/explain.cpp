@@ -134,6 +134,23 @@ auto ask_limiter(limiter_state& state, std::span<const label_view> labels, std::
     }
 }
 
+constexpr std::size_t group_bytes_max = 256;
+
+/// The configuration's key.
+std::string_view maximum_key(refusing_window window) noexcept {
+    return window == refusing_window::hourly  ? "maxHourlySeries"
+           : window == refusing_window::daily ? "maxDailySeries"
+                                              : "maxActiveSeries";
+}
+
+/// @param readable from readable(), so its backslashes already are escapes.
+void append_escaped(std::string& out, std::string_view readable) {
+    for (const char c : readable) {
+        if (c == '"') out += '\\';
+        out += c;
+    }
+}
+
 }  // namespace
 
 std::optional<budget_figures> budget_of(series_limiter& limiter, limit_number limit, std::span<const label_view> labels,
@@ -170,27 +187,6 @@ std::optional<explanation> explain_series(const series_limiter& limiter, const o
         return std::optional{explain_all(held, state, series, family, tenant, selection)};
     });
 }
-
-namespace {
-
-constexpr std::size_t group_bytes_max = 256;
-
-/// The configuration's key.
-std::string_view maximum_key(refusing_window window) noexcept {
-    return window == refusing_window::hourly  ? "maxHourlySeries"
-           : window == refusing_window::daily ? "maxDailySeries"
-                                              : "maxActiveSeries";
-}
-
-/// @param readable from readable(), so its backslashes already are escapes.
-void append_escaped(std::string& out, std::string_view readable) {
-    for (const char c : readable) {
-        if (c == '"') out += '\\';
-        out += c;
-    }
-}
-
-}  // namespace
 
 std::string to_text(const spent_budget& spent) {
     const budget_window_figures& window = in_window(spent.figures, spent.window);

@@ -18,33 +18,6 @@ budget_window_figures figures_of(const budget& counted) {
             .refused_is_exact = counted.counts_refused_exactly()};
 }
 
-}  // namespace
-
-budget_figures figures_of(const budget_pair& pair, const budget_table& in, minute_number now) {
-    const active_series& active = in.active();
-    budget_figures made{.name = {},
-                        .mode = pair.mode,
-                        .overridden = false,
-                        .hourly = figures_of(pair.hourly),
-                        .daily = figures_of(pair.daily)};
-    if (pair.active.number != 0)
-        made.active = {.series_max = pair.active.max(),
-                       .series_current = active.count_in(pair.active.number),
-                       .series_reserved = 0,
-                       .series_refused = pair.active.refused().estimate(),
-                       .refused_is_exact = pair.active.refused().is_exact(),
-                       .takes_no_new = in.active_room_of(pair, now) == std::uint64_t{0}};
-    made.active_peak = active.peak_in(pair.active.number);
-    return made;
-}
-
-const budget_window_figures& in_window(const budget_figures& of, refusing_window window) noexcept {
-    if (window == refusing_window::active && of.active) return *of.active;
-    return window == refusing_window::hourly ? of.hourly : of.daily;
-}
-
-namespace {
-
 /// Budgets read under one hold of the lock: estimating refused series takes up to a microsecond each.
 constexpr std::size_t figures_per_piece = 32;
 
@@ -128,7 +101,35 @@ bool add_budgets(limiter_state& state, budget_table::cursor at, const compiled_r
     return true;
 }
 
+constexpr std::uint64_t table_bytes_min = 20, table_bytes_max = 32;
+constexpr std::uint64_t block_bytes = 64;
+constexpr std::uint64_t growth_factor = 2;
+constexpr std::uint64_t windows_kept = 3;  // the hour, the hour before, the day
+constexpr std::uint64_t hours_of_day = 24;
+
+std::uint64_t bytes_of_filter(std::uint64_t series, double false_positive_rate) {
+    return block_bytes * blocks_for({.capacity = series, .false_positive_rate = false_positive_rate});
+}
+
 }  // namespace
+
+budget_figures figures_of(const budget_pair& pair, const budget_table& in, minute_number now) {
+    const active_series& active = in.active();
+    budget_figures made{.mode = pair.mode, .hourly = figures_of(pair.hourly), .daily = figures_of(pair.daily)};
+    if (pair.active.number != 0)
+        made.active = {.series_max = pair.active.max(),
+                       .series_current = active.count_in(pair.active.number),
+                       .series_refused = pair.active.refused().estimate(),
+                       .refused_is_exact = pair.active.refused().is_exact(),
+                       .takes_no_new = in.active_room_of(pair, now) == std::uint64_t{0}};
+    made.active_peak = active.peak_in(pair.active.number);
+    return made;
+}
+
+const budget_window_figures& in_window(const budget_figures& of, refusing_window window) noexcept {
+    if (window == refusing_window::active && of.active) return *of.active;
+    return window == refusing_window::hourly ? of.hourly : of.daily;
+}
 
 limiter_figures figures_of(const series_limiter& limiter, const budget_filter& takes) {
     limiter_state& state = limiter.state();
@@ -161,27 +162,13 @@ std::vector<ended_budget> take_ended(series_limiter& limiter) {
     std::vector<ended_budget> named;
     named.reserve(entries.size());
     for (const ended_budgets::entry& each : entries) {
-        ended_budget made{.scope = each.scope, .name = {}, .hour = each.hour, .day = each.day, .active = each.active};
+        ended_budget made{.scope = each.scope, .hour = each.hour, .day = each.day, .active = each.active};
         if (is_part(each.scope)) made.name = name_of(*each.rules, each.role, each.key);
         if (each.scope == demand_scope::limit) made.name.limit = each.rules->limits[each.role.limit].name;
         named.push_back(std::move(made));
     }
     return named;
 }
-
-namespace {
-
-constexpr std::uint64_t table_bytes_min = 20, table_bytes_max = 32;
-constexpr std::uint64_t block_bytes = 64;
-constexpr std::uint64_t growth_factor = 2;
-constexpr std::uint64_t windows_kept = 3;  // the hour, the hour before, the day
-constexpr std::uint64_t hours_of_day = 24;
-
-std::uint64_t bytes_of_filter(std::uint64_t series, double false_positive_rate) {
-    return block_bytes * blocks_for({.capacity = series, .false_positive_rate = false_positive_rate});
-}
-
-}  // namespace
 
 memory_estimate estimate_memory(const limit_rules& rules, set_kind set) {
     constexpr std::uint64_t million = 1'000'000;

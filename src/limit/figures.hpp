@@ -36,7 +36,7 @@ struct budget_window_figures {
 };
 
 struct budget_figures {
-    budget_name name;
+    budget_name name{};
     limit_mode mode = limit_mode::enforce;
     bool overridden = false;  ///< the rules have an override for this tenant or group
     budget_window_figures hourly{};
@@ -103,9 +103,9 @@ limiter_figures figures_of_windows(const series_limiter& limiter);
 /// A budget whose hour has ended, and its day if that ended too.
 struct ended_budget {
     demand_scope scope = demand_scope::global;
-    budget_name name;
-    std::optional<window_demand> hour;
-    std::optional<window_demand> day;
+    budget_name name{};
+    std::optional<window_demand> hour{};
+    std::optional<window_demand> day{};
     std::uint64_t active = 0;  ///< most active series at one time in the hour, and those refused
 };
 

@@ -28,10 +28,8 @@ bool enter_in_hour(limiter_state&, const commit_state& held, std::uint64_t serie
     const bool was_before = held.was_before(mark);
     table.insert(series, {.seen = std::max(held.minute, held.hour_begins),
                           .was_before = was_before,
-                          .is_day_key = false,
                           .combination = mark.combination,
                           .is_outdated = mark.is_outdated,
-                          .is_untold = false,
                           .is_untold_before = was_before && mark.is_untold});
     return true;
 }

@@ -41,6 +41,28 @@ std::unique_ptr<window_sets> first_sets(commit_state& held, time_point now, limi
     return first;
 }
 
+/// Looks each series up, with prefetches. A table is several times as large as a filter: often neither its lines
+/// nor its directory are in a cache. So it is prefetched in two steps, from further ahead.
+template <class Set, class IsKnown>
+void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
+                lookup_result& open, const IsKnown& is_known) {
+    constexpr bool is_table = std::is_same_v<Set, series_table::view>;
+    constexpr std::size_t distance = (is_table ? 3 : 1) * admitted_set::prefetch_distance;
+    if constexpr (is_table)
+        for (const offered_series& each : offered.first(std::min(2 * distance, offered.size())))
+            set.prefetch_place(each.fingerprint);
+    for (const offered_series& each : offered.first(std::min(distance, offered.size()))) set.prefetch(each.fingerprint);
+    for (std::size_t i = 0; i < offered.size(); ++i) {
+        if constexpr (is_table)
+            if (i + 2 * distance < offered.size()) set.prefetch_place(offered[i + 2 * distance].fingerprint);
+        if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
+        if (is_known(i))
+            verdicts[i] = verdict::known;
+        else
+            open.pending.push_back(static_cast<std::uint32_t>(i));
+    }
+}
+
 }  // namespace
 
 limiter_state::limiter_state(std::shared_ptr<const compiled_rules> rules, time_point now,
@@ -66,32 +88,6 @@ bool series_limiter::decide(std::span<const offered_series> offered, time_point 
     lookup(offered, now, verdicts, open);
     return open.is_empty() || commit(offered, now, verdicts, open, origin);
 }
-
-namespace {
-
-/// Looks each series up, with prefetches. A table is several times as large as a filter: often neither its lines
-/// nor its directory are in a cache. So it is prefetched in two steps, from further ahead.
-template <class Set, class IsKnown>
-void find_known(std::span<const offered_series> offered, const Set& set, std::span<verdict> verdicts,
-                lookup_result& open, const IsKnown& is_known) {
-    constexpr bool is_table = std::is_same_v<Set, series_table::view>;
-    constexpr std::size_t distance = (is_table ? 3 : 1) * admitted_set::prefetch_distance;
-    if constexpr (is_table)
-        for (const offered_series& each : offered.first(std::min(2 * distance, offered.size())))
-            set.prefetch_place(each.fingerprint);
-    for (const offered_series& each : offered.first(std::min(distance, offered.size()))) set.prefetch(each.fingerprint);
-    for (std::size_t i = 0; i < offered.size(); ++i) {
-        if constexpr (is_table)
-            if (i + 2 * distance < offered.size()) set.prefetch_place(offered[i + 2 * distance].fingerprint);
-        if (i + distance < offered.size()) set.prefetch(offered[i + distance].fingerprint);
-        if (is_known(i))
-            verdicts[i] = verdict::known;
-        else
-            open.pending.push_back(static_cast<std::uint32_t>(i));
-    }
-}
-
-}  // namespace
 
 void series_limiter::lookup(std::span<const offered_series> offered, time_point now, std::span<verdict> verdicts,
                             lookup_result& open) {

@@ -138,7 +138,7 @@ limit_answer answer_of(const limit_rules& rules, std::string_view tenant);
 
 /// A budget's owner for people; all texts are valid UTF-8.
 struct budget_name {
-    std::string limit;  ///< of a label limit; empty for the tenant's and the global budget
+    std::string limit{};  ///< of a label limit; empty for the tenant's and the global budget
     std::string tenant{};
     bool has_tenant = false;
     group_labels group{};

@@ -27,7 +27,7 @@ namespace {
 
 struct content {
     std::string heading;
-    std::vector<line> lines;
+    std::vector<line> lines{};
     std::size_t lines_min = 1;  ///< wanted before other parts get more
 };
 
@@ -235,7 +235,6 @@ content findings_part(const figures& known, bool with_remedies, std::size_t colu
     constexpr std::size_t indent = 3;
     content made{.heading = fmt::format("Findings of the {}",
                                         name_of(known.asked.daily ? count_window::day : count_window::hour)),
-                 .lines = {},
                  .lines_min = with_remedies ? 12U : 4U};
     std::size_t number = 0;
     for (const finding& each : known.findings) {
