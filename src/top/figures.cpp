@@ -166,17 +166,22 @@ std::string series_text(const json::object& labels) {
     return bounded(inner.empty() && !name.empty() ? name : name + "{" + inner + "}");
 }
 
-json::array list_in(std::string_view text) {
-    const json::value parsed = json::parse(text);
-    return parsed.as_object().at("data").as_array();
-}
-
 template <class Take>
 std::string understood(std::string_view path, Take take) try {
     take();
     return "";
 } catch (const std::exception&) {
     return std::string{path} + ": the answer is not that of a seriesgate";
+}
+
+template <class Item, class Make>
+std::string take_list(std::vector<Item>& into, std::string_view path, std::string_view text, Make make) {
+    return understood(path, [&] {
+        std::vector<Item> all;
+        const json::value parsed = json::parse(text);
+        for (const json::value& each : parsed.as_object().at("data").as_array()) all.push_back(make(each.as_object()));
+        into = std::move(all);
+    });
 }
 
 }  // namespace
@@ -204,49 +209,35 @@ std::string take_stats(figures& into, std::string_view text) {
 }
 
 std::string take_findings(figures& into, std::string_view text) {
-    return understood("/api/v1/findings", [&] {
-        std::vector<finding> all;
-        for (const json::value& each : list_in(text)) {
-            const json::object& remedy = each.as_object().at("remedy").as_object();
-            all.push_back({.text = text_at(each.as_object(), "text"),
-                           .relabel = text_at(remedy, "relabel"),
-                           .limit = text_at(remedy, "limit"),
-                           .note = text_if(remedy, "note"),
-                           .is_over = !text_or_null(each.as_object(), "overSince").empty()});
-        }
-        into.findings = std::move(all);
+    return take_list(into.findings, "/api/v1/findings", text, [](const json::object& from) -> finding {
+        const json::object& remedy = from.at("remedy").as_object();
+        return {.text = text_at(from, "text"),
+                .relabel = text_at(remedy, "relabel"),
+                .limit = text_at(remedy, "limit"),
+                .note = text_if(remedy, "note"),
+                .is_over = !text_or_null(from, "overSince").empty()};
     });
 }
 
 std::string take_top_entries(figures& into, std::string_view text, std::string_view by) {
-    return understood("/api/v1/top", [&] {
-        std::vector<top_entry> all;
-        for (const json::value& each : list_in(text)) {
-            const json::object& from = each.as_object();
-            all.push_back({.value = text_at(from, "value"),
-                           .detail = entry_detail(from, by),
-                           .values = by == "label" ? number_at(from, "distinctValues") : 0,
-                           .series = number_at(from, "series"),
-                           .error = number_at(from, "error"),
-                           .last_seen = time_at(from, "lastSeen")});
-        }
-        into.top = std::move(all);
+    return take_list(into.top, "/api/v1/top", text, [by](const json::object& from) -> top_entry {
+        return {.value = text_at(from, "value"),
+                .detail = entry_detail(from, by),
+                .values = by == "label" ? number_at(from, "distinctValues") : 0,
+                .series = number_at(from, "series"),
+                .error = number_at(from, "error"),
+                .last_seen = time_at(from, "lastSeen")};
     });
 }
 
 std::string take_refused(figures& into, std::string_view text) {
-    return understood("/api/v1/refused", [&] {
-        std::vector<refused_series> all;
-        for (const json::value& each : list_in(text)) {
-            const json::object& from = each.as_object();
-            all.push_back({.series = series_text(from.at("labels").as_object()),
-                           .tenant = text_at(from, "tenant"),
-                           .sender = text_at(from, "sender"),
-                           .limit = text_at(from, "limit"),
-                           .window = window_called(text_at(from, "window")),
-                           .when = time_at(from, "time")});
-        }
-        into.refused = std::move(all);
+    return take_list(into.refused, "/api/v1/refused", text, [](const json::object& from) -> refused_series {
+        return {.series = series_text(from.at("labels").as_object()),
+                .tenant = text_at(from, "tenant"),
+                .sender = text_at(from, "sender"),
+                .limit = text_at(from, "limit"),
+                .window = window_called(text_at(from, "window")),
+                .when = time_at(from, "time")};
     });
 }
 

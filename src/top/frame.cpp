@@ -267,15 +267,13 @@ content budgets_part(const figures& known, std::size_t columns) {
     for (const budget_figures& each : known.budgets) behind = std::max(behind, budget_numbers(each).columns());
     const std::size_t window_columns = name_columns_of(known);
     const std::size_t name_columns = left_of(columns, window_columns + 2 + behind);
-    content made{
-        .heading = "Budgets nearest to their limit",
-        .lines = lines_of(known.budgets, "no tenant and no group has a limit, or none has come yet",
-                          [=](const budget_figures& one) { return budget_line(one, window_columns, name_columns); }),
-        .lines_min = 2};
-    for (std::size_t at = known.budgets.size(); at-- > 0;)
-        if (!known.budgets[at].note.empty())
-            made.lines.insert(made.lines.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                              note_line(known.budgets[at].note, columns));
+    content made{.heading = "Budgets nearest to their limit", .lines_min = 2};
+    for (const budget_figures& each : known.budgets) {
+        made.lines.push_back(budget_line(each, window_columns, name_columns));
+        if (!each.note.empty()) made.lines.push_back(note_line(each.note, columns));
+    }
+    if (made.lines.empty())
+        made.lines.emplace_back("no tenant and no group has a limit, or none has come yet", tone::faint);
     return made;
 }
 

@@ -32,20 +32,14 @@ int width_of(char32_t character) {
 }
 
 std::string tail_of(std::string_view seen, std::size_t columns_max) {
-    std::vector<std::string_view> characters;
-    for (std::string_view rest = seen; !rest.empty(); rest.remove_prefix(characters.back().size()))
-        characters.push_back(first_of(rest));
-    std::size_t begin = seen.size();
-    std::size_t columns = 0;
-    std::size_t bytes = 0;
-    for (auto each = characters.rbegin(); each != characters.rend(); ++each) {
-        const std::size_t width = columns_of(*each);
-        if (columns + width > columns_max) break;
-        columns += width;
-        bytes += each->size();
-        if (width != 0) begin = seen.size() - bytes;  // a mark stays with its character
+    std::size_t width = 0;
+    for (std::size_t columns = columns_of(seen); columns > columns_max; columns -= width) {
+        width = columns_of(first_of(seen));
+        seen.remove_prefix(first_of(seen).size());
     }
-    return std::string{seen.substr(begin)};
+    // A mark stays with its character.
+    while (!seen.empty() && columns_of(first_of(seen)) == 0) seen.remove_prefix(first_of(seen).size());
+    return std::string{seen};
 }
 
 std::string_view head_of(std::string_view seen, std::size_t columns_max) {
