@@ -49,12 +49,11 @@ std::size_t common(const std::vector<std::string_view>& texts, bool from_behind)
     const std::string_view first = texts.front();
     std::size_t size = first.size();
     for (const std::string_view each : texts) {
-        size = std::min(size, each.size());
-        for (std::size_t at = 0; at < size; ++at) {
-            const bool is_same =
-                from_behind ? each[each.size() - 1 - at] == first[first.size() - 1 - at] : each[at] == first[at];
-            if (!is_same) size = at;
-        }
+        const auto same =
+            from_behind
+                ? std::ranges::mismatch(first.rbegin(), first.rend(), each.rbegin(), each.rend()).in1 - first.rbegin()
+                : std::ranges::mismatch(first, each).in1 - first.begin();
+        size = std::min(size, static_cast<std::size_t>(same));
     }
     return size;
 }

@@ -12,12 +12,6 @@
 namespace seriesgate {
 namespace {
 
-group_labels overflow_group(const label_limit& limit) {
-    group_labels group;
-    for (const std::string& label : limit.each) group.emplace_back(label, overflow_name);
-    return group;
-}
-
 /// Hashes a list of texts, including their order and boundaries.
 class text_identity {
     std::string all_;
@@ -41,28 +35,27 @@ bool same_start(const std::optional<window_demand>& one, const std::optional<win
 
 }  // namespace
 
-group_labels group_of(const label_limit& limit, std::string_view key) {
-    if (limit.per_tenant) take_key_part(key);
+group_labels group_of(const label_limit& limit, std::optional<std::string_view> key) {
+    if (key && limit.per_tenant) take_key_part(*key);
     group_labels group;
-    for (const std::string& label : limit.each) group.emplace_back(label, take_key_part(key).value_or(""));
+    for (const std::string& label : limit.each)
+        group.emplace_back(label, key ? take_key_part(*key).value_or("") : overflow_name);
     return group;
 }
 
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key) {
     budget_name name{.overflow = role.overflow};
-    if (role.kind == budget_kind::tenant) {
-        name.has_tenant = true;
-        name.tenant = role.overflow ? std::string{overflow_name} : readable(key);
-    }
+    name.has_tenant = role.kind == budget_kind::tenant;
+    std::string_view tenant = key;
     if (role.kind == budget_kind::group) {
         const label_limit& limit = rules.limits[role.limit];
         name.limit = limit.name;
-        name.group = role.overflow ? overflow_group(limit) : group_of(limit, key);
+        name.group = group_of(limit, role.overflow ? std::nullopt : std::optional{key});
         for (auto& [label, value] : name.group) value = readable(value);
         name.has_tenant = limit.per_tenant;
-        if (limit.per_tenant)
-            name.tenant = role.overflow ? std::string{overflow_name} : readable(take_key_part(key).value_or(""));
+        tenant = take_key_part(key).value_or("");
     }
+    if (name.has_tenant) name.tenant = readable(role.overflow ? overflow_name : tenant);
     return name;
 }
 

@@ -187,8 +187,9 @@ struct budget_role {
     std::uint32_t limit = 0;  ///< of a group: index in compiled_rules::limits
 };
 
-/// A group's labels and values, from its key. A key that does not fit this limit gives empty values.
-group_labels group_of(const label_limit& limit, std::string_view key);
+/// A group's labels and values, from its key. A key that does not fit this limit gives empty values, and no key those
+/// of the overflow budget.
+group_labels group_of(const label_limit& limit, std::optional<std::string_view> key);
 
 /// @param key the tenant's name, or rule_selections::one::key.
 budget_name name_of(const compiled_rules& rules, const budget_role& role, std::string_view key);

@@ -15,10 +15,7 @@ namespace {
 constexpr std::uint64_t limits_max = 1 << 20;
 constexpr std::uint64_t hours_max = std::uint64_t{1} << 48;
 
-void put_flag(state_encoder& out, bool flag) {
-    out.number(static_cast<std::uint8_t>(flag ? 1 : 0));
-}
-
+/// Damaged files have other bytes than a flag's.
 bool get_flag(state_decoder& in) {
     return in.number<std::uint8_t>() != 0;
 }
@@ -32,12 +29,12 @@ std::string budget_table::begin_snapshot() {
     state_encoder out{sink};
     out.number(hour_);
     out.number(day_);
-    put_flag(out, reserving_);
-    put_flag(out, day_began_here_);
+    out.number(reserving_);
+    out.number(day_began_here_);
     const auto put_limit_budgets = [&](const limit_budgets& of) {
         if (counts_active_) out.number(of.admits_from);
         out.number(of.whole_since);
-        put_flag(out, of.overflow_was_used);
+        out.number(of.overflow_was_used);
         out.number(of.matching);
         out.number(of.sharing);
     };
@@ -46,7 +43,7 @@ std::string budget_table::begin_snapshot() {
     for (std::size_t i = 0; i < rules_->limits.size(); ++i) {
         const label_limit& rule = rules_->limits[i];
         out.text(rule.name);
-        put_flag(out, rule.per_tenant);
+        out.number(rule.per_tenant);
         out.number(static_cast<std::uint64_t>(rule.each.size()));
         for (const std::string& label : rule.each) out.text(label);
         put_limit_budgets(limits_[first_limit_at + i]);
@@ -66,7 +63,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
     state_encoder out{sink};
     out.number(std::uint8_t{1});
     out.number(static_cast<std::uint32_t>(limit_budgets_number));
-    put_flag(out, pair.role.overflow);
+    out.number(pair.role.overflow);
     out.text(pair.key);
     pair.hourly.save(out);
     pair.daily.save(out);

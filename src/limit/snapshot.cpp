@@ -129,11 +129,10 @@ std::uint64_t estimated_series(const table_part& first, std::uint64_t series_max
     return static_cast<std::uint64_t>(std::min(all, static_cast<double>(series_max)));
 }
 
-template <class Set>
-void insert_missing(Set& set, admitted_set& filter, std::uint64_t key) {
-    if (set.contains(key)) return;
+void insert_missing(admitted_set& filter, std::uint64_t key) {
+    if (filter.contains(key)) return;
     if (!filter.has_room(1)) filter.adopt(filter.prepare_segment());
-    set.insert(key);
+    filter.insert(key);
 }
 
 void save_sets(state_encoder& out, const window_sets& copied) {
@@ -285,15 +284,14 @@ void load_table_into_filters(state_decoder& in, loaded_state& into, double rate)
     if (!into.day) into.day = make_day();
     if (!into.hour_before && sets.knows_hour_before) into.hour_before = make_set(0, 0, rate);
     if (!into.day_before && sets.in_grace()) into.day_before = hour == day ? make_day() : into.day;
-    const auto insert = [](admitted_set& filter, std::uint64_t key) { insert_missing(filter, filter, key); };
     const auto enter = [&](std::uint64_t key, const series_mark& mark) {
         const std::uint64_t in_day = mark.is_day_key ? key : day_set::elsewhere(key);
-        if (mark.seen >= day) insert(into.day->filter(), in_day);
+        if (mark.seen >= day) insert_missing(into.day->filter(), in_day);
         if (mark.is_day_key) return;
-        if (mark.seen >= hour) insert(*into.hour, key);
+        if (mark.seen >= hour) insert_missing(*into.hour, key);
         if (!into.hour_before || !mark.was_in_hour_before(hour)) return;
-        insert(*into.hour_before, key);
-        if (into.day_before && hour == day) insert(into.day_before->filter(), in_day);
+        insert_missing(*into.hour_before, key);
+        if (into.day_before && hour == day) insert_missing(into.day_before->filter(), in_day);
     };
     load_table(in, [&enter](const table_part& part) {
         for (const auto& [key, mark] : part) enter(key, mark);
@@ -362,8 +360,8 @@ void load_late_keys(state_decoder& in, loaded_state& into) {
                                           .is_untold_before = untold_before});
             continue;
         }
-        if (in_hour) insert_missing(*into.hour, *into.hour, key);
-        if ((sets & into_day) != 0) insert_missing(*into.day, into.day->filter(), key);
+        if (in_hour) insert_missing(*into.hour, key);
+        if ((sets & into_day) != 0) insert_missing(into.day->filter(), day_set::elsewhere(key));
     }
 }
 

@@ -97,9 +97,9 @@ class field_cursor {
         std::uint64_t size = 0;
         const char* const start = at_;
         const char* payload = read_varint(at_, end_, size);
-        if (payload == nullptr) return fail_view(varint_error());
-        if (payload - start > 5) return fail_view(wire_errc::varint_too_long);
-        if (size > static_cast<std::uint64_t>(end_ - payload)) return fail_view(wire_errc::truncated);
+        if (payload == nullptr) return fail(varint_error()), bytes_view{};
+        if (payload - start > 5) return fail(wire_errc::varint_too_long), bytes_view{};
+        if (size > static_cast<std::uint64_t>(end_ - payload)) return fail(wire_errc::truncated), bytes_view{};
         at_ = payload + size;
         assert(at_ <= end_);
         return {payload, static_cast<std::size_t>(size)};
@@ -108,10 +108,7 @@ class field_cursor {
     std::uint64_t read_varint_value() noexcept {
         std::uint64_t value = 0;
         const char* after = read_varint(at_, end_, value);
-        if (after == nullptr) {
-            fail(varint_error());
-            return 0;
-        }
+        if (after == nullptr) return fail(varint_error()), std::uint64_t{0};
         assert(after > at_ && after <= end_);
         at_ = after;
         return value;
@@ -119,10 +116,7 @@ class field_cursor {
 
     /// Little-endian 64 bits; a double's bits never pass through a floating-point register.
     std::uint64_t read_fixed64() noexcept {
-        if (end_ - at_ < 8) {
-            fail(wire_errc::truncated);
-            return 0;
-        }
+        if (end_ - at_ < 8) return fail(wire_errc::truncated), std::uint64_t{0};
         std::uint64_t value = 0;
         std::memcpy(&value, at_, sizeof value);
         at_ += sizeof value;
@@ -181,11 +175,8 @@ class field_cursor {
                 read_bytes();
                 return;
             case wire_type::fixed32:
-                if (end_ - at_ < 4) {
-                    fail(wire_errc::truncated);
-                } else {
-                    at_ += 4;
-                }
+                if (end_ - at_ < 4) return void(fail(wire_errc::truncated));
+                at_ += 4;
                 return;
             default:
                 fail(wire_errc::unknown_wire_type);
@@ -196,11 +187,6 @@ class field_cursor {
     [[nodiscard]] wire_errc varint_error() const noexcept {
         const bool ends_inside = at_ == end_ || (end_ - at_ < varint_bytes_max && (end_[-1] & 0x80) != 0);
         return ends_inside ? wire_errc::truncated : wire_errc::varint_too_long;
-    }
-
-    bytes_view fail_view(wire_errc code) noexcept {
-        fail(code);
-        return {};
     }
 };
 

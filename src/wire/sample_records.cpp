@@ -1,5 +1,8 @@
 #include "wire/sample_records.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace seriesgate {
 namespace {
 
@@ -14,12 +17,6 @@ std::string sample_of(std::uint64_t value_bits, std::int64_t timestamp) {
     append_varint(sample, tag_of(2, wire_type::varint));
     append_varint(sample, static_cast<std::uint64_t>(timestamp));
     return sample;
-}
-
-[[maybe_unused]] bool are_in_order(std::span<const label_view> labels) {
-    for (std::size_t i = 1; i < labels.size(); ++i)
-        if (labels[i - 1].name >= labels[i].name) return false;
-    return true;
 }
 
 }  // namespace
@@ -57,7 +54,7 @@ fault check_histogram(bytes_view histogram, const message_form& form, std::uint6
 
 void append_series(std::string& out, std::span<const label_view> labels, std::uint64_t value_bits,
                    std::int64_t timestamp) {
-    assert(are_in_order(labels));
+    assert(std::ranges::adjacent_find(labels, std::ranges::greater_equal{}, &label_view::name) == labels.end());
     std::string series;
     for (const label_view& label : labels) append_label(series, label.name, label.value);
     append_bytes(series, tag_of(2, wire_type::len), sample_of(value_bits, timestamp));
