@@ -223,8 +223,7 @@ void cardinality_tables::save(state_encoder& out) const {
     tenants_.save(out);
     metric_names_.save(out);
     tenant_names_.save(out);
-    out.number(weights_max_.counted);
-    out.number(weights_max_.watched);
+    out.numbers(weights_max_.counted, weights_max_.watched);
     out.count(looked_at_, space_saving::series_max);
     out.count(missed_, space_saving::series_max);
     watched_.save(out);

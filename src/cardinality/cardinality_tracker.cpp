@@ -29,8 +29,7 @@ void past_hours::save(state_encoder& out) const {
     out.number(static_cast<std::uint64_t>(hours_.size()));
     for (const hour_counts& each : hours_) {
         out.time(each.start);
-        out.number(each.newly_admitted);
-        out.number(each.refused);
+        out.numbers(each.newly_admitted, each.refused);
     }
 }
 

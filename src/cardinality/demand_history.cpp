@@ -141,10 +141,8 @@ demand_history::pasts demand_history::find(std::string_view key) const {
 
 void demand_history::save(state_encoder& out) const {
     const bool is_active = has_active();
-    out.number(is_active ? with_active : without_active);
-    out.number(newest_hour_);
-    out.number(newest_day_);
-    out.number(static_cast<std::uint64_t>(budgets_.size()));
+    out.numbers(is_active ? with_active : without_active, newest_hour_, newest_day_,
+                static_cast<std::uint64_t>(budgets_.size()));
     for (const auto& [key, budget] : budgets_) {
         out.text(key);
         for (const std::uint64_t each : budget.hours) out.number(each);

@@ -60,8 +60,7 @@ series_sample series_sample::next() const {
 }
 
 void series_sample::save(state_encoder& out) const {
-    out.number(static_cast<std::uint32_t>(level_));
-    out.number(static_cast<std::uint64_t>(kept_.size()));
+    out.numbers(static_cast<std::uint32_t>(level_), static_cast<std::uint64_t>(kept_.size()));
     for (const auto& [fingerprint, each] : kept_) {
         out.number(fingerprint);
         out.text(each->tenant);

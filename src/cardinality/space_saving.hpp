@@ -65,8 +65,7 @@ class thinning {
     }
 
     void save(state_encoder& out) const {
-        out.number(static_cast<std::uint32_t>(level_));
-        out.number(static_cast<std::uint64_t>(kept_.size()));
+        out.numbers(static_cast<std::uint32_t>(level_), static_cast<std::uint64_t>(kept_.size()));
         for (const std::uint64_t each : kept_) out.number(each);
     }
     void load(state_decoder& in) {

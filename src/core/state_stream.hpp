@@ -73,6 +73,11 @@ class state_encoder {
     template <class Number>
     requires std::is_arithmetic_v<Number>
     void number(Number value) { bytes({reinterpret_cast<const char*>(&value), sizeof value}); }
+    /// One behind the other.
+    template <class... Numbers>
+    void numbers(Numbers... values) {
+        (number(values), ...);
+    }
     void text(std::string_view value) {
         number(static_cast<std::uint32_t>(value.size()));
         bytes(value);

@@ -180,13 +180,11 @@ double admitted_set::false_positive_rate() const {
 bool admitted_set::save(state_encoder& out) const {
     const std::size_t count = segment_count_.load(std::memory_order_acquire);
     assert(count > 0 && count <= segments_max);
-    out.number(promised_rate_);
-    out.number(static_cast<std::uint64_t>(count));
+    out.numbers(promised_rate_, static_cast<std::uint64_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
         const segment& each = *segments_[i];
-        out.number(each.capacity);
-        out.number(each.count.load(std::memory_order_relaxed));
-        out.number(static_cast<std::uint64_t>(each.filter.block_count()));
+        out.numbers(each.capacity, each.count.load(std::memory_order_relaxed),
+                    static_cast<std::uint64_t>(each.filter.block_count()));
         each.filter.save(out);
     }
     return out.good();

@@ -183,10 +183,7 @@ void active_budget::absorb(const active_budget& other) {
 }
 
 void active_budget::save(state_encoder& out) const {
-    out.number(number);
-    out.number(part_minutes_);
-    out.number(parts_);
-    out.number(newest_);
+    out.numbers(number, part_minutes_, parts_, newest_);
     for (const std::uint64_t each : newly_active_) out.number(each);
     refused_.save(out);
 }

@@ -27,24 +27,17 @@ std::string budget_table::begin_snapshot() {
     std::string text;
     text_sink sink{text};
     state_encoder out{sink};
-    out.number(hour_);
-    out.number(day_);
-    out.number(reserving_);
-    out.number(day_began_here_);
+    out.numbers(hour_, day_, reserving_, day_began_here_);
     const auto put_limit_budgets = [&](const limit_budgets& of) {
         if (counts_active_) out.number(of.admits_from);
-        out.number(of.whole_since);
-        out.number(of.overflow_was_used);
-        out.number(of.matching);
-        out.number(of.sharing);
+        out.numbers(of.whole_since, of.overflow_was_used, of.matching, of.sharing);
     };
     for (std::size_t i = 0; i < first_limit_at; ++i) put_limit_budgets(limits_[i]);
     out.number(static_cast<std::uint64_t>(rules_->limits.size()));
     for (std::size_t i = 0; i < rules_->limits.size(); ++i) {
         const label_limit& rule = rules_->limits[i];
         out.text(rule.name);
-        out.number(rule.per_tenant);
-        out.number(static_cast<std::uint64_t>(rule.each.size()));
+        out.numbers(rule.per_tenant, static_cast<std::uint64_t>(rule.each.size()));
         for (const std::string& label : rule.each) out.text(label);
         put_limit_budgets(limits_[first_limit_at + i]);
     }
@@ -61,9 +54,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
     pair.snapshot = snapshot_;
     text_sink sink{into};
     state_encoder out{sink};
-    out.number(std::uint8_t{1});
-    out.number(static_cast<std::uint32_t>(limit_budgets_number));
-    out.number(pair.role.overflow);
+    out.numbers(std::uint8_t{1}, static_cast<std::uint32_t>(limit_budgets_number), pair.role.overflow);
     out.text(pair.key);
     pair.hourly.save(out);
     pair.daily.save(out);

@@ -78,8 +78,7 @@ void save_table(guarded<commit_state>& commit, state_encoder& out, const window_
         }
         out.number(static_cast<std::uint64_t>(part.size()));
         for (const auto& [fingerprint, mark] : part) {
-            out.number(fingerprint);
-            out.number(mark.seen);
+            out.numbers(fingerprint, mark.seen);
             out.number(static_cast<std::uint8_t>((mark.was_before ? before_bit : 0) | (mark.is_day_key ? day_bit : 0) |
                                                  (mark.is_untold ? untold_bit : 0) |
                                                  (mark.is_untold_before ? untold_before_bit : 0)));
@@ -138,8 +137,8 @@ void insert_missing(admitted_set& filter, std::uint64_t key) {
 void save_sets(state_encoder& out, const window_sets& copied) {
     const admitted_set* const day = copied.day ? &copied.day->filter() : nullptr;
     if (copied.table) {
-        out.number(static_cast<std::uint8_t>(set_mark::table));
-        out.number(static_cast<std::uint8_t>((copied.knows_hour_before ? 1 : 0) | (copied.went_back ? 2 : 0)));
+        out.numbers(static_cast<std::uint8_t>(set_mark::table),
+                    static_cast<std::uint8_t>((copied.knows_hour_before ? 1 : 0) | (copied.went_back ? 2 : 0)));
     }
     save_set(out, day, nullptr);
     save_set(out, copied.hour.get(), nullptr);
@@ -168,8 +167,7 @@ std::string save_tallies(commit_state& held, const refused_samples& samples) {
     for (const std::uint64_t over_limit : {held.hourly.over_limit, held.daily.over_limit}) out.number(over_limit);
     if (held.table) {
         held.active.refused_series.save(out);
-        out.number(samples.read(refusing_window::active));
-        out.number(held.active.over_limit);
+        out.numbers(samples.read(refusing_window::active), held.active.over_limit);
     }
     counts.append(held.budgets.begin_snapshot());
     return counts;
