@@ -22,24 +22,22 @@ namespace {
 
 void append_character(std::string& out, std::string_view character) {
     constexpr std::string_view special = "\"\\\n\t\r", letters = "\"\\ntr";
-    if (const auto at = special.find(character); at != std::string_view::npos) {
+    if (const auto at = special.find(character); at != std::string_view::npos)
         out.append("\\").append(1, letters[at]);
-    } else if (is_control_character(character)) {
+    else if (is_control_character(character))
         fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(code_of(character)));
-    } else {
+    else
         out += character;
-    }
 }
 
 void append_quoted(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {
         const std::size_t size = utf8_size(text);
-        if (size == 0) {
+        if (size == 0)
             fmt::format_to(std::back_inserter(out), "\\\\x{:02x}", static_cast<unsigned char>(text.front()));
-        } else {
+        else
             append_character(out, text.substr(0, size));
-        }
         text.remove_prefix(size == 0 ? 1 : size);
     }
     out += '"';
@@ -54,11 +52,10 @@ bool is_plain(std::string_view text) {
 }
 
 void append_text(std::string& out, format as, std::string_view text) {
-    if (as == format::logfmt && is_plain(text)) {
+    if (as == format::logfmt && is_plain(text))
         out += text;
-    } else {
+    else
         append_quoted(out, text);
-    }
 }
 
 void append_value(std::string& out, format as, const field::value_type& value) {
@@ -75,11 +72,10 @@ void append_value(std::string& out, format as, const field::value_type& value) {
 
 void append_field(std::string& out, format as, const field& each) {
     assert(is_plain(each.key()));
-    if (as == format::logfmt) {
+    if (as == format::logfmt)
         out.append(out.empty() ? "" : " ").append(each.key()).append("=");
-    } else {
+    else
         out.append(out.empty() ? "{\"" : ",\"").append(each.key()).append("\":");
-    }
     append_value(out, as, each.value());
 }
 
@@ -209,11 +205,10 @@ bool line_writer::write_whole(const std::stop_token& stop, const std::string& li
         if (!wait_for_room(stop, descriptor_)) return false;
         const std::size_t piece = std::min<std::size_t>(line.size() - done, PIPE_BUF);
         const ::ssize_t written = ::write(descriptor_, line.data() + done, piece);
-        if (written > 0) {
+        if (written > 0)
             done += static_cast<std::size_t>(written);
-        } else if (written < 0 && errno != EINTR && errno != EAGAIN) {
+        else if (written < 0 && errno != EINTR && errno != EAGAIN)
             return false;
-        }
     }
     return true;
 }

@@ -46,17 +46,16 @@ class field {
   private:
     template <class Value>
     static value_type as_value(const Value& value) {
-        if constexpr (std::same_as<Value, bool>) {
+        if constexpr (std::same_as<Value, bool>)
             return value;
-        } else if constexpr (std::unsigned_integral<Value>) {
+        else if constexpr (std::unsigned_integral<Value>)
             return std::uint64_t{value};
-        } else if constexpr (std::signed_integral<Value>) {
+        else if constexpr (std::signed_integral<Value>)
             return std::int64_t{value};
-        } else if constexpr (std::floating_point<Value>) {
+        else if constexpr (std::floating_point<Value>)
             return double{value};
-        } else {
+        else
             return std::string_view{value};
-        }
     }
 
     std::string_view key_;

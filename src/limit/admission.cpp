@@ -224,11 +224,10 @@ in_windows admission::spent_at(std::size_t place, const candidate& of) const {
                 .day = here && of.by_fleet.window == refusing_window::daily};
     }
     in_windows none_left;
-    if (const budget_pair* const pair = budgets_[place]) {
+    if (const budget_pair* const pair = budgets_[place])
         none_left = {.hour = !pair->hourly.has_room(of.before), .day = !pair->daily.has_room(of.before)};
-    } else if (of.before == standing::new_series) {
+    else if (of.before == standing::new_series)
         none_left = held_.budgets.spent_for_new_series(tenant_, of.selection, place);
-    }
     none_left.day &= of.new_in_day;
     if (held_.table && !of.is_active) none_left.active = active_room_at(place, of).is_spent;
     return none_left;

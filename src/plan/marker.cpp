@@ -171,13 +171,12 @@ std::vector<marker_request> written_markers::next(const marker_values& values, t
 
 void written_markers::sent(const marker_request& request, bool is_taken, time_point now) {
     for (const marker_sample& each : request.samples) {
-        if (each.series_refused) {
+        if (each.series_refused)
             written_.insert_or_assign(each.name, written{.last = each.timestamp, .last_value = now});
-        } else if (is_taken) {
+        else if (is_taken)
             written_.erase(each.name);
-        } else if (const auto found = written_.find(each.name); found != written_.end()) {
+        else if (const auto found = written_.find(each.name); found != written_.end())
             found->second.last = each.timestamp;
-        }
     }
 }
 

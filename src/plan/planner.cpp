@@ -37,11 +37,10 @@ void planner::begin(bytes_view body, std::string_view tenant, protocol version) 
     left_out_.clear();
     left_out_counts_ = {};
     read_steps_ = 0;
-    if (version == protocol::v2) {
+    if (version == protocol::v2)
         reader_v2_.reset(body, symbol_bytes_max_);
-    } else {
+    else
         reader_.reset(body);
-    }
 }
 
 bool planner::read_on() {
@@ -74,11 +73,10 @@ void planner::take(const Reader& reader) {
     assert(entries_.empty() || entries_.back().record.end() <= series.record.offset);
     if (!series.holds_data())
         [[unlikely]] {  // a sound entry without data is forwarded like metadata: stores make no series of it
-        if (const left_out_series* wrong = reader.left_out()) {
+        if (const left_out_series* wrong = reader.left_out())
             leave_out(series.record, *wrong);
-        } else {
+        else
             ++empty_entries_;
-        }
         return;
     }
     offered_.push_back({.fingerprint = fingerprint_of(series.labels_hash, tenant_),
@@ -250,11 +248,10 @@ std::span<const label_view> planner::labels(std::size_t index) {
 }
 
 std::span<const label_view> planner::labels_of(byte_range record) {
-    if (version_ == protocol::v2) {
+    if (version_ == protocol::v2)
         reader_v2_.labels(record, labels_);
-    } else {
+    else
         reader_.labels(record, labels_);
-    }
     return labels_;
 }
 

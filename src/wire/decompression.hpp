@@ -88,11 +88,10 @@ struct snappy_element {
 inline snappy_element read_snappy_element(bytes_view rest) noexcept {
     assert(!rest.empty());
     std::uint64_t head = 0;
-    if (rest.size() >= sizeof head) {
+    if (rest.size() >= sizeof head)
         std::memcpy(&head, rest.data(), sizeof head);
-    } else {
+    else
         std::memcpy(&head, rest.data(), rest.size());
-    }
     const auto number = [head](unsigned bytes) { return head >> 8 & ((std::uint64_t{1} << 8 * bytes) - 1); };
     const std::uint64_t size = (head >> 2 & 63) + 1;
     switch (head & 3) {

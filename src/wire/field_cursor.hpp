@@ -129,13 +129,12 @@ class field_cursor {
         assert(field_start_ != nullptr && tag_ >= 8);  // after next()
         const auto field = tag_ >> 3;
         const auto type = static_cast<wire_type>(tag_ & 7);
-        if (type == wire_type::group_start || type == wire_type::group_end) {
+        if (type == wire_type::group_start || type == wire_type::group_end)
             fail(wire_errc::group);
-        } else if (field < 64 && (known >> field & 1) != 0) {
+        else if (field < 64 && (known >> field & 1) != 0)
             fail(wire_errc::wrong_wire_type);
-        } else {
+        else
             skip(type);
-        }
     }
 
     /// Skips a field that the message defines with this wire type, or does not define at all.

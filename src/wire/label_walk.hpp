@@ -107,11 +107,10 @@ class label_walk {
             if (after == nullptr) break;
             assert(after > at && after <= end);
             ++index;
-            if (index > count_) {
+            if (index > count_)
                 labels_[++count_] = {};
-            } else {
+            else
                 before += sizes_[index];
-            }
             put(index, label, static_cast<std::uint32_t>(after - at));
             at = after;
         }

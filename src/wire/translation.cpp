@@ -24,11 +24,10 @@ bool has_custom_buckets(bytes_view histogram) {
     std::uint64_t value = 0;
     field_cursor fields{histogram};
     while (fields.next()) {
-        if (fields.tag() == tag_of(4, varint)) {
+        if (fields.tag() == tag_of(4, varint))
             value = fields.read_varint_value();
-        } else {
+        else
             fields.skip_unknown(0);
-        }
     }
     return static_cast<std::uint32_t>(value) == schema;
 }
@@ -124,11 +123,10 @@ bool translator::write_series(bytes_view payload, metric_metadata& metadata, tra
                 break;
             case tag_of(3, len): {
                 const bytes_view histogram = fields.read_bytes();
-                if (has_custom_buckets(histogram)) {
+                if (has_custom_buckets(histogram))
                     ++lost.histograms;
-                } else {
+                else
                     append_bytes(series_, tag_of(4, len), histogram);
-                }
                 break;
             }
             case tag_of(4, len):

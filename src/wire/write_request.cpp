@@ -88,11 +88,10 @@ fault check_exemplar(bytes_view exemplar) noexcept {
     label_view label;  // it only has to be well formed
     field_cursor fields{exemplar};
     while (fields.next()) {
-        if (fields.tag() != tag_of(1, len)) {
+        if (fields.tag() != tag_of(1, len))
             fields.skip(exemplar_form);
-        } else if (auto wrong = parse_label(fields.read_bytes(), label)) {
+        else if (auto wrong = parse_label(fields.read_bytes(), label))
             return wrong;
-        }
     }
     return fault_of(fields);
 }
@@ -303,11 +302,10 @@ void write_request_reader::labels(byte_range record, std::vector<label_view>& la
     assert(is_there && entry.tag() == tag_of(1, len));
     field_cursor fields{entry.read_bytes()};
     while (labels.size() < labels_per_series_max && fields.next()) {
-        if (fields.tag() == tag_of(1, len)) {
+        if (fields.tag() == tag_of(1, len))
             parse_label(fields.read_bytes(), labels.emplace_back());
-        } else {
+        else
             fields.skip_unknown(0);
-        }
     }
     assert(!fields.failed());  // it has been read before
 }

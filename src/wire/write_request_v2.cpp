@@ -131,11 +131,10 @@ fault write_request_v2_reader::read_series(bytes_view payload) {
     const char* const end = payload.data() + payload.size();
     const char* const at = read_plain_beginning(payload, seen);
     const bytes_view rest{at, static_cast<std::size_t>(end - at)};
-    if (rest == last_metadata_) {
+    if (rest == last_metadata_)
         symbol_bytes_ += last_metadata_symbol_bytes_;
-    } else if (auto wrong = read_records(rest, seen)) {
+    else if (auto wrong = read_records(rest, seen))
         return wrong;
-    }
     if (seen.is_value_next) leave_out(series_fault::odd_symbol_refs);
     if (seen.bytes > label_bytes_per_series_max) leave_out(series_fault::labels_too_long);
     assert(seen.count <= labels_per_series_max);
@@ -239,13 +238,12 @@ void write_request_v2_reader::labels(byte_range record, std::vector<label_view>&
     bool half = false;
     const auto take = [&](std::uint64_t ref) {
         const bytes_view text = ref < symbols_.size() ? symbol(ref) : bytes_view{};  // of an entry with a fault
-        if (half) {
+        if (half)
             labels.back().value = text;
-        } else if (labels.size() < labels_per_series_max) {
+        else if (labels.size() < labels_per_series_max)
             labels.push_back({text, {}});
-        } else {
+        else
             return;
-        }
         half = !half;
     };
     field_cursor entry{slice(body_, record)};
