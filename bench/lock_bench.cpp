@@ -14,7 +14,6 @@
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/snapshot.hpp"
 #include "made_up.hpp"
 #include "recorded.hpp"
 

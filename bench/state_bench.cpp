@@ -12,7 +12,6 @@
 #include "latencies.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/snapshot.hpp"
 #include "made_up.hpp"
 #include "process/state_file.hpp"
 #include "recorded.hpp"

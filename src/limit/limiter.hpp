@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "core/state_stream.hpp"
 #include "limit/limiter_state.hpp"
 #include "limit/lookup_result.hpp"
 #include "limit/window_rotation.hpp"
@@ -92,7 +93,7 @@ class series_limiter {
     /// Whether this gate remembers refusing a series, a histogram's family or an ignored value.
     [[nodiscard]] bool has_refused(std::uint64_t key) const noexcept { return state_->refused.lookup(key).has_value(); }
 
-    /// For figures.hpp, explain.hpp, snapshot.hpp and learning.hpp.
+    /// For the other parts of the room: figures.hpp, explain.hpp, learning.hpp and so on.
     [[nodiscard]] limiter_state& state() const noexcept { return *state_; }
 
   private:
@@ -106,5 +107,17 @@ class series_limiter {
 
     std::unique_ptr<limiter_state> state_;
 };
+
+// --- The state as bytes.
+
+/// Writes all that a restart must keep: sets, budgets, sketches, reservations. Requests continue meanwhile. The result
+/// shows one moment, the end of copying the filters.
+/// @return false if the sink failed, or a window ended meanwhile: try again. Threads: one at a time.
+bool save_snapshot(series_limiter& limiter, state_sink& sink);
+
+/// Loads a snapshot into an unused limiter, then follows the clock. An hour that has ended since becomes the previous
+/// one; older state is dropped.
+/// @return false if the snapshot is damaged or inconsistent; then nothing has changed.
+bool restore_snapshot(series_limiter& limiter, state_source& source, time_point now);
 
 }  // namespace seriesgate

@@ -18,13 +18,12 @@
 //
 // process/state_file.hpp adds magic, version and checksum. The snapshot shows the moment when the copy of the
 // filters ends. late_keys records what is admitted meanwhile; budgets that change after that moment are written before.
-#include "limit/snapshot.hpp"
+#include "limit/limiter.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "limit/budget_table.hpp"
-#include "limit/limiter.hpp"
 #include "limit/rules.hpp"
 
 namespace seriesgate {

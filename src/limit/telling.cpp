@@ -12,7 +12,7 @@ namespace seriesgate {
 namespace {
 
 /// Series described or settled under one hold of the lock: some tens of microseconds.
-constexpr std::size_t series_per_piece = 128;
+constexpr std::size_t told_per_piece = 128;
 
 template <class IsWanted>
 bool find(series_limiter& limiter, std::uint64_t& next, std::vector<std::uint64_t>& found, IsWanted is_wanted) {
@@ -80,7 +80,7 @@ telling describe(series_limiter& limiter, std::span<const std::uint64_t> fingerp
         made.hour = current->hour_span;
         made.rules = held->budgets.rules();
         const minute_number day_begins = minute_of(current->day_span.start);
-        for (const std::size_t end = std::min(fingerprints.size(), next + series_per_piece); next < end; ++next) {
+        for (const std::size_t end = std::min(fingerprints.size(), next + told_per_piece); next < end; ++next) {
             const series_mark mark = held->table->read().mark_of(fingerprints[next]);
             const entered_windows windows = windows_of(mark, *held, day_begins, kind);
             if (mark.combination == 0 || mark.is_day_key || !windows.any()) continue;
@@ -108,7 +108,7 @@ void mark_told(series_limiter& limiter, const telling& done) {
     for (std::size_t next = 0; next < done.all.size();) {
         const auto held = state.commit.lock();
         if (state.sets.read()->hour_span != done.hour) return;
-        for (const std::size_t end = std::min(done.all.size(), next + series_per_piece); next < end; ++next) {
+        for (const std::size_t end = std::min(done.all.size(), next + told_per_piece); next < end; ++next) {
             const telling::series& each = done.all[next];
             const bool is_in_hour = held->table->read().mark_of(each.fingerprint).seen >= held->hour_begins;
             const bool last = is_in_hour ? each.windows.hour : each.windows.before || each.windows.day;

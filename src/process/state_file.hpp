@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "limit/snapshot.hpp"
+#include "limit/limiter.hpp"
 #include "limit/window.hpp"
 #include "process/state_directory.hpp"
 

@@ -5,7 +5,6 @@
 #include "limit/explain.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/snapshot.hpp"
 #include "support/state_text.hpp"
 
 using namespace seriesgate;

@@ -3,7 +3,6 @@
 
 #include "core/state_stream.hpp"
 #include "limit/limiter.hpp"
-#include "limit/snapshot.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing {

@@ -1,11 +1,10 @@
 // Saved, and restored at once or later.
-#include "limit/snapshot.hpp"
-
 #include <filesystem>
 
 #include "fuzz/small_limiter.hpp"
 #include "limit/figures.hpp"
 #include "limit/labelled.hpp"
+#include "limit/limiter.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"

@@ -3,7 +3,7 @@
 
 #include "limit/figures.hpp"
 #include "limit/histograms.hpp"
-#include "limit/snapshot.hpp"
+#include "limit/limiter.hpp"
 #include "limit/snapshot_bytes.hpp"
 #include "support/catch.hpp"
 #include "support/near.hpp"

@@ -4,7 +4,6 @@
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
-#include "limit/snapshot.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/fingerprints.hpp"
