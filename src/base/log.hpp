@@ -46,14 +46,12 @@ class field {
   private:
     template <class Value>
     static value_type as_value(const Value& value) {
-        if constexpr (std::same_as<Value, bool>)
+        if constexpr (std::same_as<Value, bool> || std::floating_point<Value>)
             return value;
         else if constexpr (std::unsigned_integral<Value>)
             return std::uint64_t{value};
         else if constexpr (std::signed_integral<Value>)
             return std::int64_t{value};
-        else if constexpr (std::floating_point<Value>)
-            return double{value};
         else
             return std::string_view{value};
     }

@@ -93,9 +93,8 @@ std::uint64_t count_open_fds() {
     std::error_code error;
     std::uint64_t count = 0;
     for (std::filesystem::directory_iterator entry("/proc/self/fd", error), end; !error && entry != end;
-         entry.increment(error)) {
+         entry.increment(error))
         ++count;
-    }
     return count > 0 ? count - 1 : 0;  // without the descriptor of the listing itself
 }
 
@@ -105,9 +104,7 @@ void exposition::family(std::string_view name, std::string_view help, metric_typ
     name_ = name;
     text_.append("# HELP ").append(name).append(" ");
     append_escaped(text_, help, special_in_help);
-    text_.append("\n# TYPE ").append(name).append(" ");
-    text_ += type_names[static_cast<std::size_t>(type)];
-    text_ += '\n';
+    text_.append("\n# TYPE ").append(name).append(" ").append(type_names[static_cast<std::size_t>(type)]).append("\n");
 }
 
 void exposition::append(std::string_view suffix, metric_labels labels, std::string_view le, std::string_view number) {

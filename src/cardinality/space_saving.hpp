@@ -40,14 +40,14 @@ class thinning {
     /// @param fingerprint keyed, so senders cannot choose its bits.
     /// @return the series it stands for; 0 if it is skipped or was looked at before.
     std::uint64_t weigh(std::uint64_t fingerprint) {
-        if (is_left_out(fingerprint) || kept_.contains(fingerprint)) return 0;
+        if (is_left_out(fingerprint, level_) || kept_.contains(fingerprint)) return 0;
         if (kept_.size() == kept_max_) thin_out();
-        if (is_left_out(fingerprint) || kept_.size() == kept_max_) return 0;
+        if (is_left_out(fingerprint, level_) || kept_.size() == kept_max_) return 0;
         kept_.insert(fingerprint);
         return weight();
     }
 
-    /// The weight at a level is 2^level.
+    /// Uses the highest bits; hash tables use the lowest. The weight at a level is 2^level.
     static bool is_left_out(std::uint64_t fingerprint, unsigned level) noexcept {
         return static_cast<unsigned>(std::countl_zero(fingerprint)) < level;
     }
@@ -83,10 +83,6 @@ class thinning {
     }
 
   private:
-    /// Uses the highest bits; hash tables use the lowest.
-    [[nodiscard]] bool is_left_out(std::uint64_t fingerprint) const noexcept {
-        return is_left_out(fingerprint, level_);
-    }
     void thin_out() {
         while (kept_.size() == kept_max_ && level_ < level_max) {
             ++level_;
@@ -94,7 +90,7 @@ class thinning {
         }
     }
     void forget_left_out() {
-        boost::unordered::erase_if(kept_, [this](std::uint64_t each) { return is_left_out(each); });
+        boost::unordered::erase_if(kept_, [this](std::uint64_t each) { return is_left_out(each, level_); });
     }
 };
 

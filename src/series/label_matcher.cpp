@@ -12,7 +12,7 @@ namespace seriesgate {
 namespace {
 
 /// With more prefixes, RE2's automaton is faster than comparing one by one.
-constexpr std::size_t prefixes_max = 16;
+constexpr std::ptrdiff_t prefixes_max = 16;
 
 enum class tail { none, any, some };  // nothing, `.*`, `.+`
 
@@ -88,16 +88,13 @@ bool value_pattern::read_simple(bytes_view pattern) {
     assert(literals_.empty() && prefixes_.empty());
     if (!is_utf8(pattern)) return false;
     auto branches = simple_branches(pattern);
-    if (!branches) return false;
-    if (std::ranges::count_if(*branches, [](const branch& b) { return b.rest != tail::none; }) >
-        static_cast<std::ptrdiff_t>(prefixes_max))
-        return false;
-    for (branch& each : *branches) {
-        if (each.rest == tail::none)
-            literals_.push_back(std::move(each.text));
-        else
+    const auto has_tail = [](const branch& each) { return each.rest != tail::none; };
+    if (!branches || std::ranges::count_if(*branches, has_tail) > prefixes_max) return false;
+    for (branch& each : *branches)
+        if (has_tail(each))
             prefixes_.push_back({std::move(each.text), each.rest == tail::some});
-    }
+        else
+            literals_.push_back(std::move(each.text));
     std::ranges::sort(literals_);
     assert(!literals_.empty() || !prefixes_.empty());
     return true;
