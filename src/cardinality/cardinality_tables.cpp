@@ -61,8 +61,7 @@ void watched_metric::save(state_encoder& out) const {
         out.count(each.looked_at, space_saving::series_max);
         each.values.save(out);
     }
-    jobs.save(out);
-    senders.save(out);
+    out.parts(jobs, senders);
 }
 
 void watched_metric::load(state_decoder& in) {
@@ -76,8 +75,7 @@ void watched_metric::load(state_decoder& in) {
         each.values.load(in);
         if (each.name.size() > space_saving::text_max || each.error > each.series) in.fail();
     }
-    jobs.load(in);
-    senders.load(in);
+    in.parts(jobs, senders);
 }
 
 value_count estimate_values(std::uint64_t sketched, std::uint64_t looked_at, std::uint64_t series) {
@@ -218,31 +216,21 @@ void cardinality_tables::merge(const cardinality_tables& other) {
 }
 
 void cardinality_tables::save(state_encoder& out) const {
-    metrics_.save(out);
-    senders_.save(out);
-    tenants_.save(out);
-    metric_names_.save(out);
-    tenant_names_.save(out);
+    out.parts(metrics_, senders_, tenants_, metric_names_, tenant_names_);
     out.numbers(weights_max_.counted, weights_max_.watched);
     out.count(looked_at_, space_saving::series_max);
     out.count(missed_, space_saving::series_max);
-    watched_.save(out);
-    watched_tenants_.save(out);
+    out.parts(watched_, watched_tenants_);
     for (const label_table& each : labels_) each.values.save(out);
 }
 
 void cardinality_tables::load(state_decoder& in) {
-    metrics_.load(in);
-    senders_.load(in);
-    tenants_.load(in);
-    metric_names_.load(in);
-    tenant_names_.load(in);
+    in.parts(metrics_, senders_, tenants_, metric_names_, tenant_names_);
     weights_max_.counted = in.count(thinning::weight_max);
     weights_max_.watched = in.count(thinning::weight_max);
     looked_at_ = in.count(space_saving::series_max);
     missed_ = in.count(space_saving::series_max);
-    watched_.load(in);
-    watched_tenants_.load(in);
+    in.parts(watched_, watched_tenants_);
     for (label_table& each : labels_) each.values.load(in);
 }
 

@@ -125,17 +125,10 @@ class cardinality_table {
         in_all_.merge(other.in_all_);
         by_tenant_.merge(other.by_tenant_);
     }
-    void save(state_encoder& out) const {
-        in_all_.save(out);
-        by_tenant_.save(out);
-    }
-    void load(state_decoder& in) {
-        in_all_.load(in);
-        by_tenant_.load(in);
-    }
+    void save(state_encoder& out) const { out.parts(in_all_, by_tenant_); }
+    void load(state_decoder& in) { in.parts(in_all_, by_tenant_); }
 
   private:
-    /// The hash is keyed, so senders cannot construct collisions.
     void remember(const entry_name& name, const hash_key& hash) {
         last_.tenant = name.tenant;
         last_.value = name.value;

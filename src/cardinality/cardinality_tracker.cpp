@@ -198,15 +198,11 @@ void cardinality_tracker::save(state_encoder& out) {
     for (guarded<counts>& kind : counts_) {
         counts copy = *kind.lock();  // a copy, because writing may take long
         if (copy.ended) copy.day.merge(*copy.ended);
-        copy.hour.save(out);
-        copy.day.save(out);
-        copy.counted.save(out);
-        copy.watched.save(out);
+        out.parts(copy.hour, copy.day, copy.counted, copy.watched);
     }
     const past_hours past = *past_.lock();
-    past.save(out);
     const series_samples samples = *samples_.lock();
-    samples.save(out);
+    out.parts(past, samples);
 }
 
 bool cardinality_tracker::load(state_decoder& in, time_point now) {
@@ -215,12 +211,8 @@ bool cardinality_tracker::load(state_decoder& in, time_point now) {
     for (std::string& each : labels) each = in.text();
     if (!in.good() || labels != labels_) return false;
     counts newly_admitted = *counts_[0].lock(), refused = *counts_[1].lock();
-    for (counts* const kind : {&newly_admitted, &refused}) {
-        kind->hour.load(in);
-        kind->day.load(in);
-        kind->counted.load(in);
-        kind->watched.load(in);
-    }
+    for (counts* const kind : {&newly_admitted, &refused})
+        in.parts(kind->hour, kind->day, kind->counted, kind->watched);
     past_hours past;
     past.load(in);
     series_samples samples;

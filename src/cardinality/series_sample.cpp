@@ -117,11 +117,11 @@ sampled series_samples::all() const {
 }
 
 void series_samples::save(state_encoder& out) const {
-    for (const series_sample* const each : {&before_, &now_, &refused_}) each->save(out);
+    out.parts(before_, now_, refused_);
 }
 
 void series_samples::load(state_decoder& in) {
-    for (series_sample* const each : {&before_, &now_, &refused_}) each->load(in);
+    in.parts(before_, now_, refused_);
 }
 
 }  // namespace seriesgate

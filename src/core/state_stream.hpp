@@ -78,6 +78,11 @@ class state_encoder {
     void numbers(Numbers... values) {
         (number(values), ...);
     }
+    /// The same with what saves itself.
+    template <class... Parts>
+    void parts(const Parts&... each) {
+        (each.save(*this), ...);
+    }
     void text(std::string_view value) {
         number(static_cast<std::uint32_t>(value.size()));
         bytes(value);
@@ -105,6 +110,11 @@ class state_decoder {
         Number value{};
         if (!bytes(reinterpret_cast<char*>(&value), sizeof value)) return Number{};
         return value;
+    }
+    /// What loads itself, one behind the other.
+    template <class... Parts>
+    void parts(Parts&... each) {
+        (each.load(*this), ...);
     }
     std::string text() {
         const auto size = number<std::uint32_t>();

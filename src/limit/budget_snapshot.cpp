@@ -56,8 +56,7 @@ void budget_table::save_pair(std::size_t limit_budgets_number, budget_pair& pair
     state_encoder out{sink};
     out.numbers(std::uint8_t{1}, static_cast<std::uint32_t>(limit_budgets_number), pair.role.overflow);
     out.text(pair.key);
-    pair.hourly.save(out);
-    pair.daily.save(out);
+    out.parts(pair.hourly, pair.daily);
     if (counts_active_) pair.active.save(out);
 }
 
@@ -165,8 +164,7 @@ void budget_table::load_pair(state_decoder& in, std::span<const saved_limit_budg
     if (number >= first_limit_at && !is_overflow && parts != from.parts) return in.fail();
     budget hourly;
     budget daily;
-    hourly.load(in);
-    daily.load(in);
+    in.parts(hourly, daily);
     active_budget active;
     if (file_counts_active_) active.load(in);
     if (!in.good() || !from.number || (number == 0 && is_overflow)) return;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/beast/core/error.hpp>
@@ -71,14 +72,8 @@ std::string fault_of(const answer& got, const std::string& target, bool has_cred
 
 /// Cuts long lists: a server may send more than it was asked for.
 void keep_to(std::size_t lines_max, figures& of) {
-    const auto keep = [lines_max](auto& list) {
-        if (list.size() > lines_max) list.resize(lines_max);
-    };
-    keep(of.findings);
-    keep(of.top);
-    keep(of.budgets);
-    keep(of.refused);
-    keep(of.backends);
+    const auto keep = [lines_max](auto&... lists) { (lists.resize(std::min(lists.size(), lines_max)), ...); };
+    keep(of.findings, of.top, of.budgets, of.refused, of.backends);
 }
 
 }  // namespace
