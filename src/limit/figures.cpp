@@ -107,10 +107,6 @@ constexpr std::uint64_t growth_factor = 2;
 constexpr std::uint64_t windows_kept = 3;  // the hour, the hour before, the day
 constexpr std::uint64_t hours_of_day = 24;
 
-std::uint64_t bytes_of_filter(std::uint64_t series, double false_positive_rate) {
-    return block_bytes * blocks_for({.capacity = series, .false_positive_rate = false_positive_rate});
-}
-
 }  // namespace
 
 budget_figures figures_of(const budget_pair& pair, const budget_table& in, minute_number now) {
@@ -173,7 +169,9 @@ std::vector<ended_budget> take_ended(series_limiter& limiter) {
 memory_estimate estimate_memory(const limit_rules& rules, set_kind set) {
     constexpr std::uint64_t million = 1'000'000;
     const bool is_table = set == set_kind::exact;
-    const auto in_filter = [&](std::uint64_t series) { return bytes_of_filter(series, rules.false_positive_rate); };
+    const auto in_filter = [&](std::uint64_t series) {
+        return block_bytes * blocks_for({.capacity = series, .false_positive_rate = rules.false_positive_rate});
+    };
     memory_estimate made{.series_bytes_min = table_bytes_min, .series_bytes_max = table_bytes_max};
     if (!is_table) {
         made.series_bytes_min = windows_kept * ((in_filter(million) + million - 1) / million);

@@ -110,11 +110,6 @@ std::vector<label_view> labels_of(const marker_name& name, std::string_view gate
     return labels;
 }
 
-std::uint64_t bits_of(const marker_sample& sample) {
-    if (!sample.series_refused) return stale_marker_bits;
-    return std::bit_cast<std::uint64_t>(static_cast<double>(*sample.series_refused));
-}
-
 /// How long Prometheus and compatible stores treat a sample as current (query.lookback-delta).
 constexpr auto looked_back = std::chrono::minutes{5};
 
@@ -142,7 +137,9 @@ std::string encode(const marker_request& request, std::string_view gate) {
     std::string raw;
     for (const marker_sample& each : request.samples) {
         assert(each.name.tenant == request.tenant);
-        append_series(raw, labels_of(each.name, gate), bits_of(each), each.timestamp);
+        const auto value = static_cast<double>(each.series_refused.value_or(0));
+        append_series(raw, labels_of(each.name, gate),
+                      each.series_refused ? std::bit_cast<std::uint64_t>(value) : stale_marker_bits, each.timestamp);
     }
     decode_buffer room;
     std::string body;

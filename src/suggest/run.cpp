@@ -50,11 +50,6 @@ std::string take_values(const parsed_flags& given, options& asked) {
     return "--from: " + (wrong.starts_with("must") ? wrong : "is not a URL such as http://127.0.0.1:9090");
 }
 
-/// The gate may run in another folder.
-void make_absolute(std::string& path) {
-    if (!path.empty()) path = std::filesystem::absolute(path).string();
-}
-
 std::string fault_of(const top::answer& got, bool has_credentials) {
     if (got.status == 401)
         return has_credentials ? "the store does not know these credentials (401)"
@@ -113,7 +108,8 @@ int run(const options& asked) {
         return 1;
     }
     top::client_options from = asked;
-    for (std::string* const each : {&from.password_file, &from.bearer_token_file, &from.ca_file}) make_absolute(*each);
+    for (std::string* const each : {&from.password_file, &from.bearer_token_file, &from.ca_file})
+        if (!each->empty()) *each = std::filesystem::absolute(*each).string();  // the gate may run in another folder
     const std::string text = first_config(*found, label, from);
     const bool is_out = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!is_out) throw std::system_error{errno, std::generic_category(), "stdout"};

@@ -145,11 +145,6 @@ void add_remedy(std::vector<line>& to, std::string_view title, std::string_view 
     }
 }
 
-/// Without the commit, to save columns: "0.1.0~433.g0123456789ab" is "0.1.0~433".
-std::string_view short_version(std::string_view version) {
-    return version.substr(0, version.find(".g"));
-}
-
 /// For labels the number of values comes first, since values explode.
 std::string entry_detail(const top_entry& one) {
     return one.values == 0 ? one.detail : fmt::format("{}, {} series", one.detail, grouped(one.series));
@@ -187,10 +182,6 @@ line budget_line(const budget_figures& one, std::size_t window_columns, std::siz
     return made;
 }
 
-line note_line(std::string_view note, std::size_t columns) {
-    return std::move(line{}.add("      ").add_shortened(note, left_of(columns, 6), tone::faint));
-}
-
 line refused_line(const refused_series& one, std::size_t columns) {
     line made;
     made.add(clock_text(one.when), tone::faint).add("  ");
@@ -222,7 +213,9 @@ std::vector<line> lines_of(const Items& items, std::string_view nothing, ToLine 
 line title_line(const moment& at, std::size_t columns) {
     line made{"seriesgate", tone::strong};
     if (at.known) {
-        made.add(" ").add(short_version(at.known->version)).add("  up ").add(duration_text(at.known->uptime)).add("  ");
+        // Without the commit, to save columns: "0.1.0~433.g0123456789ab" is "0.1.0~433".
+        const std::string version = at.known->version.substr(0, at.known->version.find(".g"));
+        made.add(" ").add(version).add("  up ").add(duration_text(at.known->uptime)).add("  ");
         made.add(at.known->mode, at.known->mode == "observe" ? tone::warning : tone::plain);
         if (!at.known->shared.empty()) made.add("  fleet ").add(at.known->shared);
     }
@@ -270,7 +263,9 @@ content budgets_part(const figures& known, std::size_t columns) {
     content made{.heading = "Budgets nearest to their limit", .lines_min = 2};
     for (const budget_figures& each : known.budgets) {
         made.lines.push_back(budget_line(each, window_columns, name_columns));
-        if (!each.note.empty()) made.lines.push_back(note_line(each.note, columns));
+        if (!each.note.empty())
+            made.lines.push_back(
+                std::move(line{}.add("      ").add_shortened(each.note, left_of(columns, 6), tone::faint)));
     }
     if (made.lines.empty())
         made.lines.emplace_back("no tenant and no group has a limit, or none has come yet", tone::faint);

@@ -30,16 +30,12 @@ special meant_by(std::string_view sequence) {
     return found == sequences.end() ? special::none : found->second;
 }
 
-bool is_last(char byte) {
-    return byte >= 0x40 && byte <= 0x7e;
-}
-
 /// Length of the escape sequence at the start of the text; 0: incomplete.
 std::size_t sequence_size(std::string_view text) {
     if (text.size() < 2) return 0;
     if (text[1] != '[' && text[1] != 'O') return 1;
     for (std::size_t at = 2; at < text.size(); ++at)
-        if (is_last(text[at])) return at + 1;
+        if (text[at] >= 0x40 && text[at] <= 0x7e) return at + 1;
     return text.size() > key_reader::sequence_bytes_max ? text.size() : 0;
 }
 
