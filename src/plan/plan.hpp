@@ -52,6 +52,13 @@ struct entry_counts {
         exemplars += other.exemplars;
         return *this;
     }
+    entry_counts& operator-=(const entry_counts& other) noexcept {
+        assert(samples >= other.samples && histograms >= other.histograms && exemplars >= other.exemplars);
+        samples -= other.samples;
+        histograms -= other.histograms;
+        exemplars -= other.exemplars;
+        return *this;
+    }
     friend bool operator==(const entry_counts&, const entry_counts&) = default;
 };
 
@@ -68,13 +75,9 @@ struct plan_counts {
     std::uint32_t empty_entries = 0;  ///< entries of labels or metadata only: no series, forwarded like metadata
 
     [[nodiscard]] entry_counts accepted() const noexcept {
-        const auto rest = [this](std::uint64_t entry_counts::*of) {
-            assert(received.*of >= refused.*of + left_out.*of);
-            return received.*of - refused.*of - left_out.*of;
-        };
-        return {.samples = rest(&entry_counts::samples),
-                .histograms = rest(&entry_counts::histograms),
-                .exemplars = rest(&entry_counts::exemplars)};
+        entry_counts left = received;
+        left -= refused;
+        return left -= left_out;
     }
 };
 
