@@ -129,6 +129,7 @@ class cardinality_table {
     void load(state_decoder& in) { in.parts(in_all_, by_tenant_); }
 
   private:
+    /// The hash is keyed, so senders cannot construct collisions.
     void remember(const entry_name& name, const hash_key& hash) {
         last_.tenant = name.tenant;
         last_.value = name.value;

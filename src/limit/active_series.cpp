@@ -22,6 +22,7 @@ active_series::budget_number active_series::open_budget() {
 }
 
 void active_series::close_budget(budget_number budget) noexcept {
+    assert(budget != 0);
     if (--budgets_[budget - 1].users == 0) free_budgets_.push_back(budget);
 }
 

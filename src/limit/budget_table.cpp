@@ -272,8 +272,9 @@ std::shared_ptr<void> budget_table::reconfigure(std::shared_ptr<const compiled_r
                       limits_[first_limit_at + static_cast<std::size_t>(same - rules_->limits.begin())]);
     }
     limits_.swap(*gone);
-    for (const limit_budgets& of : *gone)
-        for (const auto& pair : of.all) close_active(*pair);
+    if (counts_active_)
+        for (const limit_budgets& of : *gone)
+            for (const auto& pair : of.all) close_active(*pair);
     for (limit_budgets& of : limits_)
         if (of.matching == 0) count_anew(of);
     if (rules->active_window != rules_->active_window)

@@ -32,7 +32,7 @@ class descriptor {
     [[nodiscard]] bool close() noexcept { return ::close(std::exchange(fd_, -1)) == 0; }
 };
 
-/// Appends all that is left to read, until that is more than bytes_max. @return false with errno.
+/// Appends all that is left to read, until `into` has more than bytes_max. @return false with errno.
 inline bool read_whole(const descriptor& from, std::size_t bytes_max, std::string& into) {
     std::array<char, 64u << 10> piece;
     while (into.size() <= bytes_max) {

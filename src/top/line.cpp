@@ -129,10 +129,12 @@ std::string line::text() const {
 
 line line::cut_to(std::size_t columns_max) const {
     if (columns_ <= columns_max) return *this;
-    if (columns_max == 0) return {};
+    const bool loses_text = columns_of(text()) > columns_max && columns_max != 0;
     line made;
-    for (const piece& each : pieces_) made.add(head_of(each.text, columns_max - 1 - made.columns()), each.in);
-    return std::move(made.add(">", tone::faint));
+    for (const piece& each : pieces_)
+        made.add(head_of(each.text, columns_max - (loses_text ? 1 : 0) - made.columns()), each.in);
+    if (loses_text) made.add(">", tone::faint);
+    return made;
 }
 
 }  // namespace seriesgate::top

@@ -42,7 +42,7 @@ class line {
     [[nodiscard]] const std::vector<piece>& pieces() const noexcept { return pieces_; }
     /// The whole text, without blanks at its end.
     [[nodiscard]] std::string text() const;
-    /// A line that is cut ends in `>`: a rule to paste must not look whole.
+    /// A line that loses text ends in `>`: a rule to paste must not look whole.
     [[nodiscard]] line cut_to(std::size_t columns_max) const;
 
   private:

@@ -74,6 +74,7 @@ TEST_CASE("a line knows its columns and is cut to fewer") {
     CHECK(made.cut_to(4).pieces().front().in == tone::strong);
     CHECK(line{"日本"}.cut_to(3).text() == "日>");
     CHECK(line{"a  "}.text() == "a");
+    CHECK(line{"a  "}.cut_to(1).text() == "a");
 }
 
 TEST_CASE("a bar and its percentage are full only when all is used") {
