@@ -123,6 +123,8 @@ TEST_CASE("a value of the wrong kind is an error") {
     check_error("tenants: {default: 5}", "tenants.default: expected keys below it, got '5'");
     check_error("server: [threads]", "server: expected keys below it, got a list");
     check_error("- listen", "expected lines of 'key: value' at the top level");
+    check_error("\nlisten=:9201",
+                "expected lines of 'key: value' at the top level, with a colon and a space behind the key", 2);
 }
 
 TEST_CASE("a count that is none is an error") {
@@ -209,6 +211,7 @@ TEST_CASE("a file without upstream.url needs the flag") {
         "http://host:port/path, or discard: to only count";
     check_error("listen: :1\nupstream:\n  timeout: 5s", message, 2, {});
     CHECK(load_config(std::nullopt, {}).errors.at(0).text() == message);
+    CHECK(load_config_text("", "c.yaml", {}).errors.at(0).text() == "c.yaml: " + message);
     CHECK(load_config(std::nullopt, discard).ok());
     check_error("upstream: {url: x}", "upstream.url: is not a URL such as http://127.0.0.1:8428/api/v1/write", 1, {});
 }
@@ -257,6 +260,20 @@ TEST_CASE("more errors than anyone reads are counted only") {
     CHECK(errors_of(std::string(1001, 'x')).size() == 1);
 }
 
+TEST_CASE("a file that cannot be read is one clear line") {
+    const auto only_error = [](const std::string& path) {
+        const auto errors = load_config(path, {}).errors;
+        REQUIRE(errors.size() == 1);
+        return errors.front().text();
+    };
+    CHECK(only_error("/nowhere/seriesgate.yaml") ==
+          "/nowhere/seriesgate.yaml: cannot be read: No such file or directory");
+    CHECK(only_error("/") == "/: cannot be read: Is a directory");
+    CHECK(load_config_text(std::string((1 << 20) + 1, '#'), "big.yaml", {}).errors.at(0).text() ==
+          "big.yaml: is larger than 1MiB");
+    CHECK(load_config_text(std::string(1 << 20, '#'), "big.yaml", discard).ok());
+}
+
 TEST_CASE("a file is read from disk") {
     const scratch_directory folder;
     const std::string path = folder / "c.yaml";
@@ -267,7 +284,6 @@ TEST_CASE("a file is read from disk") {
     CHECK(outcome.errors.front().where == path + ":3");
     CHECK(outcome.errors.front().key == "thread");
     CHECK(outcome.errors.front().message == "unknown key, did you mean 'server.threads'?");
-    CHECK(load_config_text(std::string(1 << 20, '#'), "big.yaml", discard).ok());  // as large as it may be
 }
 
 TEST_CASE("deep nesting, cycles and broken encodings are survived") {

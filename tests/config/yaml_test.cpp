@@ -79,9 +79,12 @@ TEST_CASE("any text is read as it was, as a name and as a value, in one line and
     }
 }
 
-TEST_CASE("a quote over several lines is a value") {
+TEST_CASE("a quote over several lines is a value, and one that is not closed an error") {
     CHECK(loaded("state: {dir: 'a\n  b'}\n").state.dir == "a b");
     CHECK(loaded("exempt: ['{a=\"b\",\n          c=\"d\"}']\n").rules.exempt.size() == 1);
+    check_error("listen: :9201\nmode: \"observe\nmaxHourlySeries: 5",
+                "not valid YAML: a quote that opens here is never closed", 2);
+    check_error("exempt:\n  - 'up\n  - down", "not valid YAML: a quote that opens here is never closed", 2);
 }
 
 TEST_CASE("line ends of Windows and a mark of the byte order change nothing") {

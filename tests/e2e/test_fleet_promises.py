@@ -125,6 +125,31 @@ def restart(fleet):
     fleet.store.restart()
 
 
+def loses(fleet, lose=flush):
+    lose(fleet)
+    eventually(lambda: all(gate.metric(LOSSES) for gate in fleet.gates), "every gate has noticed the loss", 60, every=0.05)
+    fleet.fleet.all_are("joined", 40)
+
+
+@scenes("lose, kept", {
+    "flushed": (flush, False),
+    "restarted": (restart, False),
+    "restarted with its file": (restart, True),
+})
+def test_with_a_daily_limit_all_flow_in_each_hour_after_a_loss(promised, lose, kept):
+    fleet = promised(f"{HOURLY}maxDailySeries: {LIMIT + 500}\n", kept=kept)
+    for turn in range(2):
+        assert fleet.offer(OLD, turn) == len(OLD)
+    loses(fleet, lose)
+    flowed = {"after the loss": fleet.flow()}
+    for hours, which in enumerate(("in the next hour", "in the hour after that")):
+        next_hour(fleet, later(EDGE, hours=hours))
+        flowed[which] = fleet.flow()
+    fleet.set(later(EDGE, hours=1, minutes=40))
+    flowed["40 minutes later"] = fleet.flow()
+    holds(flowed, dict.fromkeys(flowed, ALL))
+
+
 @scenes("lose, dying", {
     "flushed": (flush, ()),
     "flushed, and one gate dies": (flush, (2,)),

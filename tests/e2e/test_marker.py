@@ -13,7 +13,7 @@ from traffic import numbered, offer
 from waiting import eventually
 
 
-def test_gates_of_a_fleet_write_series_of_their_own(start_gate, upstream, keep, tmp_path, pb):  # noqa: F811
+def test_gates_of_a_fleet_write_series_of_their_own(keep, start_gate, upstream, tmp_path, pb):  # noqa: F811
     clock = FakedClock(tmp_path, "2026-03-10 12:30:00", runs=True)
     store = keep(SharedStore("redis", tmp_path, clock=clock))
     secret = tmp_path / "secret"

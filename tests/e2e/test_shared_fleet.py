@@ -7,7 +7,7 @@ from certificates import Authority
 from shared_fleets import GATES, current, currents, metrics, share  # noqa: F401
 from shared_stores import User, keep, start_store, store_kind  # noqa: F401
 from store_sets import Cluster, SentinelSet
-from traffic import identity, numbered
+from traffic import figures, histogram, identity, numbered
 from waiting import eventually
 from world import time
 
@@ -113,6 +113,30 @@ def test_nobody_is_asked_about_a_limit_that_is_spent_until_it_is_raised(share, s
     fleet.gates[1].reload(fleet.configuration(1))
     assert fleet.offer(1, more) == more[:2]
     eventually(lambda: fleet.offer(2, more) == more[:2], "the third gate knows them")
+
+
+def over_limit(fleet, window="hourly"):
+    """By gate: series that it has asked for although there was no room."""
+    shown = [gate.stats["windows"][window]["overLimitSeries"] for gate in fleet.gates]
+    assert shown == [gate.metric("seriesgate_series_over_limit", window=window) for gate in fleet.gates]
+    return shown
+
+
+def test_a_gate_completes_the_histogram_that_it_has_begun_and_no_other(share, start_store):
+    fleet = share(start_store(), "wholeHistograms: true\nmaxHourlySeries: 100\nmaxDailySeries: 98\n", gates=2)
+    assert len(fleet.offer(0, numbered(97))) == 97
+    first, second = histogram(pod="a"), histogram(pod="b")
+    assert fleet.offer(0, first[3:5]) == first[3:5]  # the second of them has no room in the day
+    have_heard(fleet, [0, 99])
+    assert fleet.offer(1, second + first) == first[3:5]
+    assert fleet.offer(0, [*numbered(5, start=500), *first[:8]]) == first[:8]
+    assert fleet.offer(0, first) == first
+    have_heard(fleet, [0, 109])
+    assert fleet.offer(1, first) == first
+    fleet.all_show(lambda stats: (figures(stats["windows"])[1], figures(stats["windows"], "daily")[1]), (109, 109))
+    assert over_limit(fleet) == [9, 0]
+    assert over_limit(fleet, "daily") == [11, 0]
+    fleet.accounts_for_all()
 
 
 def test_fleets_of_different_namespaces_do_not_see_each_other(share, start_store):

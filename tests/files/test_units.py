@@ -44,6 +44,12 @@ def test_the_socket_opens_no_more_than_the_configuration_of_the_package():
     assert opened == [yaml.safe_load((REPOSITORY / "debian/seriesgate.yaml").read_text())["listen"]]
 
 
+def test_each_start_of_the_service_brings_the_socket_if_that_is_enabled():
+    """Else the gate opens `listen` itself, and systemd refuses the socket of a service that runs."""
+    wanted_by, = re.findall(r"^WantedBy=(.*)$", (UNITS / "seriesgate.socket").read_text(), re.M)
+    assert wanted_by.split() == ["sockets.target", "seriesgate.service"]
+
+
 def test_the_service_has_the_folder_of_the_unix_socket_that_the_pages_name():
     """/run is read-only for it, and nobody else comes into the folder of its state."""
     named = {folder for page in (REPOSITORY / "docs").glob("*.md") for folder in re.findall(r"unix:/run/(\w+)/", page.read_text())}

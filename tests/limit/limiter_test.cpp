@@ -29,7 +29,8 @@ TEST_CASE("a request takes the lock once, and not at all when all its series are
     CHECK(gate.offer(series(1'000, 1'000), at(10, 2)).refused_hourly == 1'000);
     CHECK(gate.offer(series(500, 1'000), at(10, 3)) == verdict_counts{.accepted = 500, .refused_hourly = 500});
     // Nor for stale markers, of known series or not.
-    CHECK(gate.offer(stale_markers(990, 30), at(10, 3)) == verdict_counts{.accepted = 10, .refused_unknown = 20});
+    CHECK(gate.offer(joined(stale_markers(990, 20), stale_markers(5'000, 10)), at(10, 3)) ==
+          verdict_counts{.accepted = 10, .refused_unknown = 20});
     CHECK(gate.commits() == 1);
     gate.offer(series(1'999, 2), at(10, 4));
     CHECK(gate.commits() == 2);

@@ -153,7 +153,8 @@ TEST_CASE("when a state is restored says what a spent limit of it is worth") {
         CHECK(gate.hourly() == tally{.current = current, .refused = refused, .samples_refused = refused});
         CHECK(gate.daily().series_current == daily);
         CHECK(gate.accepted(stale_markers(0, 10), now) == known);
-        CHECK(gate.accepted(series(100, 20), now) == newcomers);
+        CHECK(gate.offer(series(100, 20), now) ==
+              verdict_counts{.accepted = newcomers, .refused_hourly = 20 - newcomers});
         CHECK(gate.accepted(series(0, 12), now) == 10 - newcomers);
         CHECK(gate.hourly().series_current == 10);
         CHECK(gate.daily().series_current == (newcomers == 0 ? 10 : daily + newcomers));

@@ -273,6 +273,13 @@ def test_one_account_has_one_budget_however_it_is_written(start_gate, upstream):
     assert {request.target for request in upstream.requests} == {path_of("7")}
 
 
+def test_what_would_be_another_path_to_the_store_is_nobodys(start_gate, upstream):
+    gate = start_gate(at(upstream), config=LIMIT)
+    for path in [*map(path_of, ("..", "%2e%2e", "7%2f8", "7:8:9")), "/x/../insert/7/prometheus/api/v1/write"]:
+        assert gate.send(ONE, path=path).status == 404, path
+    assert upstream.requests == []
+
+
 def test_a_header_that_names_another_tenant_is_400(start_gate, upstream):
     gate = start_gate(at(upstream), config=LIMIT)
     reply = gate.send(ONE, [(TENANT, "8")], path=path_of("7"))

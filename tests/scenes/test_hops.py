@@ -18,6 +18,13 @@ def test_the_configured_tenant_header_belongs_to_no_hop(limited, upstream):
     assert upstream.requests[0].all("X-Team") == ["a"]
     assert upstream.requests[0].all("X-Other") == []
 
+
+@pytest.mark.parametrize("gates, status", [(3, 204), (4, 508)])
+def test_how_many_gates_a_request_has_passed_is_read_from_its_via(gate, gates, status):
+    """Also if a Connection header takes it off."""
+    assert gate.send(BODY, [*[("Via", "1.1 seriesgate")] * gates, ("Connection", "Via")]).status == status
+
+
 def names(count, size=4):
     return [f"{n:0{size}x}" for n in range(count)]
 

@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 import wire
+import wire_v2
 from upstream import Answer, Upstream, holding
 from waiting import eventually
 from world import threading
@@ -130,6 +131,15 @@ def test_stores_are_sent_a_request_at_the_same_time(gate, upstream, replica):
         sender.start()
         eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
     sender.join()
+
+
+def test_of_remote_write_2_as_much_is_written_as_by_who_has_the_least(gate, upstream, replica):
+    counts = [f"X-Prometheus-Remote-Write-{of}-Written" for of in ("Samples", "Histograms", "Exemplars")]
+    upstream.default, replica.default = (Answer(204, list(zip(counts, (samples_, "0", "0")))) for samples_ in "21")
+    data = wire_v2.request({"__name__": "m", "part": "0"}, {"__name__": "m", "part": "1"})
+    reply = gate.send(wire.pack(data), wire_v2.HEADERS)
+    assert (reply.status, reply.get(counts[0])) == (204, "1")
+    assert (gate.stats["samples"]["stored"], gate.stats["samples"]["failed"]) == (1, 1)
 
 
 def test_an_older_vmagent_is_not_told_that_all_stores_know_zstd(gate, upstream, replica):
