@@ -43,9 +43,9 @@ def before_victoria_metrics(start_gate, store, recipe=SINGLE):
 def has_arrived(gate, store):
     """By the commands of the pages."""
     eventually(lambda: min(numbers(at(general("senders"), gate=address(gate)))) > 0, "samples come and are stored")
-    eventually(lambda: store.ask("up"), "they are in the store")
-    stored = json.loads(shell(at(snippet(SINGLE, "sh"), victoria_metrics=address(store))))
-    assert float(stored["data"]["result"][0]["value"][1]) > 100
+    in_store = at(snippet(SINGLE, "sh"), victoria_metrics=address(store))
+    stored, = eventually(lambda: json.loads(shell(in_store))["data"]["result"], "they are in the store")
+    assert float(stored["value"][1]) > 100
     assert json.loads("{" + shell(at(general("stores"), gate=address(gate))) + "}")["delivery"]["stored"] > 0
 
 
