@@ -62,8 +62,8 @@ TEST_CASE("what is short stands in one line, sections never") {
 TEST_CASE("any text is read as it was, as a name and as a value, in one line and in lines") {
     random_config random{1};
     for (int i = 0; i < (sanitized ? 2'000 : 20'000); ++i) {
-        const std::string name = random.text(true);
-        const std::string value = random.text(true);
+        const std::string name = random.text();
+        const std::string value = random.text();
         YAML::Node map{YAML::NodeType::Map};
         map.force_insert(name, value);
         for (const std::string& text : {yaml_text(map), yaml_line(map) + "\n", "a: " + yaml_line(map) + "\n"}) {
