@@ -1,12 +1,16 @@
 """The files of deploy/kubernetes/ as Kubernetes would read them, without one: the schema is that of python3-kubernetes, whose classes are
 made from what Kubernetes publishes."""
 
+import functools
+import json
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
+import jsonschema
 import yaml
-from kubernetes.client import models
+from kubernetes.client import ApiClient, models
 
 import servers
 from gate import REPOSITORY
@@ -29,7 +33,10 @@ OPERATORS = {
     "ServiceMonitor": {"selector": "V1LabelSelector", "endpoints": [{"port": "str", "path": "str", "interval": "str"}]},
     "PrometheusRule": {"groups": [{"name": "str", "rules": [{
         "record": "str", "alert": "str", "expr": "str", "for": "str", "labels": "dict(str, str)", "annotations": "dict(str, str)"}]}]}}
-PLAIN = {"str": str, "int": int, "bool": bool, "float": (int, float)}
+PLAIN = {"str": {"type": "string"}, "int": {"type": "integer"}, "bool": {"type": "boolean"}, "float": {"type": "number"},
+         "datetime": {"type": "string"}, "object": {}}  # the last is a number or a name
+#: To which 3.0 is no integer.
+Validator = jsonschema.validators.extend(jsonschema.Draft7Validator, type_checker=jsonschema.Draft4Validator.TYPE_CHECKER)
 
 
 class Loader(yaml.SafeLoader):
@@ -159,52 +166,36 @@ def mistakes(document):
     kind = document.get("kind")
     if document.get("apiVersion") != VERSIONS.get(kind) or kind is None:
         return [f"{document.get('apiVersion')} {kind}: unknown"]
-    if kind in OPERATORS:
-        head = {key: value for key, value in document.items() if key != "spec"}
-        return _check(head, {"apiVersion": "str", "kind": "str", "metadata": "V1ObjectMeta"}, kind) + _check(
-            document["spec"], OPERATORS[kind], f"{kind}.spec")
-    return _check(document, f"V1{kind}", kind)
-
-
-def _check(value, kind, where):
-    if isinstance(kind, dict):
-        return _members(value, kind, where) if isinstance(value, dict) else [f"{where}: is no map"]
-    if isinstance(kind, list):
-        return _each(value, kind[0], where)
-    if kind == "object":  # a number or a name
-        return []
-    if kind in PLAIN:
-        is_one = isinstance(value, PLAIN[kind]) and (kind == "bool") == isinstance(value, bool)
-        return [] if is_one else [f"{where}: {value!r} is no {kind}"]
-    if listed := re.fullmatch(r"list\[(.+)\]", kind):
-        return _each(value, listed[1], where)
-    if mapped := re.fullmatch(r"dict\(str, (.+)\)", kind):
-        if not isinstance(value, dict):
-            return [f"{where}: is no map"]
-        return [each for key, member in value.items()
-                for each in _check(key, "str", where) + _check(member, mapped[1], f"{where}.{key}")]
-    return _model(value, getattr(models, kind), where)
-
-
-def _each(value, kind, where):
-    if not isinstance(value, list):
-        return [f"{where}: is no list"]
-    return [each for at, member in enumerate(value) for each in _check(member, kind, f"{where}[{at}]")]
-
-
-def _members(value, kinds, where):
-    return [each for key, member in value.items()
-            for each in (_check(member, kinds[key], f"{where}.{key}") if key in kinds else [f"{where}.{key}: unknown field"])]
-
-
-def _model(value, model, where):
-    if not isinstance(value, dict):
-        return [f"{where}: is no map"]
-    kinds = {name: model.openapi_types[attribute] for attribute, name in model.attribute_map.items()}
-    kinds.update({field: kind for (of, field), kind in LATER.items() if of == model.__name__})
-    found = _members(value, kinds, where)
-    try:  # the class itself knows what has to be there, and which words a field may have
-        model(**{attribute: value[name] for attribute, name in model.attribute_map.items() if name in value})
+    schema = schema_of(f"V1{kind}") if kind not in OPERATORS else {"required": ["spec"], **map_of(
+        {"apiVersion": "str", "kind": "str", "metadata": "V1ObjectMeta", "spec": OPERATORS[kind]})}
+    found = [f"{'.'.join(map(str, each.absolute_path))}: {each.message}" for each in Validator(schema).iter_errors(document)]
+    if found or kind in OPERATORS:
+        return found
+    try:  # the classes themselves know what has to be there, and which words a field may have
+        ApiClient().deserialize(SimpleNamespace(data=json.dumps(document)), f"V1{kind}")
     except ValueError as error:
-        found.append(f"{where}: {error}")
-    return found
+        return [f"{kind}: {error}"]
+    return []
+
+
+def schema_of(kind):
+    """The JSON schema of a type as OPERATORS has them, or as a class of Kubernetes names it: `dict(str, V1Container)`."""
+    if isinstance(kind, dict):
+        return map_of(kind)
+    if isinstance(kind, list):
+        return {"type": "array", "items": schema_of(kind[0])}
+    if listed := re.fullmatch(r"list\[(.+)\]", kind):
+        return schema_of([listed[1]])
+    if mapped := re.fullmatch(r"dict\(str, (.+)\)", kind):
+        return {"type": "object", "propertyNames": {"type": "string"}, "additionalProperties": schema_of(mapped[1])}
+    return PLAIN[kind] if kind in PLAIN else schema_of_class(getattr(models, kind))
+
+
+def map_of(kinds):
+    return {"type": "object", "additionalProperties": False, "properties": {name: schema_of(kind) for name, kind in kinds.items()}}
+
+
+@functools.cache
+def schema_of_class(model):
+    return map_of({**{name: model.openapi_types[attribute] for attribute, name in model.attribute_map.items()},
+                   **{field: kind for (of, field), kind in LATER.items() if of == model.__name__}})

@@ -49,17 +49,17 @@ def test_every_document_is_of_its_published_schema(layout):
 
 MISTAKES = [
     (lambda it: it.update(apiVersion="apps/v1beta1"), "apps/v1beta1 Deployment: unknown"),
-    (lambda it: it["spec"].update(replica=3), "Deployment.spec.replica: unknown field"),
-    (lambda it: it["spec"].update(replicas="3"), "Deployment.spec.replicas: '3' is no int"),
+    (lambda it: it["spec"].update(replica=3), "spec: Additional properties are not allowed ('replica' was unexpected)"),
+    (lambda it: it["spec"].update(replicas="3"), "spec.replicas: '3' is not of type 'integer'"),
     (lambda it: it["spec"].pop("selector"), "Invalid value for `selector`, must not be `None`"),
     (lambda it: it["spec"]["template"]["spec"]["containers"][0].pop("name"), "Invalid value for `name`, must not be `None`"),
     (lambda it: it["spec"]["template"]["spec"]["containers"][0]["readinessProbe"]["httpGet"].update(prot=1),
-     "containers[0].readinessProbe.httpGet.prot: unknown field"),
+     "containers.0.readinessProbe.httpGet: Additional properties are not allowed ('prot' was unexpected)"),
     (lambda it: it["spec"]["template"]["spec"]["containers"][0]["lifecycle"]["preStop"]["sleep"].update(seconds="5"),
-     "preStop.sleep.seconds: '5' is no int"),
-    (lambda it: it["spec"]["template"]["spec"].update(automountServiceAccountToken="no"), "'no' is no bool"),
-    (lambda it: it["spec"]["template"]["spec"].update(volumes={}), "volumes: is no list"),
-    (lambda it: it["metadata"].update(labels={"a": 1}), "Deployment.metadata.labels.a: 1 is no str"),
+     "preStop.sleep.seconds: '5' is not of type 'integer'"),
+    (lambda it: it["spec"]["template"]["spec"].update(automountServiceAccountToken="no"), "'no' is not of type 'boolean'"),
+    (lambda it: it["spec"]["template"]["spec"].update(volumes={}), "volumes: {} is not of type 'array'"),
+    (lambda it: it["metadata"].update(labels={"a": 1}), "metadata.labels.a: 1 is not of type 'string'"),
 ]
 
 
