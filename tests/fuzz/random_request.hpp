@@ -87,22 +87,40 @@ void fill_histogram(Histogram& histogram, random_source& random) {
     add_unknown_fields(histogram, random);
 }
 
-inline void fill_series(prometheus::TimeSeries& series, random_source& random) {
-    add_labels(series, random);
+/// Of a sample or a histogram; version 1 has none.
+template <class Point>
+void set_start(Point& point, random_source& random) {
+    if constexpr (requires { point.set_start_timestamp(0); })
+        if (one_in(random, 3)) point.set_start_timestamp(some_integer(random));
+}
+
+/// Of either version. @param label gives a series or an exemplar labels.
+template <class Series>
+void fill_data(Series& series, random_source& random, const auto& label) {
+    label(series);
     for (auto count = below(random, 3); count > 0; --count) {
         auto& sample = *series.add_samples();
         sample.set_value(some_double(random));
         sample.set_timestamp(some_integer(random));
+        set_start(sample, random);
         add_unknown_fields(sample, random);
     }
     if (one_in(random, 4)) {
         auto& exemplar = *series.add_exemplars();
-        add_labels(exemplar, random);
+        label(exemplar);
         exemplar.set_value(some_double(random));
         exemplar.set_timestamp(some_integer(random));
         add_unknown_fields(exemplar, random);
     }
-    if (one_in(random, 4)) fill_histogram(*series.add_histograms(), random);
+    if (one_in(random, 4)) {
+        auto& histogram = *series.add_histograms();
+        fill_histogram(histogram, random);
+        set_start(histogram, random);
+    }
+}
+
+inline void fill_series(prometheus::TimeSeries& series, random_source& random) {
+    fill_data(series, random, [&](auto& owner) { add_labels(owner, random); });
     add_unknown_fields(series, random);
 }
 

@@ -38,26 +38,7 @@ inline void add_symbols(v2::Request& request, random_source& random) {
 }
 
 inline void fill_series(v2::TimeSeries& series, const v2::Request& request, random_source& random) {
-    add_label_refs(series, request, random);
-    for (auto count = below(random, 3); count > 0; --count) {
-        auto& sample = *series.add_samples();
-        sample.set_value(some_double(random));
-        sample.set_timestamp(some_integer(random));
-        if (one_in(random, 3)) sample.set_start_timestamp(some_integer(random));
-        add_unknown_fields(sample, random);
-    }
-    if (one_in(random, 4)) {
-        auto& exemplar = *series.add_exemplars();
-        add_label_refs(exemplar, request, random);
-        exemplar.set_value(some_double(random));
-        exemplar.set_timestamp(some_integer(random));
-        add_unknown_fields(exemplar, random);
-    }
-    if (one_in(random, 4)) {
-        auto& histogram = *series.add_histograms();
-        fill_histogram(histogram, random);
-        if (one_in(random, 3)) histogram.set_start_timestamp(some_integer(random));
-    }
+    fill_data(series, random, [&](auto& owner) { add_label_refs(owner, request, random); });
     if (!one_in(random, 3)) {
         auto& metadata = *series.mutable_metadata();
         metadata.set_type(static_cast<v2::Metadata_MetricType>(below(random, 8)));
@@ -119,10 +100,10 @@ inline void mutate_refs(wire_tree& request, random_source& random) {
     }
     std::vector<wire_tree*> owners;
     for (wire_field& field : request) {
-        if (field.kind != message_kind::series_v2) continue;
+        if (field.message != v2::TimeSeries::descriptor()) continue;
         owners.push_back(&field.fields);
         for (wire_field& inner : field.fields)
-            if (inner.kind == message_kind::exemplar_v2) owners.push_back(&inner.fields);
+            if (inner.message == v2::Exemplar::descriptor()) owners.push_back(&inner.fields);
     }
     if (owners.empty()) return;
     wire_tree& owner = *owners[below(random, owners.size())];

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/bytes.hpp"
+#include "remote_write_v1.pb.h"
+#include "remote_write_v2.pb.h"
 #include "wire/field_cursor.hpp"
 #include "wire/write_request.hpp"
 
@@ -30,61 +32,25 @@ inline std::string some_bytes(random_source& random, std::size_t size_max) {
     return out;
 }
 
-/// The messages of remote write, as far as they nest; `none` is a field that is no message. Those of remote write 2
-/// that differ have their own names.
-enum class message_kind {
-    none,
-    request,
-    series,
-    label,
-    sample,
-    exemplar,
-    histogram,
-    bucket_span,
-    metadata,
-    request_v2,
-    series_v2,
-    exemplar_v2
-};
+/// What a tree is of.
+enum class message_kind { request, request_v2 };
 
-inline message_kind child_of(message_kind parent, std::uint32_t field) {
-    using enum message_kind;
-    switch (parent) {
-        case request:
-            return field == 1 ? series : field == 3 ? metadata : none;
-        case series:
-            return field == 1 ? label : field == 2 ? sample : field == 3 ? exemplar : field == 4 ? histogram : none;
-        case exemplar:
-            return field == 1 ? label : none;
-        case histogram:
-            return field == 8 || field == 11 ? bucket_span : none;
-        case request_v2:
-            return field == 5 ? series_v2 : none;
-        case series_v2:
-            return field == 2   ? sample
-                   : field == 3 ? histogram
-                   : field == 4 ? exemplar_v2
-                   : field == 5 ? metadata
-                                : none;
-        default:
-            return none;
-    }
-}
+using message_type = google::protobuf::Descriptor;
 
 struct wire_field {
     std::uint64_t tag = 0;
-    std::size_t tag_bytes = 1;     ///< padded to this many
-    std::size_t length_bytes = 1;  ///< likewise, of a length-delimited field
-    std::int64_t length_lie = 0;   ///< added to the true length
-    std::string bytes;             ///< the value, unless it is a message
-    message_kind kind = message_kind::none;
-    std::vector<wire_field> fields;  ///< of a message
+    std::size_t tag_bytes = 1;              ///< padded to this many
+    std::size_t length_bytes = 1;           ///< likewise, of a length-delimited field
+    std::int64_t length_lie = 0;            ///< added to the true length
+    std::string bytes;                      ///< the value, unless it is a message
+    const message_type* message = nullptr;  ///< that the value is, if it is one
+    std::vector<wire_field> fields;         ///< of the message
 };
 
 using wire_tree = std::vector<wire_field>;
 
 /// @return nothing for bytes that are not fields all the way down.
-inline std::optional<wire_tree> parse_tree(bytes_view message, message_kind kind) {
+inline std::optional<wire_tree> parse_tree(bytes_view message, const message_type& type) {
     wire_tree tree;
     field_cursor cursor{message};
     while (cursor.next()) {
@@ -97,17 +63,22 @@ inline std::optional<wire_tree> parse_tree(bytes_view message, message_kind kind
             continue;
         }
         const bytes_view payload = cursor.read_bytes();
-        field.kind = child_of(kind, cursor.tag() >> 3);
-        auto children = field.kind == message_kind::none ? std::nullopt : parse_tree(payload, field.kind);
-        if (children) {
+        const auto* known = type.FindFieldByNumber(static_cast<int>(cursor.tag() >> 3));
+        const message_type* inner = known == nullptr ? nullptr : known->message_type();
+        if (auto children = inner == nullptr ? std::nullopt : parse_tree(payload, *inner)) {
+            field.message = inner;
             field.fields = std::move(*children);
         } else {
-            field.kind = message_kind::none;
             field.bytes = payload;
         }
     }
     if (cursor.failed()) return std::nullopt;
     return tree;
+}
+
+inline std::optional<wire_tree> parse_tree(bytes_view message, message_kind kind) {
+    return parse_tree(message, kind == message_kind::request ? *prometheus::WriteRequest::descriptor()
+                                                             : *io::prometheus::write::v2::Request::descriptor());
 }
 
 inline void append_padded_varint(std::string& out, std::uint64_t value, std::size_t size) {
@@ -123,7 +94,7 @@ inline std::string to_bytes(const wire_tree& tree) {
     std::string out;
     for (const wire_field& field : tree) {
         append_padded_varint(out, field.tag, field.tag_bytes);
-        const std::string value = field.kind == message_kind::none ? field.bytes : to_bytes(field.fields);
+        const std::string value = field.message == nullptr ? field.bytes : to_bytes(field.fields);
         if ((field.tag & 7) == 2)
             append_padded_varint(out, value.size() + static_cast<std::uint64_t>(field.length_lie), field.length_bytes);
         out += value;
@@ -165,12 +136,12 @@ inline wire_field foreign_field(random_source& random) {
 inline void collect_lists(wire_tree& tree, std::vector<wire_tree*>& lists) {
     lists.push_back(&tree);
     for (wire_field& field : tree)
-        if (field.kind != message_kind::none) collect_lists(field.fields, lists);
+        if (field.message != nullptr) collect_lists(field.fields, lists);
 }
 
 /// Changes one field so that careless parsers may disagree about it.
 inline void bend(wire_field& field, random_source& random) {
-    const bool is_message = field.kind != message_kind::none;
+    const bool is_message = field.message != nullptr;
     switch (below(random, 10)) {
         case 0:
         case 1:
