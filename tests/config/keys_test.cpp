@@ -5,6 +5,7 @@
 #include "config/load.hpp"
 #include "config/loading.hpp"
 #include "config/other_values.hpp"
+#include "config/yaml.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
 #include "support/source_tree.hpp"
@@ -33,13 +34,9 @@ std::string in_its_place(std::string_view key, const std::string& text) {
     if (key.starts_with("tenants.overrides.")) return "tenants: {overrides: {" + text + "}}\n";
     if (key.starts_with("shared.sentinel"))
         return "shared: {sentinel: {master: mymaster, addresses: [a]}}\n" + std::string{secret};
-    std::string made = text;
-    std::string_view section = key;
-    for (auto dot = section.rfind('.'); dot != std::string_view::npos; dot = section.rfind('.')) {
-        section = section.substr(0, dot);
-        made = std::string{section.substr(section.rfind('.') + 1)} + ": {" + made + "}";
-    }
-    return made + "\n" + std::string{key.starts_with("shared") ? secret : ""};
+    const auto dot = key.rfind('.');
+    const std::string made = dot == key.npos ? text + "\n" : yaml_of({{key.substr(0, dot), "{" + text + "}"}});
+    return made + std::string{key.starts_with("shared") ? secret : ""};
 }
 
 // Where a key with its value stands in the example, after the section that it stands below; npos if it does not. A '#'
@@ -129,6 +126,33 @@ TEST_CASE("every key reads one value, or lists and maps") {
         CHECK((key.assign == nullptr) == (key.about.type.form != value_form::scalar));
         if (!key.flag.empty()) CHECK(key.assign != nullptr);
         CHECK_FALSE(key.about.help.empty());
+    }
+}
+
+TEST_CASE("every list is one, with as many items as the reference tells, and none twice where it tells that") {
+    for (const config_key& key : config_keys()) {
+        const std::string& name = key.about.name;
+        const std::string& bounds = key.about.type.bounds;
+        if (key.about.type.form != value_form::list) continue;
+        CAPTURE(name);
+        const auto has_error = [&](const std::string& value, const std::string& what) {
+            const lines told = errors_of(yaml_of({{name, value}}), is_upstream(name) ? overrides{} : discard);
+            const auto is_it = [&](const std::string& line) { return line.find(": " + name + what) != line.npos; };
+            return std::ranges::any_of(told, is_it);
+        };
+        CHECK(has_error("a", ": expected a list, got "));
+        CHECK(has_error("{a: b}", ": expected a list, got keys and values"));
+        const auto many = [item = yaml_line(YAML::Load(other_value(name))[0]) + ", "](std::size_t count) {
+            std::string list;
+            while (count-- > 0) list += item;
+            return "[" + list + "]";
+        };
+        const std::size_t most = std::stoul(bounds.substr(bounds.find_first_of("123456789")));
+        CHECK(has_error(many(most + 1), ": has " + std::to_string(most + 1) + " items, at most " +
+                                            std::to_string(most) + " are possible"));
+        CHECK_FALSE(has_error(many(most), ": has "));
+        CHECK(has_error(many(2), "[1]: is there already, as " + name + "[0]") ==
+              (bounds.find(", each once") != bounds.npos));
     }
 }
 

@@ -97,11 +97,7 @@ TEST_CASE("sentinels are asked in the order of the file, each once") {
         check_shared("sentinel: {master: main, addresses: " + addresses + "}", "sentinel." + told);
     };
     check("[a, 'a:26379']", "addresses[1]: is there already, as shared.sentinel.addresses[0]");
-    check("a", "addresses: expected a list, got 'a'");
     check("[':1']", "addresses[0]: ':1' is not an address such as sentinel-0:26379 or [::1]:26379");
-    std::string many = "[a";
-    for (std::size_t i = 0; i < 16; ++i) many += ", a" + std::to_string(i);
-    check(many + "]", "addresses: has 17 items, at most 16 are possible");
 }
 
 TEST_CASE("values that cannot be are told") {
