@@ -149,23 +149,25 @@ inline bool go_stale(std::string_view message, go_parser parser, std::uint64_t n
     return right;
 }
 
+/// A sample, a histogram or an exemplar. @param histograms the number of their field, which differs between versions.
+inline bool go_data(const go_field& field, go_parser parser, std::uint64_t histograms, seen_series& series) {
+    if (field.number == 2) {
+        ++series.samples;
+        return go_stale(field.payload, parser, 1, series);
+    }
+    if (field.number == histograms) {
+        ++series.histograms;
+        return go_stale(field.payload, parser, 3, series);
+    }
+    ++series.exemplars;
+    return true;
+}
+
 inline bool go_series(std::string_view message, go_parser parser, seen_series& series) {
     return for_each_go_field(message, parser, [&](const go_field& field) {
         if (field.number == 0 || field.number > 4) return true;
         if (field.type != 2) return false;
-        switch (field.number) {
-            case 1:
-                return go_label(field.payload, parser, series);
-            case 2:
-                ++series.samples;
-                return go_stale(field.payload, parser, 1, series);
-            case 3:
-                ++series.exemplars;
-                return true;
-            default:
-                ++series.histograms;
-                return go_stale(field.payload, parser, 3, series);
-        }
+        return field.number == 1 ? go_label(field.payload, parser, series) : go_data(field, parser, 4, series);
     });
 }
 

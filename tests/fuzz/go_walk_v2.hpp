@@ -39,19 +39,7 @@ inline bool go_series_v2(std::string_view message, const std::vector<std::string
         if (field.number == 1) return go_refs(field, refs);
         if (field.number > 5) return true;
         if (field.type != 2) return false;
-        switch (field.number) {
-            case 2:
-                ++series.samples;
-                return go_stale(field.payload, gogo, 1, series);
-            case 3:
-                ++series.histograms;
-                return go_stale(field.payload, gogo, 3, series);
-            case 4:
-                ++series.exemplars;
-                return true;
-            default:
-                return true;  // metadata
-        }
+        return field.number == 5 || go_data(field, gogo, 3, series);  // 5: metadata
     });
     if (!right || refs.size() % 2 != 0) return false;
     for (std::size_t i = 0; i < refs.size(); i += 2) {
