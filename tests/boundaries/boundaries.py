@@ -8,6 +8,7 @@ this holds the includes against it. One line a finding; exit status 1 if there i
 
 import re
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 # Bytes and numbers in, values out: no socket, no file, no thread, and the time is an argument.
@@ -194,26 +195,18 @@ def other_ways_to_catch(root):
 
 
 def circles(graph):
-    """The shortest circle through each node that is on one; each once, from its least node."""
-    found = set()
-    for start in graph:
-        came_from, ahead = {}, [start]
-        while ahead and start not in came_from:
-            following = []
-            for node in ahead:
-                for other in graph.get(node, ()):
-                    if other not in came_from:
-                        came_from[other] = node
-                        following.append(other)
-            ahead = following
-        if start in came_from:
-            circle = [came_from[start]]
-            while circle[-1] != start:
-                circle.append(came_from[circle[-1]])
-            circle.reverse()
+    """Circles in it, each from its least node: as many as it takes until none is left without a step of each."""
+    left, found = {node: list(dict.fromkeys(others)) for node, others in graph.items()}, []
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+            return sorted(found)
+        except CycleError as error:
+            circle = error.args[1][:0:-1]
             least = circle.index(min(circle))
-            found.add(tuple(circle[least:] + circle[:least]))
-    return [[*circle, circle[0]] for circle in sorted(found)]
+            circle = circle[least:] + circle[:least + 1]
+            found.append(circle)
+            left[circle[0]].remove(circle[1])
 
 
 if __name__ == "__main__":
