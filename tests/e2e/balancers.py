@@ -1,49 +1,52 @@
-"""HAProxy and nginx as deploy/ has them, before gates of the test: the same files but for ports, certificate and users."""
+"""HAProxy and nginx by files of a test, or as deploy/ has them: the same files but for ports, certificate and users."""
 
 import os
 import shutil
 import ssl
-import subprocess
 import tempfile
 
-from certificates import Authority
-from client import WRITE, Client
 import servers
+from certificates import Authority
+from client import WRITE, Client, connect
 from gate import REPOSITORY
-from waiting import eventually
 
 KINDS = ("haproxy", "nginx")
 DEPLOY = REPOSITORY / "deploy"
+AS_ROOT = "user root;\n" if os.getuid() == 0 else ""  # of nginx
 
 
-class Balancer:
+def temporary(folder):
+    """Where nginx keeps what it has to keep."""
+    return "".join(f"{what}_temp_path {folder}/{what};\n" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+
+
+class Proxy(servers.Server):
+    """HAProxy or nginx by a file of `folder`, whose text `text_for` makes for the port that it has to listen at."""
+
+    def __init__(self, kind, folder, file, text_for, **how):
+        def flags_for(port):
+            (folder / file).write_text(text_for(port))
+            return ["-db", "-f", folder / file] if kind == "haproxy" else ["-c", folder / file, "-g", "daemon off;"]
+
+        super().__init__(program(kind), flags_for, folder, None, **how)
+
+    def answers(self, _):
+        with connect(("127.0.0.1", self.port)):
+            return True
+
+
+class Balancer(Proxy):
     """Runs a file of deploy/ until stop(). `edits`: (old, new) texts; every old one has to be there. `name`: the file's, if it is
     not the kind's own."""
 
     def __init__(self, kind, ports, folder, edits=(), name=None):
-        self.kind, self.folder = kind, folder
-        self.file = folder / (name or {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind])
-        self._authority = Authority(tempfile.mkdtemp(dir=folder))
-        self.ca_file, self._issued = self._authority.certificate, self._authority.issue("127.0.0.1", "localhost")
-        self._log_path = folder / f"{kind}.log"
-        self._edits = [*edits, *((f"10.0.0.1{n}:9201", f"127.0.0.1:{port}") for n, port in enumerate(ports, 1))]
-        for _ in range(5):  # another process may take the free port first
-            try:
-                self._start(servers.free_port())
-                return
-            except ChildProcessError:
-                continue
-        raise AssertionError(f"{kind} does not start:\n{self.log}")
-
-    def _start(self, port):
-        self.port = port
-        self.url = f"https://127.0.0.1:{port}"
-        its_own = self._haproxy_edits() if self.kind == "haproxy" else self._nginx_edits()
-        self.file.write_text(edited((DEPLOY / self.file.name).read_text(), [*self._edits, *its_own]))
-        arguments = ["-db", "-f", self.file] if self.kind == "haproxy" else ["-c", self.file, "-g", "daemon off;"]
-        with open(self._log_path, "wb") as log:
-            self.process = subprocess.Popen([program(self.kind), *arguments], stdout=log, stderr=log)
-        eventually(self._listens, f"{self.kind} listens", 20)
+        authority = Authority(tempfile.mkdtemp(dir=folder))
+        self.ca_file, self._issued, self.folder = authority.certificate, authority.issue("127.0.0.1", "localhost"), folder
+        edits = [*edits, *((f"10.0.0.1{n}:9201", f"127.0.0.1:{port}") for n, port in enumerate(ports, 1))]
+        file = name or {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}[kind]
+        its_own = self._haproxy_edits if kind == "haproxy" else self._nginx_edits
+        super().__init__(kind, folder, file, lambda port: edited((DEPLOY / file).read_text(), [*edits, *its_own(port)]),
+                         secured=(ssl.create_default_context(cafile=self.ca_file), None))
 
     def client(self, source=None, timeout=60.0):
         return Client(("127.0.0.1", self.port), timeout, ssl.create_default_context(cafile=self.ca_file), source)
@@ -53,40 +56,20 @@ class Balancer:
         with self.client(source) as sender:
             return sender.write(body, headers, path)
 
-    @property
-    def log(self):
-        return self._log_path.read_text(errors="replace")
+    def answers(self, _):
+        with self.client() as sender:
+            return sender.get("/nothing").status == 404
 
-    def stop(self):
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-    def _listens(self):
-        if self.process.poll() is not None:
-            raise ChildProcessError
-        try:
-            with self.client() as sender:
-                return sender.get("/nothing").status == 404
-        except OSError:
-            return False
-
-    def _haproxy_edits(self):
+    def _haproxy_edits(self, port):
         both = self.folder / "seriesgate.pem"
         both.write_bytes(self._issued.certificate.read_bytes() + self._issued.key.read_bytes())
-        return [("bind :8443", f"bind 127.0.0.1:{self.port}"), ("    user haproxy\n    group haproxy\n", ""),
+        return [("bind :8443", f"bind 127.0.0.1:{port}"), ("    user haproxy\n    group haproxy\n", ""),
                 ("maxconn 8000", "maxconn 400"), ("/etc/haproxy/certs/seriesgate.pem", str(both))]
 
-    def _nginx_edits(self):
-        as_root = "user root;\n" if os.getuid() == 0 else ""
-        temporary = "".join(f"{what}_temp_path {self.folder}/{what};\n"
-                            for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        return [("listen 8443", f"listen 127.0.0.1:{self.port}"), ("user www-data;\n", as_root),
+    def _nginx_edits(self, port):
+        return [("listen 8443", f"listen 127.0.0.1:{port}"), ("user www-data;\n", AS_ROOT),
                 ("/run/nginx.pid", f"{self.folder}/pid"),
-                ("/var/log/nginx/error.log", "stderr"), ("access_log off;", f"access_log off;\n{temporary}"),
+                ("/var/log/nginx/error.log", "stderr"), ("access_log off;", f"access_log off;\n{temporary(self.folder)}"),
                 ("/etc/nginx/certs/seriesgate.crt", str(self._issued.certificate)),
                 ("/etc/nginx/certs/seriesgate.key", str(self._issued.key))]
 

@@ -34,14 +34,14 @@ def check_metrics(text):
 
 
 class Server:
-    """A process with an HTTP port; __init__ returns when `ready_path` answers 200.
+    """A process with an HTTP port; __init__ returns when `ready_path` answers 200. `name`: of a program below FOLDER, or its path.
 
     `secured`: how it is spoken with if it speaks TLS and wants a password: (ssl.SSLContext, "user:password").
     `newest`: that of Debian unstable.
     """
 
     def __init__(self, name, flags_for, folder, ready_path, secured=None, newest=False):
-        self.log_path = Path(folder) / f"{name}.log"
+        self.log_path = Path(folder) / f"{Path(name).name}.log"
         self._tls, self._credentials = secured or (None, None)
         for _ in range(5):  # another process may take the free port first
             self.port = free_port()
@@ -59,9 +59,12 @@ class Server:
         if self.process.poll() is not None:
             raise ChildProcessError
         try:
-            return self.get(path) is not None
+            return self.answers(path)
         except OSError:
             return False
+
+    def answers(self, path):
+        return self.get(path) is not None
 
     def get(self, path, **query):
         target = self.url + path + ("?" + urllib.parse.urlencode(query) if query else "")

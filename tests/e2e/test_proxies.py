@@ -1,19 +1,14 @@
 """Who sent it, by Debian's own HAProxy and nginx: PROXY protocol before HTTP and before TLS, X-Forwarded-For."""
 
-import os
-import subprocess
-
 import pytest
 
 import recorded
-import servers
-from balancers import program
+from balancers import AS_ROOT, Proxy, temporary
 from client import Client
 from secure import Secured
 from tables import check_rows, crossed, named
 from traffic import body, numbered
 from waiting import eventually
-from world import socket
 
 GOOD = recorded.bodies("metadata-v1")[0]
 PROXY, SENDER = "127.0.0.9", "127.0.0.7"  # the tests themselves are 127.0.0.1, whom the gate does not trust
@@ -65,39 +60,22 @@ BY_CONNECTION = {"haproxy-1": "send-proxy", "haproxy-2": "send-proxy-v2", "hapro
                  "send-proxy-v2 proxy-v2-options unique-id,crc32c", "nginx": "proxy_protocol on;"}
 
 
-class Proxy:
+class FromProxy(Proxy):
     """One before a gate, from the address PROXY."""
 
     def __init__(self, kind, gate, folder, server="", forwards="", mode="tcp"):
-        self.port = servers.free_port()
-        file = folder / f"{kind}.cfg"
         text = HAPROXY if kind == "haproxy" else NGINX if mode == "tcp" else NGINX_HTTP
-        temporary = "".join(f"{what}_temp_path {folder}/{what};\n" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        file.write_text(text.format(port=self.port, gate=gate.address[1], source=PROXY, server=server, forwards=forwards,
-                                    mode=mode, folder=folder, temporary=temporary,
-                                    user="user root;\n" if os.getuid() == 0 else ""))
-        arguments = ["-db", "-f", file] if kind == "haproxy" else ["-c", file, "-g", "daemon off;"]
-        self._log = open(folder / f"{kind}.log", "wb")
-        self._process = subprocess.Popen([program(kind), *arguments], stdout=self._log, stderr=self._log)
-        eventually(self._listens, f"{kind} listens", 20, every=0.05)
-
-    def stop(self):
-        self._process.terminate()
-        self._process.wait(20)
-        self._log.close()
+        super().__init__(kind, folder, f"{kind}.cfg", lambda port: text.format(
+            port=port, gate=gate.address[1], source=PROXY, server=server, forwards=forwards, mode=mode, folder=folder,
+            temporary=temporary(folder), user=AS_ROOT))
 
     def client(self, tls=None):
         return Client(("127.0.0.1", self.port), tls=tls, source=SENDER)
 
-    def _listens(self):
-        assert self._process.poll() is None, open(self._log.name).read()
-        with socket.socket() as tried:
-            return tried.connect_ex(("127.0.0.1", self.port)) == 0
-
 
 @pytest.fixture
 def start_proxy(keep, tmp_path):
-    return lambda *arguments, **how: keep(Proxy(*arguments, tmp_path, **how))
+    return lambda *arguments, **how: keep(FromProxy(*arguments, tmp_path, **how))
 
 
 def senders(gate):

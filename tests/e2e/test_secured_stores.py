@@ -1,15 +1,11 @@
 """Real stores behind TLS that want to know who writes: Prometheus, and nginx before one. More: test_tls_servers.py."""
 
-import subprocess
-from types import SimpleNamespace
-
 import pytest
 
-import servers
 import wire
-from balancers import program
+from balancers import Proxy, temporary
+from servers import Prometheus
 from test_tls_servers import PASSWORD, to_store, world  # noqa: F401 (a fixture)
-from upstream import Upstream
 from waiting import eventually
 from world import time
 
@@ -20,35 +16,29 @@ def sample():
     return wire.pack(wire.sampled("secured", timestamp=int(time.time() * 1000), job="a"))
 
 
-def test_prometheus_with_a_certificate_for_each_and_a_password(start_gate, world):  # noqa: F811
+def test_prometheus_with_a_certificate_for_each_and_a_password(start_gate, keep, world):  # noqa: F811
     ours = world.authority.issue("gate.test")
     web = world.web(users=True, client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(world.authority.certificate))
-    store = servers.Prometheus(world.folder, "{}\n", web, "--web.enable-remote-write-receiver",
-                               secured=(world.trusting(ours), f"sender:{PASSWORD}"))
-    try:
-        gate = start_gate(config=to_store(world, store, ours))
-        assert gate.send(sample()).status == 204
-        eventually(lambda: b'"secured"' in store.get("/api/v1/query", query="secured"), "the sample in the store", 30)
-        (world.folder / "password").write_text("another")
-        eventually(lambda: gate.send(sample()).status == 503, "a password that Prometheus does not take")
-        assert gate.metric("seriesgate_upstream_errors_total", reason="unauthorized") >= 1
-        reply = start_gate(config=to_store(world, store)).send(sample())
-        assert (reply.status, "certificate" in reply.first_line) == (502, True), reply
-    finally:
-        store.stop()
+    store = keep(Prometheus(world.folder, "{}\n", web, "--web.enable-remote-write-receiver",
+                            secured=(world.trusting(ours), f"sender:{PASSWORD}")))
+    gate = start_gate(config=to_store(world, store, ours))
+    assert gate.send(sample()).status == 204
+    eventually(lambda: b'"secured"' in store.get("/api/v1/query", query="secured"), "the sample in the store", 30)
+    (world.folder / "password").write_text("another")
+    eventually(lambda: gate.send(sample()).status == 503, "a password that Prometheus does not take")
+    assert gate.metric("seriesgate_upstream_errors_total", reason="unauthorized") >= 1
+    reply = start_gate(config=to_store(world, store)).send(sample())
+    assert (reply.status, "certificate" in reply.first_line) == (502, True), reply
 
 
-def nginx(world, port, behind, more):  # noqa: F811
-    folder = world.folder
-    file = folder / "nginx.conf"
-    file.write_text(f"""
-daemon off;
-pid {folder}/pid;
+def nginx(world, behind, more):  # noqa: F811
+    return Proxy("nginx", world.folder, "nginx.conf", lambda port: f"""
+pid {world.folder}/pid;
 error_log stderr;
 events {{}}
 http {{
   access_log off;
-  client_body_temp_path {folder}/body;
+  {temporary(world.folder)}
   server {{
     listen 127.0.0.1:{port} ssl;
     ssl_certificate {world.certificate};
@@ -63,9 +53,7 @@ http {{
     }}
   }}
 }}
-""")
-    with open(folder / "nginx.log", "wb") as log:
-        return subprocess.Popen([program("nginx"), "-c", file, "-p", folder], stdout=log, stderr=log)
+""", secured=(world.trusting(), None))
 
 
 # (nginx' answer to who shows no certificate, what it is made by)
@@ -73,17 +61,10 @@ WITHOUT = [(400, ""), (503, "error_page 495 496 = @come_again; location @come_ag
 
 
 @pytest.mark.parametrize("status, setting", WITHOUT)
-def test_nginx_that_wants_a_certificate(start_gate, world, status, setting):  # noqa: F811
-    behind, port = Upstream(), servers.free_port()
-    process = nginx(world, port, behind, setting)
-    try:
-        store = SimpleNamespace(url=f"https://127.0.0.1:{port}")
-        gate = start_gate(config=to_store(world, store, world.authority.issue("gate.test")))
-        eventually(lambda: gate.send(sample()).status == 204, "nginx", 30)
-        assert behind.requests[-1].get("X-Client") == "CN=gate.test"
-        reply = start_gate(config=to_store(world, store)).send(sample())
-        assert reply.status == status, reply
-    finally:
-        process.terminate()
-        process.wait(30)
-        behind.stop()
+def test_nginx_that_wants_a_certificate(start_gate, upstream, keep, world, status, setting):  # noqa: F811
+    store = keep(nginx(world, upstream, setting))
+    gate = start_gate(config=to_store(world, store, world.authority.issue("gate.test")))
+    assert gate.send(sample()).status == 204
+    assert upstream.requests[-1].get("X-Client") == "CN=gate.test"
+    reply = start_gate(config=to_store(world, store)).send(sample())
+    assert reply.status == status, reply
