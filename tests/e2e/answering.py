@@ -41,14 +41,6 @@ class Answering(ThreadingHTTPServer):
 
 
 @pytest.fixture
-def impostor():
+def impostor(keep):
     """impostor(answer, status=200, headers=()): the URL of a server that answers so, whatever it is asked."""
-    servers = []
-
-    def start(answer, status=200, headers=()):
-        servers.append(Answering(lambda _: answer, status, headers))
-        return servers[-1].url
-
-    yield start
-    for server in servers:
-        server.stop()
+    return lambda answer, *how, **more: keep(Answering(lambda _: answer, *how, **more)).url

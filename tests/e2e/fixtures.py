@@ -85,17 +85,18 @@ def keep():
 
 
 @pytest.fixture
-def upstream():
-    stub = Upstream()
-    yield stub
-    stub.stop()
+def upstream(keep):
+    return keep(Upstream())
 
 
 @pytest.fixture
-def victoria_metrics(tmp_path):
-    server = servers.VictoriaMetrics(tmp_path)
-    yield server
-    server.stop()
+def victoria_metrics(keep, tmp_path):
+    return keep(servers.VictoriaMetrics(tmp_path))
+
+
+@pytest.fixture(params=[servers.PrometheusStore, servers.VictoriaMetrics], ids=["prometheus", "victoria-metrics"])
+def real_store(request, keep, tmp_path):
+    return keep(request.param(tmp_path))
 
 
 @pytest.fixture

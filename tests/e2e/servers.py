@@ -14,6 +14,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+import client
 from gate import REPOSITORY
 from waiting import eventually
 
@@ -80,6 +81,12 @@ class Server:
         assert answer["status"] == "success"
         return {tuple(sorted(each["metric"].items())): float(each["value"][1]) for each in answer["data"]["result"]}
 
+    def write(self, *bodies):
+        """Compressed requests, as a Prometheus sends them; what is in them can be asked for then."""
+        for body in bodies:
+            reply = client.send(("127.0.0.1", self.port), body)
+            assert reply.status == 204, reply
+
     def metric(self, name):
         """The sum of one metric of the server's own /metrics."""
         lines = self.get("/metrics").decode().splitlines()
@@ -116,6 +123,10 @@ class VictoriaMetrics(Server):
     def ask(self, promql, **further):
         self.get("/internal/force_flush")
         return super().ask(promql, **further)
+
+    def write(self, *bodies):
+        super().write(*bodies)
+        self.get("/internal/force_flush")
 
     def samples(self):
         """Everything stored: {labels as sorted pairs: {timestamp in ms: value}}."""
@@ -158,6 +169,13 @@ class Prometheus(Server):
             labels, value, timestamp = line.rsplit(" ", 2)
             stored.setdefault(_labels(labels), {})[int(timestamp)] = float(value)
         return stored
+
+
+class PrometheusStore(Prometheus):
+    """One that others write to."""
+
+    def __init__(self, folder, *flags, **how):
+        super().__init__(folder, "global: {}\n", "--web.enable-remote-write-receiver", *flags, **how)
 
 
 class VmAgent(Server):

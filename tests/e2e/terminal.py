@@ -143,7 +143,7 @@ class Terminal:
     def signal(self, number):
         self.process.send_signal(number)
 
-    def close(self):
+    def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()

@@ -4,7 +4,6 @@ import pytest
 
 import documents
 from faked_clock import FakedClock
-from servers import Prometheus, VictoriaMetrics
 from traffic import body, numbered
 from waiting import eventually
 from world import time
@@ -17,15 +16,6 @@ marker: true
 falsePositiveRate: 0.000000001
 limits: [{name: per-namespace, each: [namespace], maxHourlySeries: 2}]
 """
-
-
-def prometheus(folder):
-    return Prometheus(folder, "global: {}\n", "--web.enable-remote-write-receiver")
-
-
-@pytest.fixture(params=[prometheus, VictoriaMetrics], ids=["prometheus", "victoria-metrics"])
-def store(request, keep, tmp_path):
-    return keep(request.param(tmp_path))
 
 
 def spelled(seconds):
@@ -57,9 +47,9 @@ class Scene:
         return self.store.ask(promql, time=self.now)
 
 
-def test_a_dashboard_sees_what_is_incomplete_and_for_how_long(store, start_gate, tmp_path):
+def test_a_dashboard_sees_what_is_incomplete_and_for_how_long(real_store, start_gate, tmp_path):
     what, is_incomplete, by_namespace = queries()
-    scene = Scene(store, start_gate, tmp_path)
+    scene = Scene(real_store, start_gate, tmp_path)
     requests = [each for namespace, count in (("shop", 5), ("data", 2))
                 for each in numbered(count, name="http_requests_total", namespace=namespace)]
     scene.offer(requests)
@@ -78,9 +68,9 @@ def test_a_dashboard_sees_what_is_incomplete_and_for_how_long(store, start_gate,
     assert scene.ask(what) == {} and scene.ask(is_incomplete) == {(): 0} and scene.ask(by_namespace) == {}
 
 
-def test_what_the_gate_leaves_behind_has_ended(store, start_gate, tmp_path):
+def test_what_the_gate_leaves_behind_has_ended(real_store, start_gate, tmp_path):
     what = queries()[0]
-    scene = Scene(store, start_gate, tmp_path)
+    scene = Scene(real_store, start_gate, tmp_path)
     scene.offer(numbered(3, namespace="shop"))
     scene.minute()
     assert len(scene.ask(what)) == 1

@@ -14,7 +14,7 @@ import wire_v2
 from answering import Answering
 from client import WRITE
 from recorded import SAMPLES, SERIES, leaks_allowed
-from servers import Prometheus, VmAgent, scraping
+from servers import Prometheus, PrometheusStore, VmAgent, scraping
 from traffic import limits, numbered, tenants
 from waiting import eventually
 from wire_v2 import write, written
@@ -194,7 +194,7 @@ def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, vic
 
 
 def test_native_histograms_in_version_2_are_found_in_a_prometheus_that_knows_version_1(start_gate, keep, tmp_path):
-    store = keep(Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver", "--enable-feature=native-histograms"))
+    store = keep(PrometheusStore(tmp_path, "--enable-feature=native-histograms"))
     gate = start_gate(f"--upstream.url={store.url}/api/v1/write", config=TRANSLATING)
     bodies = recorded.bodies("native-histograms-v2")
     for body in bodies:

@@ -4,7 +4,7 @@ import pytest
 
 import wire
 from balancers import Proxy, temporary
-from servers import Prometheus
+from servers import PrometheusStore
 from test_tls_servers import PASSWORD, to_store, world  # noqa: F401 (a fixture)
 from waiting import eventually
 from world import time
@@ -19,8 +19,7 @@ def sample():
 def test_prometheus_with_a_certificate_for_each_and_a_password(start_gate, keep, world):  # noqa: F811
     ours = world.authority.issue("gate.test")
     web = world.web(users=True, client_auth_type="RequireAndVerifyClientCert", client_ca_file=str(world.authority.certificate))
-    store = keep(Prometheus(world.folder, "{}\n", web, "--web.enable-remote-write-receiver",
-                            secured=(world.trusting(ours), f"sender:{PASSWORD}")))
+    store = keep(PrometheusStore(world.folder, web, secured=(world.trusting(ours), f"sender:{PASSWORD}")))
     gate = start_gate(config=to_store(world, store, ours))
     assert gate.send(sample()).status == 204
     eventually(lambda: b'"secured"' in store.get("/api/v1/query", query="secured"), "the sample in the store", 30)

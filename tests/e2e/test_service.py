@@ -17,10 +17,8 @@ from world import socket, time
 
 
 @pytest.fixture
-def manager():
-    made = ServiceManager()
-    yield made
-    made.stop()
+def manager(keep):
+    return keep(ServiceManager())
 
 
 # --- what it is told

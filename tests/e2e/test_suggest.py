@@ -6,11 +6,9 @@ import subprocess
 import pytest
 import yaml
 
-import client
-import recorded
 from answering import impostor  # noqa: F401 (a fixture)
 from gate import BINARY, run, why_it_comes_to_nothing
-from servers import Prometheus, VictoriaMetrics
+from servers import PrometheusStore, VictoriaMetrics
 from tables import check_rows
 from traffic import body, figures, limits, numbered
 from upstream import unused_port
@@ -35,21 +33,13 @@ def failure(*flags):
     return why_it_comes_to_nothing("suggest", *flags, seconds=90)
 
 
-@pytest.fixture(params=["prometheus", "victoria-metrics"])
-def store(request, tmp_path):
+@pytest.fixture
+def store(real_store):
     """It has SERIES."""
-    if request.param == "prometheus":
-        server = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
-    else:
-        server = VictoriaMetrics(tmp_path)
-    reply = client.send(("127.0.0.1", server.port), body(SERIES, int(time.time() * 1000)), recorded.HEADERS)
-    assert reply.status == 204, reply
-    if request.param == "prometheus":  # it keeps what it has counted for half a minute: nobody asks before that
-        eventually(lambda: server.metric("prometheus_tsdb_head_series") == len(SERIES), "all are in the head")
-    else:
-        server.get("/internal/force_flush")
-    yield server
-    server.stop()
+    real_store.write(body(SERIES, int(time.time() * 1000)))
+    if isinstance(real_store, PrometheusStore):  # it keeps what it has counted for half a minute: nobody asks before that
+        eventually(lambda: real_store.metric("prometheus_tsdb_head_series") == len(SERIES), "all are in the head")
+    return real_store
 
 
 @pytest.mark.slow
@@ -94,10 +84,7 @@ def test_a_limit_may_go_by_another_label(store):
 @pytest.mark.slow
 def test_yesterday_counts_where_a_day_has_just_begun(victoria_metrics):
     now = int(time.time() * 1000)
-    for series, sent in ((SERIES, now - 86_400_000), (SERIES[:5], now)):
-        reply = client.send(("127.0.0.1", victoria_metrics.port), body(series, sent), recorded.HEADERS)
-        assert reply.status == 204, reply
-    victoria_metrics.get("/internal/force_flush")
+    victoria_metrics.write(body(SERIES, now - 86_400_000), body(SERIES[:5], now))
     text = suggested(victoria_metrics.url)
     assert f"\n# All series of the larger of today and yesterday (UTC): {len(SERIES):,}.\n" in text
 
@@ -151,19 +138,14 @@ def test_a_configuration_that_finds_no_room_is_an_error(impostor):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_a_store_that_wants_to_know_who_asks_is_told(tmp_path):
+def test_a_store_that_wants_to_know_who_asks_is_told(keep, tmp_path):
     name, password, _ = ALICE_CHANGED
     (tmp_path / "web.yml").write_text(users(ALICE_CHANGED))
     right, wrong = tmp_path / "right", tmp_path / "wrong"
     right.write_text(password + "\n")
     wrong.write_text("guess\n")
-    server = VictoriaMetrics(tmp_path, f"-httpAuth.username={name}", f"-httpAuth.password={password}")
-    try:
-        reply = server.get("/health")
-        assert reply
-        assert "(401): --username" in failure(f"--from={server.url}")
-        assert failure(f"--from={server.url}", f"--username={name}", f"--password-file={wrong}").endswith(
-            ": the store does not know these credentials (401)")
-        assert "no series yet" in failure(f"--from={server.url}", f"--username={name}", f"--password-file={right}")
-    finally:
-        server.stop()
+    server = keep(VictoriaMetrics(tmp_path, f"-httpAuth.username={name}", f"-httpAuth.password={password}"))
+    assert "(401): --username" in failure(f"--from={server.url}")
+    assert failure(f"--from={server.url}", f"--username={name}", f"--password-file={wrong}").endswith(
+        ": the store does not know these credentials (401)")
+    assert "no series yet" in failure(f"--from={server.url}", f"--username={name}", f"--password-file={right}")

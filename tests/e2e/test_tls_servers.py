@@ -1,7 +1,5 @@
 """TLS with others' programs: openssl s_client and curl; Prometheus, vmagent and VictoriaMetrics on either side."""
 
-import base64
-import http.client
 import itertools
 import json
 import re
@@ -9,7 +7,6 @@ import signal
 import ssl
 import subprocess
 import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -18,13 +15,14 @@ import secure
 import wire
 from busy import Busy
 from certificates import Authority, served_with
-from client import head
+from client import Client, head
 from secure import Secured
-from servers import Prometheus, VictoriaMetrics, VmAgent
+from servers import Prometheus, PrometheusStore, VictoriaMetrics, VmAgent, scraping
 from tables import check_rows
 from test_real_servers import _between
 from upstream import Upstream
 from waiting import eventually
+from web_files import basic
 
 PASSWORD = "open sesame"
 HASHED = "$2b$04$abcdefghijklmnopqrstuu/LVz6MZlItEy42I2juLihZ66HnQx/cy"
@@ -139,28 +137,23 @@ def test_a_session_is_resumed(secured, world):
         assert "Reused, TLS" in say(gate, version, "-sess_in", session)[0]
 
 
-#: What a client shows, and what the log has to say of it.
-SHOWN = {
-    "good": (lambda world: world.authority.issue("sender.test"), None),
-    "none": (lambda world: None, "no client certificate"),
-    "expired": (lambda world: world.authority.issue("sender.test", expired=True), "certificate has expired"),
-    "stranger": (lambda world: world.stranger.issue("sender.test"), "unable to get local issuer certificate"),
-    "name": (lambda world: world.authority.issue("another.test"), "no allowed name in the client certificate"),
-}
-
-
 def test_a_client_has_to_show_a_certificate_that_is_good(secured, world):
-    def is_let_in_or_told_of(issue, words):
+    def is_let_in_or_told_of(shown, words):
         gate = secured(client_auth_type="RequireAndVerifyClientCert", client_allowed_sans=["sender.test"],
                        client_ca_file=str(world.authority.certificate))
-        shown = issue(world)
         options = ("-cert", shown.certificate, "-key", shown.key) if shown else ()
         for version in ("-tls1_2", "-tls1_3"):
             assert say(gate, version, *options)[1] == ("" if words else "HTTP/1.1 200")
         if words:
             told(gate, "certificate", words)
 
-    check_rows(SHOWN, is_let_in_or_told_of)
+    known = world.authority
+    check_rows({
+        "good": (known.issue("sender.test"), None), "none": (None, "no client certificate"),
+        "expired": (known.issue("sender.test", expired=True), "certificate has expired"),
+        "stranger": (world.stranger.issue("sender.test"), "unable to get local issuer certificate"),
+        "name": (known.issue("another.test"), "no allowed name in the client certificate"),
+    }, is_let_in_or_told_of)
 
 
 def test_curl_believes_the_gate_when_it_proves_its_name(secured, world):
@@ -181,21 +174,13 @@ def test_curl_believes_the_gate_when_it_proves_its_name(secured, world):
     told(gate, "plain_http", "not TLS: looks like plain HTTP")
 
 
-def sends_to(gate, world, *, ca=None, name=None, port):
+def sending_to(gate, world, folder, ca=None, name=None):
     """A Prometheus that scrapes itself and writes to the gate."""
-    ca = ca or world.authority.certificate
     server_name = f", server_name: {name}" if name else ""
-    return f"""
-global: {{scrape_interval: 1s}}
-scrape_configs:
-  - job_name: prometheus
-    static_configs: [{{targets: ['127.0.0.1:{port}']}}]
-remote_write:
-  - url: https://127.0.0.1:{gate.address[1]}/api/v1/write
-    queue_config: {{batch_send_deadline: 200ms}}
-    tls_config: {{ca_file: {ca}{server_name}}}
-    basic_auth: {{username: sender, password: {PASSWORD}}}
-"""
+    return Prometheus(folder, lambda port: scraping(
+        {"prometheus": f"127.0.0.1:{port}"}, f"https://127.0.0.1:{gate.address[1]}/api/v1/write",
+        f"    tls_config: {{ca_file: {ca or world.authority.certificate}{server_name}}}\n"
+        f"    basic_auth: {{username: sender, password: {PASSWORD}}}\n"))
 
 
 def to_store(world, store, shown=None):
@@ -212,33 +197,25 @@ upstream:
 
 
 def stats(gate, world):
-    connection = http.client.HTTPSConnection("127.0.0.1", gate.address[1], timeout=30, context=world.trusting())
-    credentials = base64.b64encode(f"sender:{PASSWORD}".encode()).decode()
-    connection.request("GET", "/stats", headers={"Authorization": f"Basic {credentials}"})
-    answer = connection.getresponse()
+    with Client(gate.address, 30, world.trusting()) as asks:
+        answer = asks.request("GET", "/stats", headers=[basic("sender", PASSWORD)])
     assert answer.status == 200
-    return json.loads(answer.read())
+    return json.loads(answer.body)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(start_gate, world):
+def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(start_gate, keep, world):
     web = world.web(users=True)
     for name in ("store", "sender"):
         (world.folder / name).mkdir()
-    store = Prometheus(world.folder / "store", "global: {}\n", "--web.enable-remote-write-receiver",
-                       web, secured=world.credentials())
-    sender = None
-    try:
-        gate = start_gate(web, config=to_store(world, store))
-        sender = Prometheus(world.folder / "sender", lambda port: sends_to(gate, world, port=port))
-        eventually(lambda: store.metric("prometheus_tsdb_head_samples_appended_total") >= 5000, "samples came", 90,
-                   every=0.5)
-        told_by_gate = stats(gate, world)
-    finally:
-        if sender:
-            sender.stop()
-        store.stop()
+    store = keep(PrometheusStore(world.folder / "store", web, secured=world.credentials()))
+    gate = start_gate(web, config=to_store(world, store))
+    sender = keep(sending_to(gate, world, world.folder / "sender"))
+    eventually(lambda: store.metric("prometheus_tsdb_head_samples_appended_total") >= 5000, "samples came", 90, every=0.5)
+    told_by_gate = stats(gate, world)
+    sender.stop()
+    store.stop()
     assert told_by_gate["requests"]["upstreamErrors"] == told_by_gate["requests"]["rejected"] == 0
     scraped, stored = sender.dump(), store.dump()
     times = [at for values in stored.values() for at in values]
@@ -252,23 +229,16 @@ def test_from_a_real_prometheus_over_tls_to_another_with_passwords_on_both_ways(
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_from_a_real_vmagent_over_tls_to_a_victoria_metrics(start_gate, world):
-    store = VictoriaMetrics(world.folder, "-tls", f"-tlsCertFile={world.certificate}",
-                            f"-tlsKeyFile={world.key}", "-httpAuth.username=sender",
-                            f"-httpAuth.password={PASSWORD}", secured=world.credentials())
-    vmagent = None
-    try:
-        gate = start_gate(world.web(users=True), config=to_store(world, store))
-        vmagent = VmAgent(world.folder, gate, f"-remoteWrite.tlsCAFile={world.authority.certificate}",
-                          "-remoteWrite.basicAuth.username=sender", f"-remoteWrite.basicAuth.password={PASSWORD}",
-                          write_to=f"https://127.0.0.1:{gate.address[1]}")
-        eventually(lambda: stats(gate, world)["samples"]["accepted"] >= 3000, "samples went", 90, every=0.5)
-        eventually(lambda: sum(map(len, store.samples().values())) >= 3000, "samples are there", 60, every=0.5)
-        assert stats(gate, world)["requests"]["upstreamErrors"] == 0
-    finally:
-        if vmagent:
-            vmagent.stop()
-        store.stop()
+def test_from_a_real_vmagent_over_tls_to_a_victoria_metrics(start_gate, keep, world):
+    store = keep(VictoriaMetrics(world.folder, "-tls", f"-tlsCertFile={world.certificate}", f"-tlsKeyFile={world.key}",
+                                 "-httpAuth.username=sender", f"-httpAuth.password={PASSWORD}", secured=world.credentials()))
+    gate = start_gate(world.web(users=True), config=to_store(world, store))
+    keep(VmAgent(world.folder, gate, f"-remoteWrite.tlsCAFile={world.authority.certificate}",
+                 "-remoteWrite.basicAuth.username=sender", f"-remoteWrite.basicAuth.password={PASSWORD}",
+                 write_to=f"https://127.0.0.1:{gate.address[1]}"))
+    eventually(lambda: stats(gate, world)["samples"]["accepted"] >= 3000, "samples went", 90, every=0.5)
+    eventually(lambda: sum(map(len, store.samples().values())) >= 3000, "samples are there", 60, every=0.5)
+    assert stats(gate, world)["requests"]["upstreamErrors"] == 0
 
 
 @pytest.mark.slow
@@ -276,37 +246,30 @@ def test_from_a_real_vmagent_over_tls_to_a_victoria_metrics(start_gate, world):
 @pytest.mark.parametrize("fault, sender_says", [
     ("authority", "certificate signed by unknown authority"), ("name", "certificate is valid for"),
     ("expired", "certificate has expired or is not yet valid")])
-def test_what_a_real_prometheus_says_of_a_gate_that_it_does_not_believe(secured, upstream, world, fault, sender_says):
+def test_what_a_real_prometheus_says_of_a_gate_that_it_does_not_believe(secured, upstream, keep, world, fault, sender_says):
     certificate = world.authority.issue("127.0.0.1", expired=True) if fault == "expired" else None
     gate = secured(upstream.url, certificate=certificate)
     how = {"authority": {"ca": world.stranger.certificate}, "name": {"name": "another.test"}, "expired": {}}[fault]
-    sender = Prometheus(world.folder, lambda port: sends_to(gate, world, port=port, **how))
-    try:
-        eventually(lambda: sender_says in sender.log_path.read_text(), sender_says, 60, every=0.2)
-        told(gate, "certificate", "told by the peer: ")
-    finally:
-        sender.stop()
+    sender = keep(sending_to(gate, world, world.folder, **how))
+    eventually(lambda: sender_says in sender.log_path.read_text(), sender_says, 60, every=0.2)
+    told(gate, "certificate", "told by the peer: ")
     assert upstream.requests == []
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(180)
-def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_gate, world):
+def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_gate, keep, world):
     def is_said(certificate, authority, password, words):
-        store = Prometheus(Path(tempfile.mkdtemp(dir=world.folder)), "global: {}\n", "--web.enable-remote-write-receiver",
-                           world.web(users=True, certificate=certificate),
-                           secured=(ssl._create_unverified_context(), f"sender:{PASSWORD}"))
-        try:
-            config = to_store(world, store).replace(str(world.authority.certificate), str(authority.certificate))
-            (world.folder / "password").write_text(f"{password}\n")
-            gate = start_gate(config=config)
-            reply = gate.send(recorded.bodies()[0])
-            assert reply.status in (502, 503), reply  # the sender keeps what it has
-            eventually(lambda: words in gate.log, words)
-            assert store.metric("prometheus_tsdb_head_samples_appended_total") == 0
-            assert PASSWORD not in gate.log
-        finally:
-            store.stop()
+        store = keep(PrometheusStore(tempfile.mkdtemp(dir=world.folder), world.web(users=True, certificate=certificate),
+                                     secured=(ssl._create_unverified_context(), f"sender:{PASSWORD}")))
+        config = to_store(world, store).replace(str(world.authority.certificate), str(authority.certificate))
+        (world.folder / "password").write_text(f"{password}\n")
+        gate = start_gate(config=config)
+        reply = gate.send(recorded.bodies()[0])
+        assert reply.status in (502, 503), reply  # the sender keeps what it has
+        eventually(lambda: words in gate.log, words)
+        assert store.metric("prometheus_tsdb_head_samples_appended_total") == 0
+        assert PASSWORD not in gate.log
 
     known = world.authority
     check_rows({
@@ -317,8 +280,8 @@ def test_what_the_gate_says_of_a_real_prometheus_that_it_does_not_believe(start_
     }, is_said)
 
 
-def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, world):
-    store = Upstream(tls=served_with(world.authority.issue("127.0.0.1")))
+def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, keep, world):
+    store = keep(Upstream(tls=served_with(world.authority.issue("127.0.0.1"))))
     sent, seen, failures, numbers = [], set(), [], itertools.count()
 
     def send(*_):
@@ -333,18 +296,14 @@ def test_certificates_change_on_both_sides_and_no_request_is_lost(start_gate, wo
                 failures.append(status)
         connection.close()
 
-    try:
-        gate = start_gate(world.web(),
-                          config=f"upstream: {{url: '{store.url}', tls: {{caFile: {world.authority.certificate}}}}}\n")
-        with Busy(gate.address, 3, send):
-            for count in range(2, 6):
-                world.install(world.authority.issue("127.0.0.1"))
-                store.tls = served_with(world.authority.issue("127.0.0.1"))
-                if count % 2:
-                    gate.signal(signal.SIGHUP)
-                eventually(lambda: len(seen) == count, f"{count} certificates were seen\n{gate.log}", 30)
-    finally:
-        store.stop()
+    gate = start_gate(world.web(), config=f"upstream: {{url: '{store.url}', tls: {{caFile: {world.authority.certificate}}}}}\n")
+    with Busy(gate.address, 3, send):
+        for count in range(2, 6):
+            world.install(world.authority.issue("127.0.0.1"))
+            store.tls = served_with(world.authority.issue("127.0.0.1"))
+            if count % 2:
+                gate.signal(signal.SIGHUP)
+            eventually(lambda: len(seen) == count, f"{count} certificates were seen\n{gate.log}", 30)
     assert failures == []
     assert sorted(store.bodies) == sorted(sent)
     eventually(lambda: len(gate.said("TLS files taken")) >= 4, "a line for each")

@@ -55,17 +55,9 @@ def gate(start_gate):
 
 
 @pytest.fixture
-def terminal():
-    opened = []
-
-    def open_one(gate, *flags, **how):
-        url = gate if isinstance(gate, str) else gate.url
-        opened.append(Terminal("top", f"--url={url}", "--interval=200ms", *flags, **how))
-        return opened[-1]
-
-    yield open_one
-    for each in opened:
-        each.close()
+def terminal(keep):
+    return lambda gate, *flags, **how: keep(Terminal(
+        "top", f"--url={gate if isinstance(gate, str) else gate.url}", "--interval=200ms", *flags, **how))
 
 
 # --- once

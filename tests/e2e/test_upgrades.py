@@ -35,10 +35,8 @@ def last():
 
 
 @pytest.fixture
-def shared_store(request, tmp_path):
-    store = SharedStore(request.param, tmp_path)
-    yield store
-    store.stop()
+def shared_store(request, keep, tmp_path):
+    return keep(SharedStore(request.param, tmp_path))
 
 
 on_each_store = pytest.mark.parametrize("shared_store", KINDS, indirect=True)

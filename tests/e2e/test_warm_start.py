@@ -4,14 +4,12 @@ import math
 
 import pytest
 
-import client
 import recorded
 import traffic
 import wire
 import wire_v2
 from busy import Busy
 from query_store import OLD, QueryStore
-from servers import Prometheus, VictoriaMetrics
 from traffic import numbered
 from waiting import eventually
 from world import threading, time
@@ -19,23 +17,6 @@ from world import threading, time
 pytestmark = pytest.mark.timeout(240)
 
 ODD = [{"__name__": "ünï.cöde", "a.b": "x"}, {"__name__": "odd", "a": 'q"\\\n\t\x7f', "z": "ß"}]
-
-
-@pytest.fixture(params=["prometheus", "victoria-metrics"])
-def store(request, tmp_path):
-    """With `write(body)`."""
-    if request.param == "prometheus":
-        server = Prometheus(tmp_path, "global: {}\n", "--web.enable-remote-write-receiver")
-    else:
-        server = VictoriaMetrics(tmp_path)
-    server.address = ("127.0.0.1", server.port)
-    yield server
-    server.stop()
-
-
-def write(store, body):
-    reply = client.send(store.address, body, recorded.HEADERS)
-    assert reply.status == 204, reply
 
 
 def moved(pb, newest):
@@ -55,22 +36,18 @@ def packed(messages):
 
 
 @pytest.mark.slow
-def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(store, start_gate, upstream, pb):
+def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(real_store, start_gate, upstream, pb):
     now = int(time.time() * 1000)
     for minutes in (70, 65, 20, 1):  # in the quarter of an hour before the lookback, and in the last hour
         at = now - minutes * 60_000
-        for body in (*packed(moved(pb, at)), traffic.body(ODD, at)):
-            write(store, body)
-    for start in range(0, 30_000, 5_000):
-        write(store, traffic.body(numbered(5_000, start, name="boom"), now - 50_000))
-    if isinstance(store, VictoriaMetrics):
-        store.get("/internal/force_flush")  # else it shows them some seconds later
+        real_store.write(*packed(moved(pb, at)), traffic.body(ODD, at))
+    real_store.write(*(traffic.body(numbered(5_000, start, name="boom"), now - 50_000) for start in range(0, 30_000, 5_000)))
     sent = moved(pb, now)
     old = with_numbers(sent) | {traffic.identity(labels) for labels in ODD}
 
     maximum = len(old) + 1_000
     gate = start_gate(f"--upstream.url={upstream.url}",
-                      config=f"maxHourlySeries: {maximum}\nwarmStart: {{url: '{store.url}'}}\n")
+                      config=f"maxHourlySeries: {maximum}\nwarmStart: {{url: '{real_store.url}'}}\n")
     eventually(lambda: gate.stats["warmStart"]["state"] != "reading", "the warm start ends", 100)
     warm = gate.stats["warmStart"]
     assert warm["state"] == "complete", gate.log
