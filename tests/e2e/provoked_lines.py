@@ -6,6 +6,7 @@ import functools
 import json
 import resource
 import signal
+from pathlib import Path
 
 import recorded
 import wire
@@ -69,7 +70,7 @@ class Scene:
         self.upstream = Upstream()
         self.state = folder / "state"
         self.held = []  # connections that stay open
-        self.stores = []  # of fleets, or asked by warm starts
+        self.stores = []  # besides the upstream, in the order in which they came
         self._started = []
 
     def __enter__(self):
@@ -94,13 +95,19 @@ class Scene:
         self._started.append(Gate(*flags, config_file=file, **how))
         return self._started[-1]
 
-    def gate(self, text="", *flags, level="info", **how):
-        text = f"log: {{format: {self.form}, level: {level}}}\n{text}"
-        return self.start(f"--upstream.url={self.upstream.url}", *flags, config=text, **how)
+    def as_configured(self, text, *flags, level="info", **how):
+        return self.start(*flags, config=f"log: {{format: {self.form}, level: {level}}}\n{text}", **how)
+
+    def gate(self, text="", *flags, **how):
+        return self.as_configured(text, f"--upstream.url={self.upstream.url}", *flags, **how)
+
+    def keep(self, store):
+        self.stores.append(store)
+        return store
 
     def in_fleet(self, text="", **how):
         """A gate, and the store of its fleet, which is as SharedStore says."""
-        self.stores.append(SharedStore("redis", self.folder, **how))
+        self.keep(SharedStore("redis", self.folder, **how))
         return self.join_fleet(text)
 
     def join_fleet(self, text=""):
@@ -111,10 +118,6 @@ class Scene:
                          f"fingerprint: {{secretFile: {secret}}}\nmaxHourlySeries: 5\n{text}")
         eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
         return gate
-
-    def query_store(self):
-        self.stores.append(QueryStore())
-        return self.stores[-1]
 
     def keeping(self, interval="1h", text=""):
         return self.gate(f"state: {{dir: {self.state}, interval: {interval}}}\n{text}")
@@ -142,12 +145,12 @@ def a_port_in_use(scene):
     return [result.stderr], {"err": f"cannot listen on {address}: Address already in use"}
 
 
-@line("state loaded")
-def a_restart_with_state(scene):
+def restarted(scene, text=""):
+    """A gate that knows three series from before."""
     first = scene.keeping()
     offer(first, scene.upstream, numbered(3))
     first.stop()
-    return scene.keeping(), {"hourly_series": "3", "daily_series": "3"}
+    return scene.keeping(text=text)
 
 
 def a_damaged_file(scene, name):
@@ -156,26 +159,21 @@ def a_damaged_file(scene, name):
     return scene.keeping(), {}
 
 
-lines({
-    "state not loaded, all series are new": functools.partial(a_damaged_file, name="state"),
-    "what was seen before is not loaded": functools.partial(a_damaged_file, name="observed"),
-})
-
-
-@line("what was seen is not saved")
-def an_observation_in_the_way(scene):
-    (scene.state / "observed" / "in the way").mkdir(parents=True)
+def a_directory_in_the_way(scene, name):
+    (scene.state / name / "in the way").mkdir(parents=True)
     gate = scene.keeping()
+    offer(gate, scene.upstream, numbered(3))
     gate.stop()
     return gate, {}
 
 
-@line("state not saved")
-def a_directory_in_the_way(scene):
-    (scene.state / "state" / "in the way").mkdir(parents=True)
-    gate = scene.keeping("100ms")
-    offer(gate, scene.upstream, numbered(3))
-    return gate, {}
+lines({
+    "state loaded": lambda scene: (restarted(scene), {"hourly_series": "3", "daily_series": "3"}),
+    "state not loaded, all series are new": functools.partial(a_damaged_file, name="state"),
+    "what was seen before is not loaded": functools.partial(a_damaged_file, name="observed"),
+    "what was seen is not saved": functools.partial(a_directory_in_the_way, name="observed"),
+    "state not saved": functools.partial(a_directory_in_the_way, name="state"),
+})
 
 
 @line("state.dir was removed or its lock was: made anew, and the state with it")
@@ -185,57 +183,18 @@ def a_removed_lock(scene):
     return gate, {}
 
 
-def warm_gate(scene, store):
+def warm_gate(scene, *has, answers=(), respond_after=0):
+    """`has`: (series, ages) of the store that it asks."""
+    store = scene.keep(QueryStore())
+    for series, ages in has:
+        store.add(series, ages)
+    store.scripted += answers
+    store.respond_after = respond_after
     return scene.gate(f"maxHourlySeries: 4\nwarmStart: {{url: '{store.root}'}}\n")
 
 
-@line("warm start begins")
-def a_warm_start(scene):
-    store = scene.query_store()
-    return warm_gate(scene, store), {"store": store.host, "lookback_seconds": "3600", "timeout_seconds": "300"}
-
-
-@line("warm start goes on")
-def a_slow_warm_start(scene):
-    store = scene.query_store()
-    store.add(numbered(3), OLD)
-    store.respond_after = 6
-    gate = warm_gate(scene, store)
-    eventually(lambda: "warm start goes on" in gate.log, "a line", 30)
-    return gate, {"metric_names": "1", "metric_names_read": "0"}
-
-
-@line("warm start is complete")
-def a_whole_warm_start(scene):
-    store = scene.query_store()
-    store.add(numbered(5), OLD)
-    store.add(numbered(2, name="young"), YOUNG)
-    gate = warm_gate(scene, store)
-    eventually(lambda: "warm start is complete" in gate.log, "its end")
-    return gate, {"series": "5", "younger": "0", "without_room": "2", "limits_exceeded": "1"}
-
-
-@line("warm start is incomplete: limits apply, and series that were not read are new")
-def a_warm_start_from_no_store(scene):
-    store = scene.query_store()
-    store.scripted.append(Answer(404))
-    gate = warm_gate(scene, store)
-    eventually(lambda: "warm start is incomplete" in gate.log, "its end")
-    return gate, {"err": "listing metric names: it answers 404", "series": "0", "metric_names": "0"}
-
-
-@line("no warm start: the gate knows series from before")
-def a_gate_that_knows_series(scene):
-    first = scene.keeping()
-    offer(first, scene.upstream, numbered(3))
-    first.stop()
-    return scene.keeping(text="warmStart: {url: 'http://127.0.0.1:9'}\n"), {}
-
-
 def five_minutes_after_a_warm_start(scene, sent):
-    store = scene.query_store()
-    store.add(numbered(4), OLD)
-    gate = warm_gate(scene, store)
+    gate = warm_gate(scene, (numbered(4), OLD))
     eventually(lambda: "warm start is complete" in gate.log, "its end")
     offer(gate, scene.upstream, numbered(sent))
     time.sleep(301)
@@ -243,6 +202,17 @@ def five_minutes_after_a_warm_start(scene, sent):
 
 
 lines({
+    "warm start begins": lambda scene: (
+        warm_gate(scene), {"store": scene.stores[0].host, "lookback_seconds": "3600", "timeout_seconds": "300"}),
+    "warm start goes on": lambda scene: (
+        warm_gate(scene, (numbered(3), OLD), respond_after=6), {"metric_names": "1", "metric_names_read": "0"}),
+    "warm start is complete": lambda scene: (warm_gate(scene, (numbered(5), OLD), (numbered(2, name="young"), YOUNG)), {
+        "series": "5", "younger": "0", "without_room": "2", "limits_exceeded": "1"}),
+    "warm start is incomplete: limits apply, and series that were not read are new": lambda scene: (
+        warm_gate(scene, answers=[Answer(404)]),
+        {"err": "listing metric names: it answers 404", "series": "0", "metric_names": "0"}),
+    "no warm start: the gate knows series from before": lambda scene: (
+        restarted(scene, "warmStart: {url: 'http://127.0.0.1:9'}\n"), {}),
     "senders have the series of the warm start": lambda scene: five_minutes_after_a_warm_start(scene, 4),
     "senders have few of the series of the warm start: are the store's labels others than those that senders send?":
         lambda scene: five_minutes_after_a_warm_start(scene, 1),
@@ -252,47 +222,37 @@ lines({
 about("configuration")
 
 
-@line("configuration reloaded")
-def a_reload(scene):
+def reloaded(scene, text=None):
+    """A gate that was told to read its file again, or this one that is no good."""
     gate = scene.gate()
-    assert gate.post("/-/reload").status == 200
-    return gate, {"changes": "none", "restart_needed": "none"}
+    if text:
+        assert gate.reload(text).status == 400
+    else:
+        assert gate.post("/-/reload").status == 200
+    return gate
 
 
-@line("configuration not reloaded")
-def a_bad_reload(scene):
-    gate = scene.gate()
-    assert gate.reload("maxHourlySeries: many\n").status == 400
-    return gate, {"err": f"{gate.config_file}:1: maxHourlySeries: 'many' is not a whole number such as 5000 or 500k; 0 is no limit"}
-
-
-@line("configuration not reloaded, --check-config prints all mistakes")
-def a_reload_of_many_mistakes(scene):
-    gate = scene.gate()
-    assert gate.reload("".join(f"wrong{n}: 1\n" for n in range(15))).status == 400
-    return gate, {"more_mistakes": "5"}
-
-
-def guarded(scene):
-    """A gate with a web configuration; @return it and the file"""
+def with_another_web_configuration(scene, text):
     file = scene.folder / "web.yml"
     file.write_text("auth_excluded_paths: [/health]\n")
-    return scene.gate("", f"--web.config.file={file}"), file
+    gate = scene.gate("", f"--web.config.file={file}")
+    file.write_text(text)
+    return gate
 
 
-@line("web configuration reread")
-def another_web_configuration(scene):
-    gate, file = guarded(scene)
-    file.write_text("auth_excluded_paths: [/health, /-/healthy]\nadmin_users: []\n"
-                    "basic_auth_users: {a: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW}\n")
-    return gate, {"changes": "basic_auth_users, admin_users, auth_excluded_paths"}
-
-
-@line("web configuration not reread")
-def a_mistake_in_the_web_configuration(scene):
-    gate, file = guarded(scene)
-    file.write_text("basic_auth_user: {}\n")
-    return gate, {"err": f"{file}:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}
+lines({
+    "configuration reloaded": lambda scene: (reloaded(scene), {"changes": "none", "restart_needed": "none"}),
+    "configuration not reloaded": lambda scene: (reloaded(scene, "maxHourlySeries: many\n"), {
+        "err": f"{scene.folder}/gate-0.yaml:1: maxHourlySeries: 'many' is not a whole number such as 5000 or 500k; 0 is no limit"}),
+    "configuration not reloaded, --check-config prints all mistakes": lambda scene: (
+        reloaded(scene, "".join(f"wrong{n}: 1\n" for n in range(15))), {"more_mistakes": "5"}),
+    "web configuration reread": lambda scene: (with_another_web_configuration(
+        scene, "auth_excluded_paths: [/health, /-/healthy]\nadmin_users: []\n"
+        "basic_auth_users: {a: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW}\n"), {
+            "changes": "basic_auth_users, admin_users, auth_excluded_paths"}),
+    "web configuration not reread": lambda scene: (with_another_web_configuration(scene, "basic_auth_user: {}\n"), {
+        "err": f"{scene.folder}/web.yml:1: basic_auth_user: unknown key, did you mean 'basic_auth_users'?"}),
+})
 
 
 @line("token refused")
@@ -364,9 +324,9 @@ lines({
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
 
 
-def sent(scene, body, status, times=1):
+def sent(scene, body, status, times=1, **how):
     """A gate that was sent this by a tenant, so many times."""
-    gate = scene.gate()
+    gate = scene.gate(**how)
     for _ in range(times):
         assert gate.send(body, [("X-Scope-OrgID", "shop")]).status == status
     return gate
@@ -381,6 +341,8 @@ lines({
     "requests rejected": lambda scene: (
         sent(scene, b"\xff no snappy", 400), {"requests": "1", "reason": "malformed", "status": "400", **OF_SHOP}),
     "more requests rejected": lambda scene: (sent(scene, b"bad", 400, times=50), {"requests": "49", "reason": "malformed"}),
+    "request answered": lambda scene: (
+        sent(scene, b"bad", 400, level="debug"), {"method": "POST", "path": "/api/v1/write", "status": "400", **OF_SHOP}),
 })
 
 
@@ -434,12 +396,11 @@ lines({
 about("the end, and another gate in its place")
 
 
-@line("draining", real=True)
-def a_signal(scene):
+def ended(scene):
     gate = scene.gate()
     gate.signal(signal.SIGINT)
     gate.wait()
-    return gate, {"signal": "SIGINT"}
+    return gate
 
 
 def keeps(scene):
@@ -456,6 +417,8 @@ def taken_over(scene):
 
 
 lines({
+    "draining": lambda scene: (ended(scene), {"signal": "SIGINT"}),
+    "stopped": lambda scene: (ended(scene), {}),
     "handing over to another process": lambda scene: (taken_over(scene), {}),
     "another process serves in this one's place": lambda scene: (taken_over(scene), {}),
     "no gate listens at the takeover socket, so none is taken over": lambda scene: (scene.gate(keeps(scene), "--takeover"), {}),
@@ -494,13 +457,6 @@ def a_file_where_gates_meet(scene):
     return scene.gate(f"server: {{takeoverSocket: {place}}}\n"), {"path": str(place), "err": "Address already in use"}
 
 
-@line("stopped", real=True)
-def the_end(scene):
-    gate = scene.gate()
-    gate.stop()
-    return gate, {}
-
-
 @line("requests not finished, their senders will try again")
 def a_store_that_hangs_at_the_end(scene):
     gate = scene.gate("server: {drainTimeout: 100ms}\n")
@@ -511,13 +467,6 @@ def a_store_that_hangs_at_the_end(scene):
     gate.signal()
     gate.wait()
     return gate, {"requests": "1"}
-
-
-@line("request answered")
-def a_request_with_debug(scene):
-    gate = scene.gate(level="debug")
-    gate.send(b"bad", [("X-Scope-OrgID", "shop")])
-    return gate, {"sender": "127.0.0.1", "tenant": "shop", "method": "POST", "path": "/api/v1/write", "status": "400"}
 
 
 about("the store, its addresses and replicas")
@@ -548,70 +497,64 @@ lines({"the upstream has not answered": lambda scene: (without_a_store(scene), {
 @line("the upstream answers again")
 def a_store_that_is_back(scene):
     gate = without_a_store(scene)
-    again = Upstream(port=scene.upstream.port)
+    scene.keep(Upstream(port=scene.upstream.port))
     assert gate.send(GOOD).status == 204
-    again.stop()
     return gate, {"requests": "1", "upstream": scene.upstream.host, "status": "204"}
 
 
 def two_backends(scene):
-    """A gate before the upstream and another, which is there no more. @return both"""
-    other = Upstream()
+    """A gate before the upstream and another, which is there no more."""
+    other = scene.keep(Upstream())
     other.stop()
-    text = f"log: {{format: {scene.form}}}\nupstream: {{urls: ['{scene.upstream.url}', '{other.url}']}}\n"
-    gate = scene.start(config=text)
+    gate = scene.as_configured(f"upstream: {{urls: ['{scene.upstream.url}', '{other.url}']}}\n")
     assert [gate.send(GOOD).status for _ in range(2)] == [204] * 2
-    return gate, other
-
-
-@line("an address of the store is out")
-def one_backend_that_is_away(scene):
-    gate, away = two_backends(scene)
-    return gate, {"upstream": away.host, "outages": "1", "reason": "connection_refused"}
+    return gate
 
 
 @line("an address of the store is back")
 def one_backend_that_comes_back(scene):
-    gate, away = two_backends(scene)
-    back = Upstream(port=away.port)
+    gate = two_backends(scene)
+    back = scene.keep(Upstream(port=scene.stores[0].port))
     eventually(lambda: gate.send(GOOD).status == 204 and back.requests, "it is asked again", 30)
-    back.stop()
-    return gate, {"upstream": away.host}
+    return gate, {"upstream": back.host}
 
 
-def replicated(scene, replica, best_effort):
-    text = (f"log: {{format: {scene.form}}}\nserver: {{drainTimeout: 200ms}}\nupstream:\n  url: '{scene.upstream.url}'\n"
-            f"  replicateTo: [{{url: '{replica.url}', bestEffort: {best_effort}}}]\n")
-    return scene.start(config=text)
+def replicated(scene, best_effort):
+    """@return a gate, and its replica"""
+    replica = scene.keep(Upstream())
+    return scene.as_configured(
+        f"server: {{drainTimeout: 200ms}}\nupstream:\n  url: '{scene.upstream.url}'\n"
+        f"  replicateTo: [{{url: '{replica.url}', bestEffort: {best_effort}}}]\n"), replica
 
 
 def without_a_replica(scene, requests):
-    """A gate that was asked so many times, and the replica."""
-    replica = Upstream()
-    gate = replicated(scene, replica, "false")
+    """A gate that was asked so many times."""
+    gate, replica = replicated(scene, "false")
     replica.stop()
     for _ in range(requests):
         assert gate.send(wire.pack(wire.sampled("up"))).status == 502
-    return gate, replica
+    return gate
 
 
-@line("a replica has not stored what it was sent")
-def a_replica_that_is_away(scene):
-    gate, replica = without_a_replica(scene, 1)
-    return gate, {"requests": "1", "samples": "1", "replica": replica.host, "reason": "connection_refused"}
+lines({
+    "an address of the store is out": lambda scene: (two_backends(scene), {
+        "upstream": scene.stores[0].host, "outages": "1", "reason": "connection_refused"}),
+    "a replica has not stored what it was sent": lambda scene: (without_a_replica(scene, 1), {
+        "requests": "1", "samples": "1", "replica": scene.stores[0].host, "reason": "connection_refused"}),
+    "a replica has not stored more of what it was sent": lambda scene: (without_a_replica(scene, 20), {
+        "requests": "19", "samples": "19", "replica": scene.stores[0].host}),
+})
 
 
 @line("copies for replicas not finished, what is in them is lost")
 def a_replica_that_is_slow(scene):
-    replica = Upstream()
+    gate, replica = replicated(scene, "true")
     replica.default = Answer(hold=threading.Event())
-    gate = replicated(scene, replica, "true")
     assert gate.send(GOOD).status == 204
     eventually(lambda: replica.requests, "it is on its way")
     gate.signal()
     assert gate.wait() == 0
     replica.default.hold.set()
-    replica.stop()
     return gate, {"requests": "1"}
 
 
@@ -627,12 +570,6 @@ def a_store_that_takes_no_markers(scene):
 
 
 about("bursts")
-
-
-@line("a replica has not stored more of what it was sent")
-def a_burst_to_a_replica_that_is_away(scene):
-    gate, replica = without_a_replica(scene, 20)
-    return gate, {"requests": "19", "samples": "19", "replica": replica.host}
 
 
 @line("the store rejected more requests")
@@ -673,9 +610,8 @@ def a_store_that_says_no(scene):
 
 
 def elsewhere(scene, names):
-    text = f"log: {{format: {scene.form}}}\nupstream: {{url: 'http://store.test:{scene.upstream.port}/w'}}\n"
-    text += names.one_thread
-    return scene.start(config=text, environment=names.environment)
+    return scene.as_configured(f"upstream: {{url: 'http://store.test:{scene.upstream.port}/w'}}\n{names.one_thread}",
+                               environment=names.environment)
 
 
 @line("the upstream's name does not resolve", unless=SANITIZED)
@@ -789,35 +725,28 @@ def an_argument_that_does_not_go_on(scene):
     return gate, {"arguments": "1", "argument": "extra_label"}
 
 
-def with_token(scene):
+def with_token(scene, change):
+    """A gate whose token is changed, and the file."""
     file = scene.folder / "token"
     file.write_text("one")
-    return file, scene.gate(f"upstream: {{bearerTokenFile: {file}}}\n")
-
-
-@line("a secret file was read")
-def another_token(scene):
-    file, gate = with_token(scene)
-    file.write_text("two")
+    gate = scene.gate(f"upstream: {{bearerTokenFile: {file}}}\n")
+    change(file)
     return gate, {"key": "upstream.bearerTokenFile", "file": str(file)}
 
 
-@line("a secret file cannot be used, what it held before is kept")
-def a_token_that_is_gone(scene):
-    file, gate = with_token(scene)
-    file.unlink()
-    return gate, {"key": "upstream.bearerTokenFile", "err": f"cannot read {file}: No such file or directory"}
+lines({
+    "a secret file was read": lambda scene: with_token(scene, lambda file: file.write_text("two")),
+    "a secret file cannot be used, what it held before is kept": lambda scene: (with_token(scene, Path.unlink)[0], {
+        "key": "upstream.bearerTokenFile", "err": f"cannot read {scene.folder}/token: No such file or directory"}),
+})
 
 
 def with_certificate(scene, **how):
     authority = Authority(scene.folder)
     ours = authority.issue("gate.test", **how)
-    gate = scene.start(config=f"""log: {{format: {scene.form}}}
-upstream:
-  url: https://127.0.0.1:1/w
-  tls: {{caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}}}
-""")
-    return authority, ours, gate
+    return authority, ours, scene.as_configured(
+        "upstream: {url: 'https://127.0.0.1:1/w', "
+        f"tls: {{caFile: {authority.certificate}, certFile: {ours.certificate}, keyFile: {ours.key}}}}}\n")
 
 
 @line("TLS files taken")
