@@ -102,19 +102,14 @@ SCENES = [
 ]
 
 
-class Target:
+class Target(Answering):
     """A program of one job: `lines`, and once it explodes what `exploding` says of the number of the scrape."""
 
     def __init__(self, lines, exploding=None):
         self.lines, self._exploding, self.is_exploding = lines, exploding, False
         self._count = itertools.count()
-        self._server = Answering(self._figures)
-        self.port, self.stop = self._server.server_port, self._server.stop
+        super().__init__(self._figures)
 
     def _figures(self, _):
         more = self._exploding(next(self._count)) if self.is_exploding and self._exploding else []
         return "".join(line + "\n" for line in self.lines + more).encode()
-
-    @property
-    def scrapes(self):
-        return self._server.asked

@@ -102,11 +102,10 @@ class Server:
                 self.process.wait()
 
 
-def scraping(targets, write_url=None, write="", relabel=""):
+def scraping(targets, write_url=None, write=""):
     """A configuration of Prometheus or vmagent, which scrapes each second, {job: "host:port"}, and writes soon. `write`: further
-    lines of the remote write, `relabel`: of each job."""
-    jobs = "".join(f"  - job_name: {job}\n    static_configs: [{{targets: ['{target}']}}]\n{relabel}"
-                   for job, target in targets.items())
+    lines of the remote write."""
+    jobs = "".join(f"  - job_name: {job}\n    static_configs: [{{targets: ['{target}']}}]\n" for job, target in targets.items())
     writes = f"remote_write:\n  - url: {write_url}\n    queue_config: {{batch_send_deadline: 200ms}}\n{write}" if write_url else ""
     return f"global: {{scrape_interval: 1s}}\nscrape_configs:\n{jobs}{writes}"
 
@@ -193,6 +192,15 @@ class VmAgent(Server):
                     "-remoteWrite.flushInterval=200ms", "-memory.allowedBytes=268435456", *flags]
 
         super().__init__("vmagent", flags_for, folder, "/health", newest=newest)
+
+
+def start_sender(name, folder, gate, targets, queue="batch_send_deadline: 200ms"):
+    """Prometheus or vmagent, or with "newest-" before that those of Debian unstable: it scrapes {job: an Answering}, and writes to
+    the gate."""
+    newest, is_vmagent = name.startswith("newest-"), name.endswith("vmagent")
+    text = scraping({job: f"127.0.0.1:{target.server_port}" for job, target in targets.items()},
+                    None if is_vmagent else f"{gate.url}/api/v1/write").replace("batch_send_deadline: 200ms", queue)
+    return VmAgent(folder, gate, config=text, newest=newest) if is_vmagent else Prometheus(folder, text, newest=newest)
 
 
 def _labels(text):

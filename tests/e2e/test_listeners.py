@@ -19,16 +19,8 @@ APART = "--admin.listen=127.0.0.1:0"
 
 
 @pytest.fixture
-def directory(tmp_path_factory):
-    """A short one: the path of a unix socket has at most 107 bytes."""
-    made = tmp_path_factory.mktemp("s")
-    yield made
-    shutil.rmtree(made)
-
-
-@pytest.fixture
-def path(directory):
-    return str(directory / "s")
+def path(tmp_path):
+    return str(tmp_path / "s")
 
 
 @pytest.fixture
@@ -38,9 +30,9 @@ def at_path(start_gate, upstream, path):
 
 
 @pytest.fixture
-def at_paths(at_path, directory):
+def at_paths(at_path, path):
     """A gate with a unix socket for senders and one for people."""
-    return at_path(f"--admin.listen=unix:{directory / 'admin.sock'}")
+    return at_path(f"--admin.listen=unix:{path}-admin")
 
 
 def test_both_addresses_may_be_unix_sockets(at_paths, upstream):

@@ -10,7 +10,7 @@ import pytest
 
 from culprits import ask
 from exploding_targets import SCENES, Target
-from servers import Prometheus, VmAgent, scraping
+from servers import start_sender
 from waiting import eventually
 from wire import identity, fields, TIMESERIES
 
@@ -18,19 +18,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 HEALTHY_SCRAPES = 4
 ROOM = 2_000  # series in an hour: some of the explosion are admitted, and the rest refused
-
-
-def scrape_config(targets, write_url, remedy=""):
-    relabel = "    metric_relabel_configs:\n" + textwrap.indent(remedy, "      ") if remedy else ""
-    return scraping({job: f"127.0.0.1:{target.port}" for job, target in targets.items()}, write_url, relabel=relabel)
-
-
-def start_sender(name, folder, gate, text):
-    """Debian 12's, or that of Debian unstable."""
-    newest = name.startswith("newest-")
-    if name.endswith("vmagent"):
-        return VmAgent(folder, gate, config=text, newest=newest)
-    return Prometheus(folder, text, newest=newest)
 
 
 EVERY_CHANGE = ("Prometheus", "vmagent")
@@ -68,10 +55,9 @@ def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_nam
                                                                    record_property):
     gate = start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={ROOM}")
     targets = {job: keep(Target(lines, scene.exploding.get(job))) for job, lines in scene.healthy.items()}
-    write_url = None if sender_name.endswith("vmagent") else f"{gate.url}/api/v1/write"
-    sender = keep(start_sender(sender_name, tmp_path, gate, scrape_config(targets, write_url)))
+    sender = keep(start_sender(sender_name, tmp_path, gate, targets))
     arrived = Arrived(upstream)
-    eventually(lambda: all(target.scrapes >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
+    eventually(lambda: all(target.asked >= HEALTHY_SCRAPES for target in targets.values()), "healthy scrapes", 30)
     time.sleep(2)
     lines = sum(len(target.lines) for target in targets.values())
     eventually(lambda: len(ours(arrived.look())) >= lines, "all healthy series have come", 30)
@@ -88,7 +74,8 @@ def test_a_rule_that_is_pasted_stops_it_and_takes_nothing_else(scene, sender_nam
     rules = eventually(lambda: rules_of(gate, scene), "rules are offered", 90)
     record_property("rule", "".join(rules))
     record_property("series with it", len(ours(arrived.look())))
-    sender.file.write_text(scrape_config(targets, write_url, "".join(rules)))
+    relabel = "    metric_relabel_configs:\n" + textwrap.indent("".join(rules), "      ")
+    sender.file.write_text(sender.file.read_text().replace("']}]\n", f"']}}]\n{relabel}"))
     sender.process.send_signal(signal.SIGHUP)
     eventually(lambda: no_more(arrived, targets, scene), "none of it comes any more", 60)
     check_healthy(arrived, targets, healthy)
@@ -115,8 +102,8 @@ def no_more(arrived, targets, scene):
     arrived.look()
     for samples in arrived.times.values():
         samples.clear()
-    before = {job: target.scrapes for job, target in targets.items()}
-    eventually(lambda: all(target.scrapes >= before[job] + 4 for job, target in targets.items()), "scrapes", 30)
+    before = {job: target.asked for job, target in targets.items()}
+    eventually(lambda: all(target.asked >= before[job] + 4 for job, target in targets.items()), "scrapes", 30)
     return not [series for series, times in arrived.look().items() if times and scene.is_exploding(labels_of(series))]
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-import servers
 from answering import Answering
 from busy import Busy
 from client import Client, get, post
 from gate import BINARY, run
 from secure import Secured, connection
+from servers import start_sender
 from shared_stores import SharedStore
 from taking_over import asking, is_given_all
 from traffic import arrived, body, identity, numbered, offer
@@ -188,23 +188,22 @@ def test_a_request_that_is_written_meanwhile_is_answered(kept, upstream):
     assert made.result().current() == 2
 
 
-def test_a_unix_socket_and_one_for_people_go_along(kept, upstream):
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/gate.sock"
-        gate, take_over = kept("", "--admin.listen=127.0.0.1:0", listen=f"unix:{path}")
-        with Client(path) as writes, Client(gate.admin_address) as asks:
-            assert writes.write(body(numbered(1))).status == 204
-            eventually(lambda: asks.get("/-/ready").status == 200, "it is ready")
-            after = take_over()
-            assert gate.wait() == 0
-            assert written(writes, body(numbered(1, 1))).status == 204
-            asks.close()
-            assert asks.get("/stats").status == 200
-        assert (after.address, after.admin_address) == (path, gate.admin_address)
-        assert os.path.exists(path)
-        assert get(after.admin_address, "/api/v1/write").status == 404
-        after.stop()
-        assert not os.path.exists(path)
+def test_a_unix_socket_and_one_for_people_go_along(kept, tmp_path):
+    path = f"{tmp_path}/gate.sock"
+    gate, take_over = kept("", "--admin.listen=127.0.0.1:0", listen=f"unix:{path}")
+    with Client(path) as writes, Client(gate.admin_address) as asks:
+        assert writes.write(body(numbered(1))).status == 204
+        eventually(lambda: asks.get("/-/ready").status == 200, "it is ready")
+        after = take_over()
+        assert gate.wait() == 0
+        assert written(writes, body(numbered(1, 1))).status == 204
+        asks.close()
+        assert asks.get("/stats").status == 200
+    assert (after.address, after.admin_address) == (path, gate.admin_address)
+    assert os.path.exists(path)
+    assert get(after.admin_address, "/api/v1/write").status == 404
+    after.stop()
+    assert not os.path.exists(path)
 
 
 def test_readiness_is_not_interrupted(kept, upstream):
@@ -316,16 +315,15 @@ def test_a_gate_that_dies_when_the_other_has_all_leaves_its_place(kept, upstream
 
 
 def test_a_gate_that_is_told_to_end_when_the_other_has_all_leaves_its_unix_socket(kept, tmp_path):
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/gate.sock"
-        gate, _ = kept(listen=f"unix:{path}")
-        eventually(lambda: get(path, "/-/ready").status == 200, "it is ready")
-        with never_ready(gate, tmp_path, f"unix:{path}") as other:
-            gate.signal(signal.SIGTERM)
-            assert gate.wait() == 0
-            assert get(path, "/-/ready").status == 503
-        assert other.returncode == 0
-        assert not os.path.exists(path)
+    path = f"{tmp_path}/gate.sock"
+    gate, _ = kept(listen=f"unix:{path}")
+    eventually(lambda: get(path, "/-/ready").status == 200, "it is ready")
+    with never_ready(gate, tmp_path, f"unix:{path}") as other:
+        gate.signal(signal.SIGTERM)
+        assert gate.wait() == 0
+        assert get(path, "/-/ready").status == 503
+    assert other.returncode == 0
+    assert not os.path.exists(path)
 
 
 def test_a_connection_that_says_nothing_delays_it_by_a_second(kept, tmp_path):
@@ -465,34 +463,31 @@ def test_whose_file_is_in_the_way_is_told(start_gate, upstream, tmp_path):
 
 # --- fleets and real senders
 
-def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, tmp_path):
-    store = SharedStore("redis", tmp_path)
-    try:
-        (tmp_path / "secret").write_bytes(bytes(range(32)))
-        text = (f"shared: {json.dumps({**store.settings_of(0), 'timeout': '10s'})}\nmaxHourlySeries: 200\n"
-                f"falsePositiveRate: 0.000000001\nfingerprint: {{secretFile: {tmp_path}/secret}}\n"
-                f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
-        gate = start_gate(f"--upstream.url={upstream.url}", config=text)
-        eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-        left = []
+def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, keep, tmp_path):
+    store = keep(SharedStore("redis", tmp_path))
+    (tmp_path / "secret").write_bytes(bytes(range(32)))
+    text = (f"shared: {json.dumps({**store.settings_of(0), 'timeout': '10s'})}\nmaxHourlySeries: 200\n"
+            f"falsePositiveRate: 0.000000001\nfingerprint: {{secretFile: {tmp_path}/secret}}\n"
+            f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
+    gate = start_gate(f"--upstream.url={upstream.url}", config=text)
+    eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
+    left = []
 
-        def look(*_):
-            records = [each.decode().split() for each in store.call("HVALS", "sg:{default}:4:gates")]
-            left.extend(record for record in records if record[2] == "-2")
+    def look(*_):
+        records = [each.decode().split() for each in store.call("HVALS", "sg:{default}:4:gates")]
+        left.extend(record for record in records if record[2] == "-2")
 
-        with Series(gate.address) as senders, Busy(gate.address, 1, look):
+    with Series(gate.address) as senders, Busy(gate.address, 1, look):
+        senders.answered(40)
+        for _ in range(2):
+            before, gate = gate, start_gate(f"--upstream.url={upstream.url}", "--takeover", config=text)
+            assert before.wait() == 0
             senders.answered(40)
-            for _ in range(2):
-                before, gate = gate, start_gate(f"--upstream.url={upstream.url}", "--takeover", config=text)
-                assert before.wait() == 0
-                senders.answered(40)
-            eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
-        assert (senders.wrong, left) == ([], [])  # the other one is there in its place
-        came = arrived(upstream.requests)
-        assert len(came) == len(set(came)) == 200
-        assert gate.current() == 200
-    finally:
-        store.stop()
+        eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
+    assert (senders.wrong, left) == ([], [])  # the other one is there in its place
+    came = arrived(upstream.requests)
+    assert len(came) == len(set(came)) == 200
+    assert gate.current() == 200
 
 
 def values_of(pb, requests, name):
@@ -504,42 +499,30 @@ def values_of(pb, requests, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sender", ["Prometheus", "vmagent"])
-def test_a_real_sender_loses_nothing(kept, upstream, tmp_path, pb, sender):
+def test_a_real_sender_loses_nothing(kept, upstream, keep, tmp_path, pb, sender):
     """Each scrape's number is at the store, and each once, whichever gate it came through."""
     numbers = itertools.count(1)
-    target = Answering(lambda _: f"scrape_number {next(numbers)}\n".encode())
-    scrape = (f"global: {{scrape_interval: 1s}}\n"
-              f"scrape_configs: [{{job_name: p, static_configs: [{{targets: ['127.0.0.1:{target.server_port}']}}]}}]\n")
+    target = keep(Answering(lambda _: f"scrape_number {next(numbers)}\n".encode()))
     gate, take_over = kept()
-    url, folder = f"{gate.url}/api/v1/write", tmp_path / "sender"
-    folder.mkdir()
-    (folder / "scrape.yml").write_text(scrape)
-    if sender == "Prometheus":
-        process = servers.Prometheus(folder, scrape + f"remote_write: [{{url: '{url}', "
-                                                      f"queue_config: {{batch_send_deadline: 100ms, min_shards: 4}}}}]\n")
-    else:
-        process = servers.Server("vmagent", lambda port: [
-            f"-promscrape.config={folder}/scrape.yml", f"-httpListenAddr=127.0.0.1:{port}",
-            f"-remoteWrite.tmpDataPath={folder}/queue", f"-remoteWrite.url={url}", "-remoteWrite.flushInterval=100ms"],
-            folder, "/health")
+    process = keep(start_sender(sender, tmp_path, gate, {"p": target}, queue="batch_send_deadline: 100ms, min_shards: 4"))
+
+    def found():
+        return values_of(pb, upstream.requests, b"scrape_number")
 
     def writes_on():
-        count = len(values_of(pb, upstream.requests, b"scrape_number"))
-        eventually(lambda: len(values_of(pb, upstream.requests, b"scrape_number")) >= count + 3, "it writes", 60)
+        count = len(found())
+        eventually(lambda: len(found()) >= count + 3, "it writes", 60)
 
-    try:
-        for _ in range(3):
-            writes_on()
-            before, gate = gate, take_over()
-            assert before.wait() == 0
+    for _ in range(3):
         writes_on()
-        if sender == "Prometheus":
-            assert process.metric("prometheus_remote_storage_samples_failed_total") == 0
-            assert process.metric("prometheus_remote_storage_samples_dropped_total") == 0
-    finally:
-        process.stop()
-        target.stop()
-    arrived_numbers = values_of(pb, upstream.requests, b"scrape_number")
-    assert len(arrived_numbers) == len(set(arrived_numbers))
-    missing = set(range(1, int(max(arrived_numbers)) + 1)) - set(arrived_numbers)
+        before, gate = gate, take_over()
+        assert before.wait() == 0
+    writes_on()
+    if sender == "Prometheus":
+        assert process.metric("prometheus_remote_storage_samples_failed_total") == 0
+        assert process.metric("prometheus_remote_storage_samples_dropped_total") == 0
+    process.stop()
+    came = found()
+    assert len(came) == len(set(came))
+    missing = set(range(1, int(max(came)) + 1)) - set(came)
     assert len(missing) <= values_of(pb, upstream.requests, b"up").count(0), missing  # too late for the sender

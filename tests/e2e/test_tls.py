@@ -19,8 +19,8 @@ def secured(tmp_path):
     return Secured(tmp_path)
 
 
-def test_both_addresses_speak_tls_and_unix_sockets_do_too(start_gate, secured, upstream, tmp_path_factory):
-    path = tmp_path_factory.mktemp("s") / "s"
+def test_both_addresses_speak_tls_and_unix_sockets_do_too(start_gate, secured, upstream, tmp_path):
+    path = tmp_path / "s"
     gate = start_gate(f"--upstream.url={upstream.url}", secured.web(), f"--admin.listen=unix:{path}")
     one = connection(gate.address, secured.trusting())
     assert write(one, GOOD) == 204
