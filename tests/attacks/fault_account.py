@@ -68,6 +68,16 @@ def check_account(gate, told):
 
 # --- answers and arrivals
 
+def check_answers(sent, arrived, faults):
+    """Nothing of that sort, no fault of what the store got, and nobody has given up. @param faults as Store.results() has them"""
+    assert not faults, faults[:3]
+    contradictions = compare(sent, arrived)
+    assert not contradictions, (len(contradictions), contradictions[:3])
+    last = {one.number: one.status for one in sent}
+    given_up = [number for number, status in last.items() if status // 100 not in (2, 4) or status == 429]
+    assert not given_up, given_up[:3]
+
+
 def compare(sent, arrived):
     """@return what contradicts: a sample that was answered 2xx and neither stored nor counted as refused, an answer
     that nobody gave, a request that nobody sent, or sent only once and that came twice."""

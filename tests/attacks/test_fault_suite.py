@@ -2,9 +2,8 @@
 
 import pytest
 
-from fault_account import by, check_account, tally
+from fault_account import by, check_account, compare, tally
 from fault_requests import kept_of, make_request
-from fault_account import compare
 from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders, Sent
 from faulty_store import Arrived
 from store_ways import NONE, OK
