@@ -81,9 +81,6 @@ class Browser:
         """As it is seen: what is not shown has none. In one step: parts of the page are replaced now and then."""
         return self.run("return document.querySelector(arguments[0]).innerText", selector)
 
-    def texts(self, selector):
-        return self.run("return [...document.querySelectorAll(arguments[0])].map((each) => each.textContent)", selector)
-
     def until(self, condition, what, seconds=20):
         return eventually(condition, what, seconds, every=0.05)
 
@@ -144,6 +141,17 @@ def open_page(tmp_path):
 def explode(gate, count=3000, tenant=None, agent="Prometheus/3.5.0", **labels):
     send(gate, [{"__name__": NAME, "job": "shop", "instance": f"10.1.0.{i % 5}:80", "trace_id": f"{i:032x}", **labels}
                 for i in range(count)], agent, tenant)
+
+
+@pytest.fixture
+def exploded(limited, open_page):
+    """exploded(text, **how): a gate amid an explosion, and a browser that shows its page."""
+    def start(text=LIMITED, count=3000, scripts=True, **labels):
+        gate = limited(text)
+        explode(gate, count, **labels)
+        return gate, open_page(gate, scripts=scripts)
+
+    return start
 
 
 def rows(shown):

@@ -3,6 +3,7 @@
     /usr/bin/python3 tests/e2e/page_pictures.py FOLDER     # page-light.png and page-dark.png; see scripts/screenshots.sh
 """
 
+import contextlib
 import sys
 import tempfile
 from pathlib import Path
@@ -42,29 +43,25 @@ def explosion(gate):
 def make_pictures(folder):
     """@return their paths"""
     made = [Path(folder) / f"page-{scheme}.png" for scheme in ("light", "dark")]
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as started:
         clock = FakedClock(temporary, "2026-03-02 00:10:00")
         file = Path(temporary) / "gate.yaml"
         file.write_text(CONFIGURATION)
         gate = Gate("--upstream.url=discard:", config_file=file, environment=clock.environment)
-        try:
-            for hour, rolled_out in enumerate(ROLLED_OUT):
-                clock.set(f"2026-03-02 {hour:02}:12:00")
-                one_hour(gate, hour, rolled_out)
-            clock.set(f"2026-03-02 {len(ROLLED_OUT) - 1:02}:21:00")
-            explosion(gate)
-            shown = Browser(temporary)
-            try:
-                shown.size(1200, 860)
-                shown.open(gate.url + "/")
-                shown.until(lambda: "1 to " in shown.text("#budget-count"), "the script has begun")
-                for path in made:
-                    shown.scheme(path.stem.removeprefix("page-"))
-                    shown.screenshot(path)
-            finally:
-                shown.stop()
-        finally:
-            gate.stop()
+        started.callback(gate.stop)
+        for hour, rolled_out in enumerate(ROLLED_OUT):
+            clock.set(f"2026-03-02 {hour:02}:12:00")
+            one_hour(gate, hour, rolled_out)
+        clock.set(f"2026-03-02 {len(ROLLED_OUT) - 1:02}:21:00")
+        explosion(gate)
+        shown = Browser(temporary)
+        started.callback(shown.stop)
+        shown.size(1200, 860)
+        shown.open(gate.url + "/")
+        shown.until(lambda: "1 to " in shown.text("#budget-count"), "the script has begun")
+        for path in made:
+            shown.scheme(path.stem.removeprefix("page-"))
+            shown.screenshot(path)
     return made
 
 

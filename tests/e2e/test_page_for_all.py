@@ -4,16 +4,14 @@ and with budgets by the thousand, and names that senders have chosen to do harm.
 import pytest
 
 from browser import ENTER, SHIFT, TAB
-from browser import LIMITED, explode, open_page, rows  # noqa: F401
+from browser import explode, exploded, open_page, rows  # noqa: F401
 from traffic import TENANT, body, numbered
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
 
-def test_without_scripts_everything_essential_is_there_and_no_button_is(limited, open_page):
-    gate = limited(LIMITED)
-    explode(gate)
-    shown = open_page(gate, scripts=False)
+def test_without_scripts_everything_essential_is_there_and_no_button_is(exploded):
+    _, shown = exploded(scripts=False)
     assert shown.text("#verdict") == "Data is withheld: 2,500 new series refused this hour"
     assert "\nWhy: the global limit has no room this hour.\n" in shown.text("#now")
     assert shown.text(".culprit").startswith("label trace_id of http_requests_total has ")
@@ -25,10 +23,8 @@ def test_without_scripts_everything_essential_is_there_and_no_button_is(limited,
     assert not shown.find("#budget-controls").is_displayed()
 
 
-def test_dark_and_light_are_as_the_system_says_and_can_be_read(limited, open_page):
-    gate = limited(LIMITED)
-    explode(gate)
-    shown = open_page(gate)
+def test_dark_and_light_are_as_the_system_says_and_can_be_read(exploded):
+    _, shown = exploded()
     grounds = {}
     for scheme in ("light", "dark"):
         shown.scheme(scheme)
@@ -55,10 +51,8 @@ def contrast(shown, selector):
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_on_a_phone_nothing_is_wider_than_the_screen(limited, open_page):
-    gate = limited(LIMITED)
-    explode(gate, job="j" * 300, namespace="n" * 300)
-    shown = open_page(gate)
+def test_on_a_phone_nothing_is_wider_than_the_screen(exploded):
+    _, shown = exploded(job="j" * 300, namespace="n" * 300)
     for width in (320, 390):
         shown.size(width, 800, mobile=True)
         shown.refresh()
@@ -68,10 +62,8 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(limited, open_page):
         assert tall and min(tall) >= 24  # WCAG 2.2, target size
 
 
-def test_the_keyboard_reaches_everything_and_is_seen(limited, open_page):
-    gate = limited(LIMITED)
-    explode(gate)
-    shown = open_page(gate)
+def test_the_keyboard_reaches_everything_and_is_seen(exploded):
+    gate, shown = exploded()
     shown.until(lambda: shown.all("th[data-by] button"), "the script has begun")
 
     def focused():
@@ -104,10 +96,8 @@ def test_the_keyboard_reaches_everything_and_is_seen(limited, open_page):
     assert focused() == "main" or focused() == "skip"
 
 
-def test_screen_readers_find_their_way(limited, open_page):
-    gate = limited(LIMITED)
-    explode(gate, 400)
-    shown = open_page(gate)
+def test_screen_readers_find_their_way(exploded):
+    gate, shown = exploded(count=400)
     shown.until(lambda: shown.all("th[data-by] button"), "the script has begun")
     assert [len(shown.all(each)) for each in ("h1", "main", "header", "html[lang=en]")] == [1, 1, 1, 1]
     assert shown.run("""return [...document.querySelectorAll("section, [role=region], table")].filter((each) => {
@@ -129,10 +119,8 @@ def test_screen_readers_find_their_way(limited, open_page):
     assert unnamed == []
 
 
-def test_it_can_be_printed(limited, open_page):
-    gate = limited(LIMITED)
-    explode(gate)
-    shown = open_page(gate)
+def test_it_can_be_printed(exploded):
+    _, shown = exploded()
     shown.command("Emulation.setEmulatedMedia", media="print")
     assert [each.text for each in shown.all("button") if each.is_displayed()] == []
     assert shown.find("#hour-1-relabel").is_displayed() and shown.find("#budget-rows").is_displayed()

@@ -6,7 +6,7 @@ import yaml
 from answering import Answering
 from gate import run
 from page_pictures import make_pictures
-from browser import explode, open_page  # noqa: F401
+from browser import explode, exploded, open_page  # noqa: F401
 from servers import Prometheus, free_port, scraping
 from waiting import eventually
 from web_files import ALICE, users
@@ -51,10 +51,8 @@ def press_copy(shown, selector):
     shown.until(lambda: "Copied" in shown.run("return seen"), "it says so")
 
 
-def test_the_remedy_is_copied(start_gate, open_page):
-    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500")
-    explode(gate)
-    shown = open_page(gate)
+def test_the_remedy_is_copied(exploded):
+    gate, shown = exploded()
     origin = f"http://127.0.0.1:{gate.admin_address[1]}"
     shown.command("Browser.grantPermissions", origin=origin,
                   permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
@@ -74,10 +72,8 @@ def test_the_remedy_is_copied(start_gate, open_page):
     shown.until(lambda: shown.text("#hour-1-limit-copy") == "Copy", "it can be copied again")
 
 
-def test_a_series_that_was_refused_is_explained_and_so_is_one_that_is_typed(limited, open_page):
-    gate = limited("maxHourlySeries: 500\nlimits: [{name: per-job, each: [job], maxHourlySeries: 400}]\n")
-    explode(gate, path='a "b" \\c')
-    shown = open_page(gate)
+def test_a_series_that_was_refused_is_explained_and_so_is_one_that_is_typed(exploded):
+    _, shown = exploded("maxHourlySeries: 500\nlimits: [{name: per-job, each: [job], maxHourlySeries: 400}]\n", path='a "b" \\c')
     address = shown.driver.current_url
     shown.find("#refused-box a.why").click()
     shown.until(lambda: shown.text("#explain-answer").startswith("refused: refused lately"), "the refused one")
@@ -126,10 +122,8 @@ def test_it_refreshes_itself_while_it_is_seen(start_gate, open_page):
     assert shown.text("#as-of") == before
 
 
-def test_what_somebody_has_selected_is_left_alone_for_a_while(start_gate, open_page):
-    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500")
-    explode(gate)
-    shown = open_page(gate)
+def test_what_somebody_has_selected_is_left_alone_for_a_while(exploded):
+    gate, shown = exploded()
     shown.find("#hour-1-relabel").click()
     selected = shown.run("return getSelection().toString()")
     assert selected.startswith("- source_labels: ['__name__'")
