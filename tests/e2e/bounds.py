@@ -17,11 +17,6 @@ def memory(gate):
     return _status(gate, "VmRSS")
 
 
-def memory_peak(gate):
-    """The most that was resident since the last reset_peak(), in bytes."""
-    return _status(gate, "VmHWM")
-
-
 def reset_peak(gate):
     with open(f"/proc/{gate.pid}/clear_refs", "w") as file:
         file.write("5")
@@ -29,15 +24,12 @@ def reset_peak(gate):
 
 def cpu_seconds(gate):
     """User and system time of all threads so far."""
-    with open(f"/proc/{gate.pid}/stat") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, _stat(gate)[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def page_faults(gate):
     """Pages that had to be fetched or zeroed so far, those on a disk apart."""
-    with open(f"/proc/{gate.pid}/stat") as file:
-        return int(file.read().rsplit(")", 1)[1].split()[7])
+    return int(_stat(gate)[7])
 
 
 def waited_for_a_core(pid, thread):
@@ -118,7 +110,7 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
     yield
     assert gate.running, gate.log
     (took, others_had), spent = own_time.so_far(), cpu_seconds(gate) - used
-    grown = (memory_peak(gate) - resident) / MIB
+    grown = (_status(gate, "VmHWM") - resident) / MIB
     if memory_mib is not None:
         assert grown <= (memory_mib * 6 + 512 if slow else memory_mib), f"{grown:.0f} MiB"
     if cpu is not None:
@@ -128,9 +120,9 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
         assert took - others_had <= seconds * (10 if slow else 1), f"{took:.2f} s, {others_had:.2f} of it for want of a core"
 
 
+def _stat(gate):
+    return Path(f"/proc/{gate.pid}/stat").read_text().rsplit(")", 1)[1].split()
+
+
 def _status(gate, key):
-    with open(f"/proc/{gate.pid}/status") as file:
-        for line in file:
-            if line.startswith(key + ":"):
-                return int(line.split()[1]) * 1024
-    raise KeyError(key)
+    return int(re.search(rf"^{key}:\s+(\d+) kB$", Path(f"/proc/{gate.pid}/status").read_text(), re.MULTILINE)[1]) * 1024

@@ -9,11 +9,8 @@ from world import secure, socket, time
 WRITE = "/api/v1/write"
 
 
-@dataclass
-class Reply:
-    status: int
-    headers: list
-    body: bytes
+class Headers:
+    """Of a message with `headers`, a list of pairs."""
 
     def all(self, name):
         return [value for key, value in self.headers if key.lower() == name.lower()]
@@ -21,6 +18,13 @@ class Reply:
     def get(self, name):
         values = self.all(name)
         return ", ".join(values) if values else None
+
+
+@dataclass
+class Reply(Headers):
+    status: int
+    headers: list
+    body: bytes
 
     @property
     def first_line(self):

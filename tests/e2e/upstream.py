@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 
 import wire
 import zstd_frame
+from client import Headers
 from world import secure, socket, threading
 
 
 @dataclass
-class Request:
+class Request(Headers):
     method: str
     target: str
     headers: list
@@ -18,13 +19,6 @@ class Request:
     connection: int  # ordinal of the connection it came on
     certificate: dict = None  # the client's, as ssl.SSLSocket.getpeercert has it
     resumed: bool = False  # the TLS session of an earlier connection
-
-    def all(self, name):
-        return [value for key, value in self.headers if key.lower() == name.lower()]
-
-    def get(self, name):
-        values = self.all(name)
-        return ", ".join(values) if values else None
 
     @property
     def raw(self):
