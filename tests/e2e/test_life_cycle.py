@@ -11,7 +11,7 @@ import pytest
 
 import wire
 from client import refuses, send
-from gate import BINARY, REPOSITORY, run
+from gate import BINARY, run
 from upstream import Answer
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading
@@ -76,7 +76,7 @@ def test_a_signal_is_not_lost_while_a_container_starts(tmp_path):
             gate.kill()
 
 
-# --- the command line and the file
+# --- the command line
 
 def test_version_and_help():
     version = run("--version")
@@ -84,13 +84,6 @@ def test_version_and_help():
     assert version.stdout.startswith("seriesgate ") and len(version.stdout.splitlines()) == 1
     usage = run("--help")
     assert (usage.returncode, usage.stderr) == (0, "") and "--health-check" in usage.stdout
-
-
-def test_the_example_configuration_passes(tmp_path):
-    file = REPOSITORY / "config/seriesgate.yaml"
-    result = run(f"--config.file={file}", "--check-config")
-    memory = "memory for known series: 9 to 18 bytes each, no enforced global limit bounds their number"
-    assert (result.returncode, result.stdout, result.stderr) == (0, f"{file}: ok\n{memory}\n", "")
 
 
 # --- the first line of the log

@@ -28,15 +28,14 @@ limits:
 """
 
 
-class Cluster:
+class Cluster(Answering):
     """What a sender discovers and scrapes: pods of two namespaces."""
 
     def __init__(self, folder):
         self.file, self.releases, self.sick = folder / "pods.json", [1] * PODS, False
         self._exploded = 0
         self._page = "".join(f'requests_total{{path="/p{i}"}} 1\n' for i in range(LINES)).encode()
-        self._server = Answering(self._answer)
-        self.stop = self._server.stop
+        super().__init__(self._answer)
         self.discover()
 
     def _answer(self, path):
@@ -47,7 +46,7 @@ class Cluster:
 
     def discover(self):
         def target(namespace, pod, path):
-            return {"targets": [f"127.0.0.1:{self._server.server_port}"],
+            return {"targets": [f"127.0.0.1:{self.server_port}"],
                     "labels": {"namespace": namespace, "pod": pod, "__metrics_path__": path}}
 
         groups = [target("shop", f"shop-{release}-{pod}", "/pod") for pod, release in enumerate(self.releases)]

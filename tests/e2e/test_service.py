@@ -9,7 +9,7 @@ import pytest
 
 from busy import Busy
 from client import Client, get
-from gate import ACTIVATE, BINARY, Gate, run, sanitized
+from gate import ACTIVATE, BINARY, sanitized
 from service_manager import ServiceManager, StuckThread, threads
 from traffic import body, numbered, offer
 from waiting import eventually
@@ -191,7 +191,7 @@ def test_sockets_for_another_process_are_not_taken(start_gate, upstream):
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
 
 
-def test_a_restart_under_load_refuses_no_connection(upstream, tmp_path):
+def test_a_restart_under_load_refuses_no_connection(start_gate, upstream, tmp_path):
     """systemd keeps the socket. Whoever connects while nobody accepts waits, and is answered by the next gate."""
     statuses, numbers = [], itertools.count()
 
@@ -200,24 +200,21 @@ def test_a_restart_under_load_refuses_no_connection(upstream, tmp_path):
             statuses.append(client.write(body(numbered(1, next(numbers), name=f"s{number}"))).status)
 
     def start():
-        return Gate(f"--upstream.url={upstream.url}", f"--config.file={file}", given={"gate": given}, listen=None)
+        return start_gate(f"--upstream.url={upstream.url}", given={"gate": given}, listen=None,
+                          config=f"listen: 127.0.0.1:1\nstate: {{dir: {tmp_path}/state}}\n")
 
     def go_on():
         before = len(statuses)
         eventually(lambda: len(statuses) >= before + 50, "senders are answered")
 
-    file = tmp_path / "gate.yaml"
-    file.write_text(f"listen: 127.0.0.1:1\nstate: {{dir: {tmp_path}/state}}\n")
     with listening() as given:
         gate = start()
-        try:
-            with Busy(given.getsockname(), 4, connect_and_write):
-                for _ in range(3):
-                    go_on()
-                    gate.stop()
-                    gate = start()
+        with Busy(given.getsockname(), 4, connect_and_write):
+            for _ in range(3):
                 go_on()
-        finally:
-            gate.stop()
+                gate.stop()
+                gate = start()
+            go_on()
+        gate.stop()
     assert set(statuses) == {204}
     assert len(upstream.requests) == len(statuses)

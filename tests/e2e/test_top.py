@@ -115,6 +115,7 @@ def test_a_gate_that_is_not_there_is_said_in_a_line(start_gate):
         f"seriesgate top: {url}: connecting to {url.removeprefix('http://')}: Connection refused")
     assert failure("--url=http://gate.invalid:1").startswith(
         "seriesgate top: http://gate.invalid:1: gate.invalid does not resolve: ")
+    assert failure("--ulr=x") == "seriesgate: top: --ulr: unknown flag, did you mean --url?"
 
 
 def test_where_people_are_not_answered_it_says_so(start_gate):
@@ -130,13 +131,6 @@ def test_a_unix_socket_is_as_good(start_gate, tmp_path):
     gate = start_gate("--upstream.url=discard:", listen=f"unix:{tmp_path / 'gate.sock'}")
     gate.url = f"unix:{tmp_path / 'gate.sock'}"
     assert report(gate)[0].startswith("seriesgate ")
-
-
-def test_a_wrong_flag_is_one_clear_line_and_help_is_there():
-    assert failure("--ulr=x") == "seriesgate: top: --ulr: unknown flag, did you mean --url?"
-    usage = run("top", "--help")
-    assert (usage.returncode, usage.stderr) == (0, "") and "--insecure-skip-verify " in usage.stdout
-    assert "seriesgate top" in run("--help").stdout
 
 
 # --- who asks, and whom
