@@ -23,8 +23,9 @@ def bodies(folder="prometheus-3.5-v1"):
     return [path.read_bytes() for path in sorted((DATA / folder).glob("*.snappy"))]
 
 
-def moved_to(messages, newest):
-    """Generated messages of either version, shifted in place so that their newest sample is at `newest` (ms)."""
+def moved_to(kind, compressed_bodies, newest):
+    """The bodies as messages of a generated class of either version, shifted so that their newest sample is at `newest` (ms)."""
+    messages = [kind.FromString(wire.unpack(body)) for body in compressed_bodies]
     shift = newest - max(s.timestamp for m in messages for t in m.timeseries for s in t.samples)
     for message in messages:
         for timeseries in message.timeseries:

@@ -60,14 +60,23 @@ class Store(Upstream):
         return Answer(204)
 
 
-class Sender(threading.Thread):
+class Worker(threading.Thread):
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.done = threading.Event()
+
+    def stop(self):
+        """A failure must end it, too."""
+        self.done.set()
+
+
+class Sender(Worker):
     """Sends new series all the time, and with them some that are known to be kept: those must come through."""
 
     def __init__(self, address, store):
-        super().__init__(daemon=True)
+        super().__init__()
         self._address, self._store = address, store
         self._random = random.Random(1)
-        self.done = threading.Event()
         self.safe = []  # labels of series that no crash can make the gate forget; replaced whole
         self.labels = {}  # by identity
         self.answered = self.failed = 0
@@ -99,14 +108,13 @@ class Sender(threading.Thread):
             time.sleep(0.008)
 
 
-class SaveWatch(threading.Thread):
+class SaveWatch(Worker):
     """Sees saves begin and end. `saved_before`: what was admitted before then is in the last complete snapshot."""
 
     def __init__(self, directory):
-        super().__init__(daemon=True)
+        super().__init__()
         self._directory = directory
         self._lock = threading.Lock()
-        self.done = threading.Event()
         self.begin()
 
     def begin(self):
@@ -150,25 +158,14 @@ class SaveWatch(threading.Thread):
         return status.st_ino, status.st_mtime_ns
 
 
-@pytest.fixture
-def until_the_end():
-    """Threads that a failure must end, too."""
-    threads = []
-    yield threads
-    for thread in threads:
-        thread.done.set()
-
-
-def test_fifty_crashes_under_load(start_gate, keep, tmp_path, until_the_end):
+def test_fifty_crashes_under_load(start_gate, keep, tmp_path):
     store = keep(Store())
     wait_out_the_hour(240)
     directory, chance = tmp_path / "state", random.Random(2)
     listen = f"--listen=127.0.0.1:{free_port()}"
     gate = start_gate(f"--upstream.url={store.url}", listen, config=CONFIGURATION.format(directory))
-    watch, sender = SaveWatch(directory), Sender(gate.address, store)
-    for thread in (watch, sender):
-        until_the_end.append(thread)
-        thread.start()
+    watch, sender = keep(SaveWatch(directory)), keep(Sender(gate.address, store))
+    watch.start(), sender.start()
     safe, lost, kills, unsaved, hits = set(), set(), 0, 0, 0
 
     while kills < KILLS or (len(safe) <= MAXIMUM / 2 and kills < 2 * KILLS):  # a slow machine gets to the middle later
@@ -201,7 +198,7 @@ def test_fifty_crashes_under_load(start_gate, keep, tmp_path, until_the_end):
         assert sender.is_alive()
 
     eventually(lambda: gate.current() == MAXIMUM, "all is spent", 120, every=0.5)
-    sender.done.set()
+    sender.stop()
     sender.join(20)
     stats = gate.stats
     assert sender.wrongly_refused == sender.wrongly_answered == []

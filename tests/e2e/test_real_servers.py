@@ -58,21 +58,18 @@ def up_of_the_gate(found):
 
 @pytest.mark.parametrize("limit, outage", [(0, False), (0, True), (200, False)], ids=["no limit", "outage", "limit"])
 def test_what_a_real_prometheus_writes_through_the_gate_is_in_victoria_metrics(
-        start_gate, recorder, victoria_metrics, pb, tmp_path, limit, outage):
+        start_gate, recorder, victoria_metrics, keep, pb, tmp_path, limit, outage):
     gate = start_gate(f"--upstream.url={recorder.url}", f"--maxHourlySeries={limit}")
     recorder.away = outage
-    prometheus = Prometheus(tmp_path, lambda port: prometheus_config(gate, port))
-    try:
-        if outage:
-            eventually(lambda: len(recorder.requests) >= 6, "requests have been refused and tried again", 60)
-            assert recorder.taken == []
-            recorder.away = False
-        eventually(lambda: _span(tee.samples(pb, recorder.taken)) >= 7000, "seven scrapes have come through", 60,
-                   every=0.5)
-        names = {b"prometheus_build_info", b"seriesgate_requests_total"}
-        eventually(lambda: names <= tee.metadata_names(pb, recorder.taken), "metadata of both targets", 30, every=0.5)
-    finally:
-        prometheus.stop()
+    prometheus = keep(Prometheus(tmp_path, lambda port: prometheus_config(gate, port)))
+    if outage:
+        eventually(lambda: len(recorder.requests) >= 6, "requests have been refused and tried again", 60)
+        assert recorder.taken == []
+        recorder.away = False
+    eventually(lambda: _span(tee.samples(pb, recorder.taken)) >= 7000, "seven scrapes have come through", 60, every=0.5)
+    names = {b"prometheus_build_info", b"seriesgate_requests_total"}
+    eventually(lambda: names <= tee.metadata_names(pb, recorder.taken), "metadata of both targets", 30, every=0.5)
+    prometheus.stop()
 
     stats = gate.stats
     sent = tee.samples(pb, recorder.taken)
@@ -98,15 +95,12 @@ def test_what_a_real_prometheus_writes_through_the_gate_is_in_victoria_metrics(
 
 
 @pytest.mark.parametrize("limit", [0, 200])
-def test_what_a_real_vmagent_writes_through_the_gate_is_in_victoria_metrics(start_gate, recorder, victoria_metrics, pb,
-                                                                            tmp_path, limit):
+def test_what_a_real_vmagent_writes_through_the_gate_is_in_victoria_metrics(
+        start_gate, recorder, victoria_metrics, keep, pb, tmp_path, limit):
     gate = start_gate(f"--upstream.url={recorder.url}", f"--maxHourlySeries={limit}")
-    vmagent = VmAgent(tmp_path, gate)
-    try:
-        eventually(lambda: _span(tee.samples(pb, recorder.taken)) >= 5000, "five scrapes have come through", 60,
-                   every=0.5)
-    finally:
-        vmagent.stop()  # sends what is left
+    vmagent = keep(VmAgent(tmp_path, gate))
+    eventually(lambda: _span(tee.samples(pb, recorder.taken)) >= 5000, "five scrapes have come through", 60, every=0.5)
+    vmagent.stop()  # sends what is left
     sent = tee.samples(pb, recorder.taken)
     assert_found(sent, victoria_metrics.samples())
     stats = gate.stats
@@ -165,15 +159,10 @@ def test_one_label_that_is_too_long_costs_no_other_series(start_gate, victoria_m
 TRANSLATING = "upstream: {protocol: v1}\n"
 
 
-def moved(pb_v2, bodies, newest):
-    messages = [pb_v2.Request.FromString(wire.unpack(body)) for body in bodies]
-    return [message.SerializeToString() for message in recorded.moved_to(messages, newest)]
-
-
-def samples_of(pb_v2, raw_bodies):
-    """As tee.samples."""
+def samples_of(messages):
+    """As tee.samples, of version 2."""
     found = {}
-    for message in map(pb_v2.Request.FromString, raw_bodies):
+    for message in messages:
         for series in message.timeseries:
             refs = [message.symbols[ref] for ref in series.labels_refs]
             values = found.setdefault(tuple(sorted(zip(refs[::2], refs[1::2], strict=True))), {})
@@ -183,11 +172,11 @@ def samples_of(pb_v2, raw_bodies):
 
 def test_the_recording_in_version_2_is_found_in_victoria_metrics(start_gate, victoria_metrics, pb_v2):
     gate = start_gate(f"--upstream.url={victoria_metrics.write_url}", config=TRANSLATING)
-    sent = moved(pb_v2, recorded.bodies("prometheus-3.5-v2"), int(time.time() * 1000) - 60_000)
-    for raw in sent:
+    sent = recorded.moved_to(pb_v2.Request, recorded.bodies("prometheus-3.5-v2"), int(time.time() * 1000) - 60_000)
+    for raw in (message.SerializeToString() for message in sent):
         reply = write(gate, wire.pack(raw))
         assert (reply.status, written(reply)) == (204, (len(wire_v2.series_of(raw)), 0, 0))
-    expected, stored = samples_of(pb_v2, sent), victoria_metrics.samples()
+    expected, stored = samples_of(sent), victoria_metrics.samples()
     assert (len(expected), tee.sample_count(expected)) == (SERIES, SAMPLES)
     assert_found(expected, stored)
     assert gate.current() == SERIES
@@ -253,7 +242,7 @@ NAMESPACES = {"team-a": ("a1", "a2", "a3"), "team-b": ("b1", "b2", "b3")}
 
 def recent(pb, bodies, newest):
     """The recorded requests, moved in time, with a number for each NaN: VictoriaMetrics keeps none."""
-    messages = recorded.moved_to([pb.WriteRequest.FromString(wire.unpack(body)) for body in bodies], newest)
+    messages = recorded.moved_to(pb.WriteRequest, bodies, newest)
     for message in messages:
         for sample in (sample for series in message.timeseries for sample in series.samples):
             if math.isnan(sample.value):

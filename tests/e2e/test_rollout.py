@@ -89,28 +89,26 @@ def test_a_rollout_passes_and_an_explosion_beside_it_does_not(sender, share, ste
         most[namespace] = max(most.get(namespace, 0), count)
         return count
 
-    server = sender(tmp_path, gate)
-    try:
-        eventually(lambda: active("shop") >= PODS * OF_POD, "all pods have been scraped", 60)
-        demand = active("shop")
-        replaced = int(PODS * share)
-        cluster.sick = True
-        for step in range(steps):
-            cluster.replace(replaced * step // steps, replaced * (step + 1) // steps)
-            until = time.monotonic() + INTERVAL
-            while time.monotonic() < until:
-                active("shop"), active("sick")
-                time.sleep(0.2)
-        time.sleep(3 * INTERVAL)
-        found = limits(gate.stats, "per-namespace")
-        assert [found["shop"][window]["refusedSeries"] for window in ("active", "hourly")] == [0, 0]
-        assert most["shop"] <= PODS * OF_POD * 12 // 10
-        assert SICK_MAX * 0.9 < most["sick"] <= SICK_MAX
-        assert found["sick"]["active"]["refusedSeries"] > 10 * SICK_MAX
-        if share == 1:
-            assert demand * 0.98 <= active("shop") <= demand * 1.1  # the old pods' slots are free
-    finally:
-        server.stop()
+    server = keep(sender(tmp_path, gate))
+    eventually(lambda: active("shop") >= PODS * OF_POD, "all pods have been scraped", 60)
+    demand = active("shop")
+    replaced = int(PODS * share)
+    cluster.sick = True
+    for step in range(steps):
+        cluster.replace(replaced * step // steps, replaced * (step + 1) // steps)
+        until = time.monotonic() + INTERVAL
+        while time.monotonic() < until:
+            active("shop"), active("sick")
+            time.sleep(0.2)
+    time.sleep(3 * INTERVAL)
+    found = limits(gate.stats, "per-namespace")
+    assert [found["shop"][window]["refusedSeries"] for window in ("active", "hourly")] == [0, 0]
+    assert most["shop"] <= PODS * OF_POD * 12 // 10
+    assert SICK_MAX * 0.9 < most["sick"] <= SICK_MAX
+    assert found["sick"]["active"]["refusedSeries"] > 10 * SICK_MAX
+    if share == 1:
+        assert demand * 0.98 <= active("shop") <= demand * 1.1  # the old pods' slots are free
+    server.stop()
 
     def stored(selector):
         count, = victoria_metrics.ask(f"count(last_over_time({selector}[1h]))").values()

@@ -19,11 +19,6 @@ pytestmark = pytest.mark.timeout(240)
 ODD = [{"__name__": "ünï.cöde", "a.b": "x"}, {"__name__": "odd", "a": 'q"\\\n\t\x7f', "z": "ß"}]
 
 
-def moved(pb, newest):
-    """The recorded requests, so that their newest sample is of that time."""
-    return recorded.moved_to([pb.WriteRequest.FromString(wire.unpack(body)) for body in recorded.bodies()], newest)
-
-
 def with_numbers(messages):
     """The series that are more than NaN: VictoriaMetrics keeps none."""
     return {tuple(sorted((label.name, label.value) for label in series.labels))
@@ -40,9 +35,9 @@ def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(real_st
     now = int(time.time() * 1000)
     for minutes in (70, 65, 20, 1):  # in the quarter of an hour before the lookback, and in the last hour
         at = now - minutes * 60_000
-        real_store.write(*packed(moved(pb, at)), traffic.body(ODD, at))
+        real_store.write(*packed(recorded.moved_to(pb.WriteRequest, recorded.bodies(), at)), traffic.body(ODD, at))
     real_store.write(*(traffic.body(numbered(5_000, start, name="boom"), now - 50_000) for start in range(0, 30_000, 5_000)))
-    sent = moved(pb, now)
+    sent = recorded.moved_to(pb.WriteRequest, recorded.bodies(), now)
     old = with_numbers(sent) | {traffic.identity(labels) for labels in ODD}
 
     maximum = len(old) + 1_000
