@@ -324,20 +324,24 @@ lines({
 NAMELESS = wire.pack(wire.series([("__name__", "up"), ("", "x")], wire.field(2, wire.sample(1.0, 1))))
 
 
-def sent(scene, body, status, times=1, **how):
-    """A gate that was sent this by a tenant, so many times."""
+SHOP = ("X-Scope-OrgID", "shop")
+
+
+def sent(scene, body, status=204, times=1, headers=(SHOP,), path=WRITE, answer=Answer(), **how):
+    """A gate that was sent this by a tenant, so many times, before a store with that answer."""
+    scene.upstream.default = answer
     gate = scene.gate(**how)
     for _ in range(times):
-        assert gate.send(body, [("X-Scope-OrgID", "shop")]).status == status
+        assert gate.send(body, headers, path).status == status
     return gate
 
 
 OF_SHOP = {"sender": "127.0.0.1", "tenant": "shop"}
 lines({
-    "series left out": lambda scene: (sent(scene, NAMELESS, 204), {
+    "series left out": lambda scene: (sent(scene, NAMELESS), {
         "series": "1", "reason": "label_without_name", "metric": "up", "label": "", "example": 'up{="x"}', **OF_SHOP}),
     "more series left out": lambda scene: (
-        sent(scene, NAMELESS, 204, times=50), {"series": "49", "reason": "label_without_name"}),
+        sent(scene, NAMELESS, times=50), {"series": "49", "reason": "label_without_name"}),
     "requests rejected": lambda scene: (
         sent(scene, b"\xff no snappy", 400), {"requests": "1", "reason": "malformed", "status": "400", **OF_SHOP}),
     "more requests rejected": lambda scene: (sent(scene, b"bad", 400, times=50), {"requests": "49", "reason": "malformed"}),
@@ -572,25 +576,15 @@ def a_store_that_takes_no_markers(scene):
 about("bursts")
 
 
-@line("the store rejected more requests")
-def a_burst_that_the_store_rejects(scene):
-    gate = scene.gate()
-    scene.upstream.default = Answer(503)
-    for _ in range(50):
-        assert gate.send(GOOD).status == 503
-    return gate, {"requests": "49", "status": "503", "senders": "retry"}
-
-
 def partly_written(scene, requests):
-    gate = scene.gate()
-    scene.upstream.default = Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")])
     message = wire.pack(wire_v2.request(*({"__name__": "up", "job": job} for job in "abc")))
-    for _ in range(requests):
-        assert gate.send(message, [*wire_v2.HEADERS, ("X-Scope-OrgID", "shop")]).status == 204
-    return gate
+    return sent(scene, message, times=requests, headers=[*wire_v2.HEADERS, SHOP],
+                answer=Answer(204, [("X-Prometheus-Remote-Write-Samples-Written", "1")]))
 
 
 lines({
+    "the store rejected more requests": lambda scene: (
+        sent(scene, GOOD, 503, times=50, answer=Answer(503)), {"requests": "49", "status": "503", "senders": "retry"}),
     "the store wrote less of more requests": lambda scene: (
         partly_written(scene, 50), {"requests": "49", "samples": "98"}),
     "more requests without an answer": lambda scene: (
@@ -601,12 +595,9 @@ lines({
 about("what the store says, and its name")
 
 
-@line("the store rejected requests")
-def a_store_that_says_no(scene):
-    gate = scene.gate()
-    scene.upstream.default = Answer(400, [], b"out of order\nfor 7 days\n")
-    assert gate.send(GOOD).status == 400
-    return gate, {"requests": "1", "status": "400", "senders": "drop", "err": "out of order"}
+lines({"the store rejected requests": lambda scene: (
+    sent(scene, GOOD, 400, answer=Answer(400, [], b"out of order\nfor 7 days\n")),
+    {"requests": "1", "status": "400", "senders": "drop", "err": "out of order"})})
 
 
 def elsewhere(scene, names):
@@ -631,11 +622,6 @@ def a_name_that_comes_late(scene):
 about("fleets")
 
 
-lines({
-    "joined the fleet": lambda scene: (scene.in_fleet(), {"namespace": "default", "gates": "1"}),
-}, real=True)
-
-
 def a_gate_that_joins_others(scene, *forbidden):
     offer(scene.in_fleet(), scene.upstream, numbered(3))
     scene.stores[0].call("ACL", "SETUSER", "default", *forbidden)
@@ -643,6 +629,7 @@ def a_gate_that_joins_others(scene, *forbidden):
 
 
 lines({
+    "joined the fleet": lambda scene: (scene.in_fleet(), {"namespace": "default", "gates": "1"}),
     "the fleet's series are known": lambda scene: (a_gate_that_joins_others(scene), {"series": "3", "incumbents": "0"}),
     "the fleet's series cannot be read": lambda scene: (a_gate_that_joins_others(scene, "-dump", "-sscan"), {}),
 }, real=True)
@@ -707,22 +694,16 @@ def a_store_whose_clock_comes_back(scene):
 about("what is confirmed, secrets and certificates")
 
 
-@line("the upstream does not confirm remote write 2")
-def a_store_that_confirms_nothing(scene):
-    gate = scene.gate()
-    gate.send(wire.pack(wire_v2.request({"__name__": "up"})), wire_v2.HEADERS)
-    return gate, {"requests": "1", "samples": "1", "upstream": scene.upstream.host}
-
-
-lines({"the store wrote less than it was sent": lambda scene: (partly_written(scene, 1), {
-    "requests": "1", "samples": "2", "sender": "127.0.0.1", "tenant": "shop", "upstream": scene.upstream.host})})
-
-
-@line("a sender's query argument was left out, see upstream.forwardQuery")
-def an_argument_that_does_not_go_on(scene):
-    gate = scene.gate()
-    gate.send(wire.pack(wire.sampled("up")), path=f"{WRITE}?extra_label=a")
-    return gate, {"arguments": "1", "argument": "extra_label"}
+lines({
+    "the upstream does not confirm remote write 2": lambda scene: (
+        sent(scene, wire.pack(wire_v2.request({"__name__": "up"})), headers=wire_v2.HEADERS),
+        {"requests": "1", "samples": "1", "upstream": scene.upstream.host}),
+    "the store wrote less than it was sent": lambda scene: (partly_written(scene, 1), {
+        "requests": "1", "samples": "2", "upstream": scene.upstream.host, **OF_SHOP}),
+    "a sender's query argument was left out, see upstream.forwardQuery": lambda scene: (
+        sent(scene, wire.pack(wire.sampled("up")), path=f"{WRITE}?extra_label=a"),
+        {"arguments": "1", "argument": "extra_label"}),
+})
 
 
 def with_token(scene, change):
