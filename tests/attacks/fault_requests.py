@@ -94,6 +94,15 @@ def kept_of(request, raw):
     return kept
 
 
+def read_fields(stream):
+    """{name: value} of a header's fields, names in lower case; None if it ends before them."""
+    fields = {}
+    while (line := stream.readline()) not in (b"\r\n", b""):
+        name, _, value = line.partition(b":")
+        fields[name.strip().lower()] = value.strip()
+    return fields if line else None
+
+
 def head_of(request, number, attempt, size):
     proto, version = ("", "0.1.0") if request.version == 1 else (";proto=io.prometheus.write.v2.Request", "2.0.0")
     tenant = f"X-Scope-OrgID: {request.tenant}\r\n" if request.tenant else ""

@@ -8,7 +8,7 @@ import struct
 
 import wire
 import zstd_frame
-from fault_requests import head_of, make_request
+from fault_requests import head_of, make_request, read_fields
 from world import secure, socket, threading, time
 
 Sent = collections.namedtuple("Sent", "number attempt status refused written totals")
@@ -24,11 +24,8 @@ def read_answer(stream):
     """(status, headers) of the next final answer, its body thrown away; EOFError if there is none."""
     while True:
         line = stream.readline()
-        headers = {}
-        while (field := stream.readline()) not in (b"\r\n", b""):
-            name, _, value = field.partition(b":")
-            headers[name.strip().lower()] = value.strip()
-        if not line or not field:
+        headers = read_fields(stream)
+        if not line or headers is None:
             raise EOFError
         status = int(line.split(b" ", 2)[1])
         if status >= 200:

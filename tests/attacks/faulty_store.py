@@ -8,7 +8,7 @@ import struct
 import store_ways
 import wire
 import zstd_frame
-from fault_requests import kept_of, make_request
+from fault_requests import kept_of, make_request, read_fields
 from store_ways import WAYS
 from world import SIMULATED, secure, socket, threading, time
 
@@ -236,7 +236,7 @@ class Conversation:
 
     def one_request(self):
         """@return whether the connection stays open"""
-        headers = self._read_head()
+        headers = read_fields(self._stream) if self._stream.readline() else None
         if headers is None:
             return False
         arrival, way = self._store.arrives(self._backend.ordinal, headers)
@@ -271,15 +271,6 @@ class Conversation:
         while way.ends == "floods" and not self._store.stopped.is_set():
             self._connection.sendall(way.flood)
         return way.ends == "stays"
-
-    def _read_head(self):
-        if not self._stream.readline():
-            return None
-        headers = {}
-        while (line := self._stream.readline()) not in (b"\r\n", b""):
-            name, _, value = line.partition(b":")
-            headers[name.lower()] = value.strip()
-        return headers if line else None
 
 
 def _wait_for_end(connection):

@@ -5,7 +5,6 @@ import collections
 import multiprocessing
 import time
 
-import recorded
 import wire
 
 # --- what is dear to work on, and cheap to send ---------------------------------------------------------------------
@@ -25,11 +24,6 @@ def dear_body():
     remembered."""
     entry = wire.field(wire.SAMPLES, wire.double_field(1, wire.STALE) + wire.number_field(2, 1_700_000_000_000))
     return wire.pack(b"".join(wire.series({"__name__": "m", "path": f"/{n:06x}" * 8}, entry) for n in range(SERIES)))
-
-
-def request_of(body):
-    headers = "".join(f"{name}: {value}\r\n" for name, value in recorded.HEADERS)
-    return f"POST /api/v1/write HTTP/1.1\r\nHost: gate\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 # --- senders --------------------------------------------------------------------------------------------------------

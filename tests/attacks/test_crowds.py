@@ -62,23 +62,19 @@ def typical(gate):
     return statistics.median(percentile_of(gate) for _ in range(WINDOWS))
 
 
-def roomy(start_gate, upstream, connections):
-    """A gate with room for so many, of which none is too slow. Skips where the system does not give the descriptors."""
-    text = (f"server: {{maxConnections: {connections + 200}, readTimeout: 10m, headerTimeout: 10m, idleTimeout: 10m, threads: 2}}\n"
-            "upstream: {maxConnections: 64}\n")
-    gate = start_gate(f"--upstream.url={upstream.url}", config=text)
-    lowered = gate.said("server.maxConnections is lowered, the process may have too few descriptors")
-    return gate, int(lowered[0]["max_connections"]) if lowered else connections + 200
-
-
 def within_descriptors(start_gate, upstream):
-    """A gate, and how many idle connections it has room for: IDLE, if RLIMIT_NOFILE allows."""
+    """A gate to which nobody is too slow, and how many idle connections it has room for: IDLE, if RLIMIT_NOFILE allows."""
+    room = IDLE + SLOW + 200
+    text = (f"server: {{maxConnections: {room}, readTimeout: 10m, headerTimeout: 10m, idleTimeout: 10m, threads: 2}}\n"
+            "upstream: {maxConnections: 64}\n")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     try:
-        gate, room = roomy(start_gate, upstream, IDLE + SLOW)
+        gate = start_gate(f"--upstream.url={upstream.url}", config=text)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    for lowered in gate.said("server.maxConnections is lowered, the process may have too few descriptors"):
+        room = int(lowered["max_connections"])
     idle = min(IDLE, room - SLOW - 100)
     if idle < IDLE * 0.8:
         pytest.skip(f"ulimit -Hn is {hard}: room for {idle} idle connections")

@@ -8,6 +8,7 @@ import pytest
 
 import giants
 import wire
+from bounds import MIB, status
 from busy import Busy
 from client import head, post
 from gate import sanitized
@@ -17,13 +18,7 @@ from waiting import eventually
 from world import threading, time
 
 BODY = wire.pack(wire.sampled("up", job="a"))
-MIB = 1 << 20
 REJECTED, ERRORS = "seriesgate_requests_rejected_total", "seriesgate_upstream_errors_total"
-
-
-def virtual_memory(gate):
-    with open(f"/proc/{gate.pid}/statm") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
 
 
 @contextlib.contextmanager
@@ -51,7 +46,7 @@ def test_a_request_that_gets_no_memory_fails_and_no_other(limited, upstream, wha
     refused = gate.metric(REJECTED, reason="overloaded")
     others = set()
     with Busy(gate.address, 2, lambda sender, _: others.add(sender.write(BODY).status)):
-        with limited_to(gate, resource.RLIMIT_AS, virtual_memory(gate) + 40 * MIB):
+        with limited_to(gate, resource.RLIMIT_AS, status(gate, "VmSize") + 40 * MIB):
             for _ in range(3):
                 with gate.raw() as one:
                     one.send_what_it_takes(asked)

@@ -7,13 +7,14 @@ import pytest
 
 import bounds
 import open_loop
+from client import post
 from gate import sanitized
 from waiting import eventually
 
 DELAY_MAX = 0.3
 TIMES, SECONDS = 3, 8
 SLOW = sanitized("asan", "tsan", "ubsan")
-REQUEST = open_loop.request_of(open_loop.dear_body())
+REQUEST = post(open_loop.dear_body())
 
 
 def turned_away(gate):

@@ -22,10 +22,8 @@ SECONDS = 3.0
 
 
 @pytest.fixture
-def gate(tmp_path, start_gate, upstream):
-    web = tmp_path / "web.yml"
-    web.write_text(users(ALICE, BOB) + "auth_excluded_paths: [/-/healthy]\n")
-    return start_gate(f"--web.config.file={web}", f"--upstream.url={upstream.url}")
+def gate(guarded):
+    return guarded(users(ALICE, BOB) + "auth_excluded_paths: [/-/healthy]\n")
 
 
 class Flood(Busy):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bounds import within
+from bounds import status, within
 from gate import run, sanitized, why_it_cannot_serve
 from kept_state import FAILURES, SAVES, directory, kept, settled  # noqa: F401 (a fixture)
 from traffic import numbered, offer
@@ -88,9 +88,7 @@ def test_no_memory_for_a_save_is_a_failed_save(limited, upstream, directory, at_
     for _ in range(20):  # what the other threads need is theirs before the limit
         assert gate.send(b"bad").status == 400
         assert gate.metric(SAVES) == 0
-    with open(f"/proc/{gate.pid}/status") as file:
-        data = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmData:"))
-    bound = (data + (512 << 10), resource.RLIM_INFINITY)
+    bound = (status(gate, "VmData") + (512 << 10), resource.RLIM_INFINITY)
     usual = resource.prlimit(gate.pid, resource.RLIMIT_DATA, bound)
     offer(gate, upstream, numbered(3))
     if at_shutdown:

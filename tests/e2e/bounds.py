@@ -14,7 +14,7 @@ MIB = 1 << 20
 
 def memory(gate):
     """Resident memory now, in bytes."""
-    return _status(gate, "VmRSS")
+    return status(gate, "VmRSS")
 
 
 def reset_peak(gate):
@@ -52,10 +52,6 @@ def stolen():
         return [int(line.split()[8]) / os.sysconf("SC_CLK_TCK") for line in file if re.match(r"cpu\d", line)]
 
 
-def longest_wait(before, after):
-    return max(seconds - before.get(thread, 0) for thread, seconds in after.items())
-
-
 class OwnTime:
     """Measures without the time in which the gate, or who sends, waits for a core that others have. From its construction on, or
     from the start of the gate, which `began` at that time."""
@@ -68,7 +64,8 @@ class OwnTime:
     def so_far(self):
         """(all seconds, those of them for want of a core)"""
         took = time.monotonic() - self._began
-        waited = sum(longest_wait(before, waits_for_a_core(pid)) for before, pid in zip(self._waited, self._pids))
+        waited = sum(max(seconds - before.get(thread, 0) for thread, seconds in waits_for_a_core(pid).items())
+                     for before, pid in zip(self._waited, self._pids))
         return took, waited + max(after - before for before, after in zip(self._stolen, stolen()))
 
     def seconds(self):
@@ -110,7 +107,7 @@ def within(gate, memory_mib=None, cpu=None, seconds=None, cores=0):
     yield
     assert gate.running, gate.log
     (took, others_had), spent = own_time.so_far(), cpu_seconds(gate) - used
-    grown = (_status(gate, "VmHWM") - resident) / MIB
+    grown = (status(gate, "VmHWM") - resident) / MIB
     if memory_mib is not None:
         assert grown <= (memory_mib * 6 + 512 if slow else memory_mib), f"{grown:.0f} MiB"
     if cpu is not None:
@@ -124,5 +121,6 @@ def _stat(gate):
     return Path(f"/proc/{gate.pid}/stat").read_text().rsplit(")", 1)[1].split()
 
 
-def _status(gate, key):
+def status(gate, key):
+    """Bytes that /proc/PID/status tells."""
     return int(re.search(rf"^{key}:\s+(\d+) kB$", Path(f"/proc/{gate.pid}/status").read_text(), re.MULTILINE)[1]) * 1024

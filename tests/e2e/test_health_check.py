@@ -94,10 +94,8 @@ def test_a_certificate_is_not_looked_at_but_tls_has_to_be_spoken(start_gate, tmp
     assert checked(spoken).startswith(told(spoken, "TLS with "))
 
 
-def test_a_gate_that_wants_a_password_is_asked_at_a_path_that_needs_none(start_gate, tmp_path):
-    web = tmp_path / "web.yml"
-    web.write_text(users(ALICE_CHANGED) + "auth_excluded_paths: [/-/ready]\n")
-    gate = start_gate("--upstream.url=discard:", f"--web.config.file={web}")
+def test_a_gate_that_wants_a_password_is_asked_at_a_path_that_needs_none(guarded):
+    gate = guarded(users(ALICE_CHANGED) + "auth_excluded_paths: [/-/ready]\n")
     assert checked(gate.url + "/-/ready") == ""
     assert checked(gate.url).startswith(told(gate.url, "answered 401"))
 

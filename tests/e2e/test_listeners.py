@@ -1,7 +1,6 @@
 """Unix sockets. What is answered where: tests/scenes/test_connections.py; the file: tests/net/socket_file_test.cpp."""
 
 import os
-import shutil
 import signal
 import subprocess
 
@@ -55,7 +54,6 @@ def test_no_bound_of_a_peer_holds_at_a_unix_socket(at_path, path):
     assert gate.metric("seriesgate_connections_given_up_total", reason="max_connections_per_peer") == 0
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_curl_reaches_a_unix_socket(at_paths, upstream):
     told = subprocess.run(["curl", "-s", "--unix-socket", at_paths.admin_address, "http://gate/-/healthy"],
                           capture_output=True, text=True, check=True)

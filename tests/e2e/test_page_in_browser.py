@@ -136,11 +136,8 @@ def test_what_somebody_has_selected_is_left_alone_for_a_while(exploded):
     assert shown.text("#verdict") == "Data is withheld: 3,000 new series refused this hour"
 
 
-def test_with_a_password_and_an_address_of_its_own(start_gate, open_page, tmp_path):
-    web = tmp_path / "web.yml"
-    web.write_text(users(ALICE))
-    gate = start_gate("--upstream.url=discard:", "--maxHourlySeries=500", f"--web.config.file={web}",
-                      config="admin: {listen: '127.0.0.1:0'}\n")
+def test_with_a_password_and_an_address_of_its_own(guarded, open_page):
+    gate = guarded(users(ALICE), "--maxHourlySeries=500", "--admin.listen=127.0.0.1:0")
     shown = open_page(gate, "/-/healthy")
     shown.may_complain = lambda message: "a status of 401" in message or "favicon.ico" in message
     shown.open(f"http://{ALICE[0]}:{ALICE[1]}@127.0.0.1:{gate.admin_address[1]}/")

@@ -135,12 +135,10 @@ def test_a_unix_socket_is_as_good(start_gate, tmp_path):
 
 # --- who asks, and whom
 
-def test_a_gate_that_wants_to_know_who_asks_is_told(start_gate, tmp_path):
-    web = tmp_path / "web.yml"
+def test_a_gate_that_wants_to_know_who_asks_is_told(guarded, tmp_path):
     right, wrong, empty, token = (tmp_path / each for each in ("right", "wrong", "empty", "token"))
     token.write_text("t0ken-of-the-tests\n")
-    web.write_text(users(ALICE_CHANGED) + f"bearer_tokens: [{{name: ops, token_file: {token}}}]\n")
-    gate = start_gate("--upstream.url=discard:", f"--web.config.file={web}")
+    gate = guarded(users(ALICE_CHANGED) + f"bearer_tokens: [{{name: ops, token_file: {token}}}]\n")
     name, password, _ = ALICE_CHANGED
     right.write_text(password + "\n")
     wrong.write_text("guess\n")
