@@ -5,7 +5,9 @@ import itertools
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +84,14 @@ def keep():
             return what
 
         yield kept
+
+
+@pytest.fixture
+def open_folder():
+    """One that everybody may look into, unlike tmp_path."""
+    with tempfile.TemporaryDirectory(prefix="seriesgate-") as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
 
 
 @pytest.fixture

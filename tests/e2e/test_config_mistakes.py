@@ -2,8 +2,6 @@
 
 import os
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -71,14 +69,6 @@ DISCARD = "--upstream.url=discard:"
 @pytest.fixture
 def file(tmp_path):
     return tmp_path / "gate.yaml"
-
-
-@pytest.fixture
-def open_folder():
-    """One that everybody may look into, unlike tmp_path."""
-    with tempfile.TemporaryDirectory(prefix="seriesgate-") as folder:
-        os.chmod(folder, 0o755)
-        yield Path(folder)
 
 
 def outcome(result):

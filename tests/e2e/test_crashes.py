@@ -121,7 +121,7 @@ class SaveWatch(Worker):
         """Before a process starts."""
         with self._lock:
             self._left_over = self._others()
-            self._last = self._state()
+            self._last = self._identity("state")
             self._quiet = self.saved_before = time.monotonic() if self._last else None
             self.saving = False
             self.saves = 0
@@ -130,7 +130,7 @@ class SaveWatch(Worker):
         with self._lock:
             now = time.monotonic()
             self.saving = self._others() != self._left_over
-            state = self._state()
+            state = self._identity("state")
             if state != self._last:
                 self._last, self.saved_before = state, self._quiet
                 self._left_over = {}
@@ -142,9 +142,6 @@ class SaveWatch(Worker):
         while not self.done.is_set():
             self.look()
             time.sleep(0.001)
-
-    def _state(self):
-        return self._identity("state")
 
     def _others(self):
         names = os.listdir(self._directory) if self._directory.exists() else []

@@ -100,8 +100,6 @@ def test_a_store_without_series_has_no_configuration(victoria_metrics):
 PATH = "/api/v1/status/tsdb"
 NO_ANSWERS = {
     "a page": (b"<html>", 200, "the answer is not that of a Prometheus or VictoriaMetrics"),
-    "deep": (b"[" * 8 * 2**20, 200, "the answer is not that of a Prometheus or VictoriaMetrics"),
-    "too large": (b"[" * (8 * 2**20 + 1), 200, "the answer is larger than 8 MiB"),
     "not there": (b"", 404, f"{PATH} is not there (404): is this the root of a Prometheus or VictoriaMetrics?"),
     "a stranger": (b"", 401, "the store wants to know who asks (401): --username and --password-file, or "
                              "--bearer-token-file, say it"),
@@ -113,6 +111,7 @@ NO_ANSWERS = {
 
 
 def test_why_there_is_no_configuration_is_one_line(impostor, start_gate):  # noqa: F811
+    """Answers that are too large or too deep: test_top.py, for both ask by src/top/client.cpp."""
     def is_said(answer, status, said):
         url = impostor(answer, status)
         assert failure(f"--from={url}") == f"seriesgate suggest: {url}: {said}"

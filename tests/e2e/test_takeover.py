@@ -9,8 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -378,15 +376,12 @@ def test_whoever_keeps_the_state_for_a_while_costs_no_count(kept, upstream, tmp_
 # --- who else asks
 
 @pytest.fixture
-def met(start_gate, upstream):
+def met(open_folder, limited):
     """A gate that can be met at a path of its own, and that path."""
-    folder = Path(tempfile.mkdtemp())
-    folder.chmod(0o755)
-    path = str(folder / "takeover")
-    gate = start_gate(f"--upstream.url={upstream.url}", config=f"server: {{takeoverSocket: {path}}}\n")
+    path = str(open_folder / "takeover")
+    gate = limited(f"server: {{takeoverSocket: {path}}}\n")
     assert gate.get("/-/healthy").status == 200  # who is answered can meet it
-    yield gate, path
-    shutil.rmtree(folder)
+    return gate, path
 
 
 def test_whoever_speaks_another_protocol_changes_nothing(met, upstream):
