@@ -35,18 +35,24 @@ def assert_given_back(gate, before, mib=48):
         assert kept < mib, f"{kept:.0f} MiB kept"
 
 
+def send(gate, body, headers=(), status=204, kept_mib=48, **bounds):
+    """One request within these bounds; what it took is given back but for so much."""
+    before = memory(gate)
+    with within(gate, **bounds):
+        reply = gate.send(body, headers)
+    assert reply.status == status
+    assert_given_back(gate, before, kept_mib)
+    return reply
+
+
 def test_a_long_tenant_is_not_copied_for_every_series_and_limit(limited, upstream):
     """433 KB of this ended the process: 64 limits x 20,000 series x 60 KiB."""
     gate = limited(limits("each: [a], perTenant: true"))
-    body = wire.pack(giants.tiny_series(20_000))
-    before = memory(gate)
-    with within(gate, memory_mib=64, cpu=2, seconds=10):
-        reply = gate.send(body, [("Content-Encoding", "snappy"), ("X-Scope-OrgID", "t" * 60_000)])
-    assert reply.status == 400
+    reply = send(gate, wire.pack(giants.tiny_series(20_000)), [("Content-Encoding", "snappy"), ("X-Scope-OrgID", "t" * 60_000)], 400,
+                 memory_mib=64, cpu=2, seconds=10)
     assert reply.first_line == "tenant name of more than 1024 bytes: 60000"
     assert gate.current() == 0
     assert gate.metric("seriesgate_requests_rejected_total", reason="too_large") == 1
-    assert_given_back(gate, before)
     assert gate.send(wire.pack(wire.sampled("up")), [("X-Scope-OrgID", "t" * 1024)]).status == 204
     assert [len(request.get("X-Scope-OrgID")) for request in upstream.requests] == [1024]
 
@@ -56,14 +62,11 @@ def test_long_values_are_not_copied_for_every_series_and_limit(limited):
     gate = limited(limits("each: [l0]"))
     body = wire.pack(giants.long_symbol_series(scaled(4000)))
     assert len(body) < 200_000
-    before = memory(gate)
-    with within(gate, memory_mib=96, cpu=2, seconds=10):
-        assert gate.send(body, V2).status == 204
+    send(gate, body, V2, memory_mib=96, cpu=2, seconds=10)
     assert gate.current() == scaled(4000)
     figures = gate.stats["limits"]
     assert [each["group"] for each in figures] == [{"l0": "__overflow__"}] * LIMITS
     assert {each["hourly"]["currentSeries"] for each in figures} == {scaled(4000)}
-    assert_given_back(gate, before)
 
 
 def test_many_parts_of_a_key_are_not_copied_either(limited):
@@ -78,20 +81,15 @@ def test_many_parts_of_a_key_are_not_copied_either(limited):
 def test_a_million_tiny_series(limited):
     gate = limited("maxHourlySeries: 1000\nlimits: [{name: a, each: [a], maxGroups: 10, maxHourlySeries: 10}]\n")
     count = scaled(1 << 20)
-    body = wire.pack(giants.tiny_series(count))
-    before = memory(gate)
-    with within(gate, memory_mib=320, cpu=4, seconds=30):
-        assert gate.send(body).status == 204
+    send(gate, wire.pack(giants.tiny_series(count)), kept_mib=96, memory_mib=320, cpu=4, seconds=30)  # refusals are remembered
     assert gate.stats["samples"]["received"] == count
     assert gate.current() == 20  # ten groups of one series, and ten series in the overflow group
-    assert_given_back(gate, before, 96)  # some of it is the memory of refusals
 
 
 def test_a_million_empty_entries(limited, upstream):
     gate = limited("maxHourlySeries: 1\n")
     body = wire.pack(giants.empty_entries(1 << 20))
-    with within(gate, memory_mib=64, cpu=1, seconds=10):
-        assert gate.send(body).status == 204
+    send(gate, body, kept_mib=64, memory_mib=64, cpu=1, seconds=10)
     assert upstream.bodies == [body]
     assert gate.current() == 0
 
@@ -107,10 +105,7 @@ def test_four_million_symbols(limited):
 
 def test_a_bomb_of_zstd_that_decodes_to_more_is_refused_before_it_is_decoded(limited):
     gate = limited("")
-    body = sized(bytes(96 * MIB))
-    with within(gate, memory_mib=16, cpu=0.5, seconds=10):
-        reply = gate.send(body, HEADERS)
-    assert reply.status == 400
+    reply = send(gate, sized(bytes(96 * MIB)), HEADERS, 400, memory_mib=16, cpu=0.5, seconds=10)
     assert reply.first_line.startswith("decompresses to more than 512 times its size")
 
 
