@@ -128,10 +128,9 @@ class Scene:
 about("start and state")
 
 
-@line("seriesgate is up", real=True)
-def at_the_start(scene):
-    return scene.gate(), {"version": run("--version").stdout.split()[-1], "mode": "enforce", "tenants": "no limit",
-                          "tls": "no", "authentication": "none"}
+lines({"seriesgate is up": lambda scene: (scene.gate(), {
+    "version": run("--version").stdout.split()[-1], "mode": "enforce", "tenants": "no limit", "tls": "no",
+    "authentication": "none"})}, real=True)
 
 
 @line("cannot serve", real=True)

@@ -2,10 +2,8 @@
 
 import ctypes
 import os
-import shutil
 import socket
 import struct
-import tempfile
 import time
 from pathlib import Path
 
@@ -16,15 +14,13 @@ SO_TIMESTAMPNS = 35  # asm-generic/socket.h: the kernel says when a datagram was
 class ServiceManager:
     """Listens where NOTIFY_SOCKET says; `heard` are the datagrams so far, as (seconds of time.monotonic() when it was sent, text)."""
 
-    def __init__(self, abstract=False):
-        self._folder = Path(tempfile.mkdtemp())  # a short path: an address has 107 bytes
+    def __init__(self, folder):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        name = str(self._folder / "notify")
-        self.socket.bind(f"\0{name}" if abstract else name)
+        self.address = str(folder / "notify")
+        self.socket.bind(self.address)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self._ahead = time.time() - time.monotonic()
         self.socket.settimeout(0.05)
-        self.address = f"@{name}" if abstract else name
         self._heard = []
 
     def environment(self, watchdog=None, pid=None):
@@ -57,7 +53,6 @@ class ServiceManager:
 
     def stop(self):
         self.socket.close()
-        shutil.rmtree(self._folder)
 
 
 #: From sys/ptrace.h and sys/wait.h.

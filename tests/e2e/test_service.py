@@ -17,8 +17,8 @@ from world import socket, time
 
 
 @pytest.fixture
-def manager(keep):
-    return keep(ServiceManager())
+def manager(keep, tmp_path):
+    return keep(ServiceManager(tmp_path))
 
 
 # --- what it is told
