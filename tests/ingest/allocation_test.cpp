@@ -1,14 +1,12 @@
 #include "support/allocations.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <exception>
-
 #include "ingest/ingest_parts.hpp"
 #include "ingest/ingestor.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/requests.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
@@ -50,17 +48,11 @@ TEST_CASE("what has been received counts as failed where memory ends on the way 
     for (const unsigned status : {502u, 503u}) {  // the first one fills the pool, and finds no store
         received from{room, compressed(compression::snappy, body_v1({"a", "b"}))};
         from.headers.insert("X-Pad", std::string(60'000, 'x'));  // which the message copies
-        std::optional<reply> made;
-        net::co_spawn(with.io, tested.answer(from.request), [&made](const std::exception_ptr& failure, reply answered) {
-            REQUIRE_FALSE(failure);
-            made = std::move(answered);
-        });
         if (status == 503) refused_allocation = 60'000;
-        with.io.restart();
-        with.io.run();
+        const reply made = result_of(with.io, tested.answer(from.request));
         refused_allocation = static_cast<std::size_t>(-1);
-        REQUIRE(made);
-        CHECK(made->status == status);
+        with.io.run();
+        CHECK(made.status == status);
     }
     CHECK(with.metrics.samples_received.value() == 4);
     CHECK(with.metrics.samples_stored.value() == 0);

@@ -1,9 +1,6 @@
 // What a sender hears before anything goes upstream, and what is counted of it. With `discard:` there is no upstream.
 #include "ingest/ingestor.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <exception>
-
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "fleet/fleet_shared.hpp"
@@ -12,6 +9,7 @@
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 #include "upstream/loop_detection.hpp"
 #include "upstream/request.hpp"
 
@@ -37,15 +35,9 @@ struct scene : ingest_parts {
     }
 
     reply answer(received& from) {
-        std::optional<reply> made;
-        net::co_spawn(io, tested.answer(from.request), [&made](const std::exception_ptr& failure, reply answered) {
-            REQUIRE_FALSE(failure);
-            made = std::move(answered);
-        });
-        io.restart();
+        reply made = result_of(io, tested.answer(from.request));
         io.run();
-        REQUIRE(made);
-        return std::move(*made);
+        return made;
     }
     reply answer(const std::string& body) {
         received from{room, compressed(compression::snappy, body)};

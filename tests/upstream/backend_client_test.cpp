@@ -1,8 +1,7 @@
 #include "upstream/backend_client.hpp"
 
-#include <exception>
-
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 #include "upstream/request.hpp"
 #include "upstream/scripted_store.hpp"
 
@@ -21,10 +20,6 @@ upstream_config settings_for(const stream_acceptor& store, std::chrono::millisec
                             .authority = "store.test"}};
     made.timeout = timeout;
     return made;
-}
-
-net::awaitable<void> keep(net::awaitable<outcome> asked, std::optional<outcome>& got) {
-    got = co_await std::move(asked);
 }
 
 /// A client and its store in one thread.
@@ -54,21 +49,14 @@ struct scene {
     }
     outcome send(backend_client& by, const upstream_request& request) {
         const upstream_message message = make_message(settings, settings.store.backends.front(), request);
-        return await(by.send(message, limits()));
+        outcome got = result_of(io, by.send(message, limits()));
+        io.poll();  // the store's side of what was closed
+        return got;
     }
     [[nodiscard]] exchange_limits limits() const {
         return {.connect = 5s, .answer = std::chrono::steady_clock::now() + settings.timeout};
     }
     [[nodiscard]] std::int64_t connections() const { return shared.backends.front().connections.value(); }
-    outcome await(net::awaitable<outcome> asked) {
-        std::optional<outcome> got;
-        net::co_spawn(io, keep(std::move(asked), got), net::detached);
-        io.restart();
-        while (!got && io.run_one_for(10s) != 0) continue;
-        REQUIRE(got.has_value());
-        io.poll();  // the store's side of what was closed
-        return std::move(*got);
-    }
     /// Whether an outcome is the reason.
     static bool failed(const outcome& got, upstream_error_reason reason) {
         return !got && got.error().reason == reason;
@@ -326,22 +314,13 @@ TEST_CASE("only what was not connected is certain not to have been worked on") {
 
 TEST_CASE("a probe connects and leaves nothing behind") {
     scene with;
-    std::optional<std::optional<upstream_error>> got;
-    const auto probe = [&] {
-        got.reset();
-        net::co_spawn(with.io, with.client.probe(std::chrono::steady_clock::now() + 5s),
-                      [&](const std::exception_ptr&, std::optional<upstream_error> error) { got = std::move(error); });
-        with.io.restart();
-        while (!got && with.io.run_one_for(10s) != 0) continue;
-        REQUIRE(got);
-    };
-    probe();
-    CHECK_FALSE(*got);
+    const auto probe = [&] { return result_of(with.io, with.client.probe(std::chrono::steady_clock::now() + 5s)); };
+    CHECK_FALSE(probe());
     CHECK(with.connections() == 0);
     with.store.acceptor.close();
-    probe();
-    REQUIRE(*got);
-    CHECK((*got)->reason == upstream_error_reason::connection_refused);
+    const auto fault = probe();
+    REQUIRE(fault);
+    CHECK(fault->reason == upstream_error_reason::connection_refused);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "upstream/query_client.hpp"
 
-#include <exception>
-
 #include "support/catch.hpp"
+#include "support/outcome.hpp"
 #include "upstream/scripted_store.hpp"
 
 namespace seriesgate::testing::query_client_test {
@@ -29,16 +28,7 @@ struct scene {
                                         " X\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body});
         const store_query asked{.path = "/api/v1/query", .arguments = {}, .tenant = {}, .is_post = false};
         query_answer answer{[](std::span<const label_view>) {}};
-        std::optional<query_outcome> got;
-        net::co_spawn(io, client.ask(asked, answer, query_client::time_limit::clock::now() + 10s),
-                      [&got](const std::exception_ptr& failure, query_outcome made) {
-                          REQUIRE_FALSE(failure);
-                          got = std::move(made);
-                      });
-        io.restart();
-        while (!got && io.run_one_for(10s) != 0) continue;
-        REQUIRE(got.has_value());
-        return *std::move(got);
+        return result_of(io, client.ask(asked, answer, query_client::time_limit::clock::now() + 10s));
     }
 };
 
