@@ -27,11 +27,6 @@ namespace {
 
 constexpr int rounds = 100;
 
-net::awaitable<void> wait_for(async_event& event, bool& over) {
-    co_await event.wait();
-    over = true;
-}
-
 /// Writes a byte to the peer and reads it, each with a limit of its own, as sessions do.
 net::awaitable<void> talk(timed_stream& near, timed_stream& far) {
     std::array<char, 1> byte{};
@@ -50,22 +45,12 @@ net::awaitable<void> count(timed_stream& near, timed_stream& far, std::uint64_t&
     counted = allocated_by_this_thread.count - before;
 }
 
-/// Two streams with TLS, in one thread.
-struct tls_streams {
-    net::io_context io{1};
-    loopback_pair pair = connect_loopback(io);
-    timed_stream client;
-    timed_stream server;
+/// Two streams with TLS, and what has become of their operations.
+struct watched_streams : tls_streams {
     std::shared_ptr<int> pending = std::make_shared<int>();  // has an owner more for each operation that is not over
     int completed = 0;
     error_code last{};
 
-    tls_streams()
-        : client(std::move(pair.near), std::make_unique<tls_session>(made(asking()), "store.test")),
-          server(std::move(pair.far), std::make_unique<tls_session>(made(serving()))) {
-        client.expires_after(30s);
-        server.expires_after(30s);
-    }
     /// For any operation.
     auto note() {
         return [this, is_pending = pending](error_code error, auto...) {
@@ -104,7 +89,7 @@ template <class Act>
 int for_each_allocation(bool is_shaken, Act act) {
     for (int after = 0; after < 1000; ++after) {
         CAPTURE(after);
-        tls_streams at;
+        watched_streams at;
         if (is_shaken) at.shake_hands();
         bool was_last = false;
         {
@@ -139,7 +124,7 @@ TEST_CASE("an operation for which memory runs out is over, whenever it does") {
     std::array<char, 16> room{};
     int allocations = 0;
     SECTION("reads that wait, and writes") {
-        allocations = for_each_allocation(true, [&](tls_streams& at) {
+        allocations = for_each_allocation(true, [&](watched_streams& at) {
             at.server.async_read_some(net::buffer(room), at.note());
             at.poll();
             at.client.async_write_some(net::buffer("said", 4), at.note());
@@ -148,7 +133,7 @@ TEST_CASE("an operation for which memory runs out is over, whenever it does") {
         CHECK(allocations >= 5);  // two handlers, two operations of Asio's, a buffer
     }
     SECTION("handshakes") {
-        allocations = for_each_allocation(false, [&](tls_streams& at) {
+        allocations = for_each_allocation(false, [&](watched_streams& at) {
             at.server.async_handshake(at.note());
             at.client.async_handshake(at.note());
             at.poll();
@@ -175,7 +160,7 @@ TEST_CASE("a limit for which there was no memory is none, and the next one is") 
 }
 
 TEST_CASE("who has begun an operation is told that memory has run out within it") {
-    tls_streams at;
+    watched_streams at;
     at.shake_hands();
     std::array<char, 16> room{};
     {
@@ -193,7 +178,7 @@ TEST_CASE("who waits for a TLS peer goes with the io_context that it waits in") 
     auto alive = std::make_shared<int>();
     const std::weak_ptr<int> waiting = alive;
     {
-        tls_streams at;
+        watched_streams at;
         at.shake_hands();
         auto own = std::make_unique<timed_stream>(std::move(at.server));
         SECTION("to say something") {
@@ -245,7 +230,7 @@ TEST_CASE("a notification for which there is no memory is made up for within a s
     net::io_context io{1};
     const auto event = std::make_shared<async_event>(io.get_executor());
     bool over = false;
-    net::co_spawn(io, wait_for(*event, over), net::detached);
+    net::co_spawn(io, event->wait(), [&over](const std::exception_ptr&) { over = true; });
     io.poll();
     failing_allocations = 1;
     event->notify();
@@ -265,46 +250,37 @@ TEST_CASE("a plain stream allocates nothing to read, to write or to get another 
     CHECK(counted <= 1);  // the coroutine's own frame
 }
 
-TEST_CASE("what has to last is begun again if an operation found no memory to begin") {
-    const captured_log unread;
-    bool has_failed = true;
-    for (std::uint64_t after = 0; has_failed; ++after) {
-        CAPTURE(after);
-        net::io_context io{1};
-        async_timer limit{io, monotonic_clock::now() + 5s};
-        limit.async_wait([&](error_code) { io.stop(); });
-        int begun = 0, made_rounds = 0;
-        std::optional<failing_allocation> memory;
-        const auto last = [&]() -> net::awaitable<void> {
-            if (++begun == 1) memory.emplace(after);  // only the first life lacks memory
-            while (++made_rounds < 5) co_await sleep_for(1ms);
-            io.stop();
-        };
-        spawn_lasting(io, "a thing failed", last);
-        run_handlers(io);
-        has_failed = memory->has_failed();
-        memory.reset();
-        CHECK(made_rounds >= 5);
-    }
-}
-
 TEST_CASE("what has to last is begun again once there is memory") {
     const captured_log unread;
-    for (std::uint64_t lacking = 1; lacking < 20; ++lacking) {
-        CAPTURE(lacking);
+    // Only its first life lacks memory.
+    const auto lasts = [](auto begin_to_lack, auto end) {
         net::io_context io{1};
         async_timer limit{io, monotonic_clock::now() + 10s};
         limit.async_wait([&](error_code) { io.stop(); });
         int begun = 0, made_rounds = 0;
         const auto last = [&]() -> net::awaitable<void> {
-            if (++begun == 1) failing_allocations = lacking;
+            if (++begun == 1) begin_to_lack();
             while (++made_rounds < 5) co_await sleep_for(1ms);
             io.stop();
         };
         spawn_lasting(io, "a thing failed", last);
         run_handlers(io);
-        failing_allocations = 0;
+        end();
         CHECK(made_rounds >= 5);
+    };
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        CAPTURE(after);
+        std::optional<failing_allocation> memory;
+        const auto end = [&] {
+            has_failed = memory->has_failed();
+            memory.reset();
+        };
+        lasts([&] { memory.emplace(after); }, end);
+    }
+    for (std::uint64_t lacking = 1; lacking < 20; ++lacking) {
+        CAPTURE(lacking);
+        lasts([&] { failing_allocations = lacking; }, [] { failing_allocations = 0; });
     }
 }
 

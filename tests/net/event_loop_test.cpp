@@ -21,25 +21,10 @@ net::awaitable<void> count_events(std::shared_ptr<async_event> event, std::atomi
     }
 }
 
-net::awaitable<void> wait_once(async_event& event, monotonic_clock::time_point limit, bool& over) {
-    co_await event.wait_until(limit);
-    over = true;
-}
-
 bool comes_to(const std::atomic<int>& count, int wanted) {
     const auto end = monotonic_clock::now() + 30s;
     while (count < wanted && monotonic_clock::now() < end) std::this_thread::yield();
     return count >= wanted;
-}
-
-net::awaitable<void> have_thrown(event_loop& by, net::io_context& here) {
-    const auto work = [] { throw std::runtime_error("no memory"); };
-    co_await by.perform(work, here);
-}
-
-net::awaitable<void> have_done(event_loop& by, std::thread::id& where, net::io_context& here) {
-    const auto work = [&where] { where = std::this_thread::get_id(); };
-    co_await by.perform(work, here);
 }
 
 net::awaitable<void> fail(bool with_words) {
@@ -72,7 +57,8 @@ TEST_CASE("a wait ends at its limit") {
     net::io_context io{1};
     const auto event = std::make_shared<async_event>(io.get_executor());
     bool over = false;
-    net::co_spawn(io, wait_once(*event, monotonic_clock::now() + 2ms, over), net::detached);
+    net::co_spawn(io, event->wait_until(monotonic_clock::now() + 2ms),
+                  [&over](const std::exception_ptr&) { over = true; });
     io.poll();
     CHECK_FALSE(over);
     io.run();
@@ -84,7 +70,8 @@ TEST_CASE("work is done on the loop's thread, and waited for without holding up 
     event_loop loop;
     loop.start(start_thread, "test");
     net::io_context here{1};
-    net::co_spawn(here, have_done(loop, where, here), net::detached);
+    const auto work = [&where] { where = std::this_thread::get_id(); };
+    net::co_spawn(here, loop.perform(work, here), net::detached);
     here.run();
     CHECK(where != std::thread::id{});
     CHECK(where != std::this_thread::get_id());
@@ -95,7 +82,8 @@ TEST_CASE("work that throws is over, too") {
     event_loop loop;
     loop.start(start_thread, "test");
     net::io_context here{1};
-    net::co_spawn(here, have_thrown(loop, here), net::detached);
+    const auto work = [] { throw std::runtime_error("no memory"); };
+    net::co_spawn(here, loop.perform(work, here), net::detached);
     here.run_for(10s);
     CHECK(here.stopped());
     loop.stop();

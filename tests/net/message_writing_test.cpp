@@ -6,6 +6,7 @@
 #include "net/http_fields.hpp"
 #include "support/catch.hpp"
 #include "support/loopback.hpp"
+#include "support/outcome.hpp"
 
 namespace seriesgate::testing::message_writing_test {
 namespace {
@@ -41,10 +42,7 @@ struct scene {
     }
     std::string read(std::size_t bytes) {
         std::string room(bytes, '\0');
-        bool over = false;
-        net::async_read(peer, net::buffer(room), [&over](error_code, std::size_t) { over = true; });
-        io.restart();
-        while (!over && io.run_one_for(10s) != 0) continue;
+        (void)outcome_of(io, [&](auto handler) { net::async_read(peer, net::buffer(room), handler); });
         io.poll();
         return room;
     }

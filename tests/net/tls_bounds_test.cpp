@@ -5,10 +5,8 @@
 #include <list>
 
 #include "net/openssl.hpp"
-#include "net/timed_stream.hpp"
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
-#include "support/loopback.hpp"
 #include "support/sanitizers.hpp"
 
 namespace seriesgate::testing::tls_bounds_test {
@@ -175,34 +173,29 @@ TEST_CASE("a server's session that waits holds no buffers") {
 }
 
 TEST_CASE("a stream that waits for its peer gives its buffers back") {
-    net::io_context io{1};
-    auto pair = connect_loopback(io);
-    timed_stream client{std::move(pair.near), std::make_unique<tls_session>(made(asking()), "store.test")};
-    timed_stream server{std::move(pair.far), std::make_unique<tls_session>(made(serving()))};
-    client.expires_after(10s);
-    server.expires_after(10s);
+    tls_streams at;
     int ended = 0;
     const auto run_until = [&](int count) {
-        io.restart();
-        while (ended < count && io.run_one_for(10s) != 0) continue;
+        at.io.restart();
+        while (ended < count && at.io.run_one_for(10s) != 0) continue;
         REQUIRE(ended == count);
         ended = 0;
     };
     const auto count = [&](error_code error, auto...) { ended += error ? 0 : 1; };
-    client.async_handshake(count);
-    server.async_handshake(count);
+    at.client.async_handshake(count);
+    at.server.async_handshake(count);
     run_until(2);
     std::array<char, 16> room;
-    client.async_write_some(net::buffer("said", 4), count);
-    server.async_read_some(net::buffer(room), count);
+    at.client.async_write_some(net::buffer("said", 4), count);
+    at.server.async_read_some(net::buffer(room), count);
     run_until(2);
     const std::size_t before = ::mallinfo2().uordblks;
-    server.async_read_some(net::buffer(room), [](error_code, std::size_t) {});
+    at.server.async_read_some(net::buffer(room), [](error_code, std::size_t) {});
     const std::size_t after = ::mallinfo2().uordblks;
     if (!sanitized) CHECK(before > after + tls_session::record_bytes_max);
-    server.close();
-    io.restart();
-    io.poll();
+    at.server.close();
+    at.io.restart();
+    at.io.poll();
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
-/// Two TLS sessions that speak with each other in memory.
+/// Two TLS sessions that speak with each other in memory, or through sockets.
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "net/certificate.hpp"
+#include "net/timed_stream.hpp"
 #include "net/tls_session.hpp"
+#include "support/loopback.hpp"
 
 namespace seriesgate::testing {
 
@@ -85,6 +88,20 @@ struct tls_pair {
             static_cast<void>(peer.read(net::buffer(none)));  // tickets, or an alert
         }
         return !sent.empty();
+    }
+};
+
+/// Two connected streams with TLS, which have yet to shake hands, in one thread.
+struct tls_streams {
+    net::io_context io{1};
+    loopback_pair pair = connect_loopback(io);
+    timed_stream client{std::move(pair.near)};
+    timed_stream server{std::move(pair.far)};
+
+    explicit tls_streams(const std::string& name = "store.test") {
+        client.start_tls(std::make_unique<tls_session>(made(asking()), name));
+        server.start_tls(std::make_unique<tls_session>(made(serving())));
+        for (timed_stream* const each : {&client, &server}) each->expires_after(std::chrono::seconds{30});
     }
 };
 

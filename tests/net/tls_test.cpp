@@ -2,10 +2,9 @@
 
 #include <thread>
 
-#include "net/timed_stream.hpp"
 #include "net/tls_pair.hpp"
 #include "support/catch.hpp"
-#include "support/loopback.hpp"
+#include "support/outcome.hpp"
 
 using boost::beast::error;
 
@@ -23,18 +22,8 @@ struct outcome {
 };
 
 /// A client and a server, connected.
-struct scene {
-    net::io_context io{1};
-    loopback_pair pair = connect_loopback(io);
-    timed_stream client{std::move(pair.near)};
-    timed_stream server{std::move(pair.far)};
-
-    explicit scene(const std::string& name = "store.test") {
-        client.start_tls(std::make_unique<tls_session>(made(asking()), name));
-        server.start_tls(std::make_unique<tls_session>(made(serving())));
-        client.expires_after(10s);
-        server.expires_after(10s);
-    }
+struct scene : tls_streams {
+    using tls_streams::tls_streams;
 
     void run_until(const outcome& ended) {
         io.restart();
@@ -52,17 +41,11 @@ struct scene {
         return *asked.error;
     }
     error_code write(timed_stream& from, std::string_view text) {
-        outcome written;
-        net::async_write(from, net::buffer(text), written.handler());
-        run_until(written);
-        return *written.error;
+        return outcome_of(io, [&](auto handler) { net::async_write(from, net::buffer(text), handler); });
     }
     error_code read_some(timed_stream& from) {
         std::array<char, 16> room{};
-        outcome read;
-        from.async_read_some(net::buffer(room), read.handler());
-        run_until(read);
-        return *read.error;
+        return outcome_of(io, [&](auto handler) { from.async_read_some(net::buffer(room), handler); });
     }
 };
 
