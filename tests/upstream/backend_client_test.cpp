@@ -12,12 +12,9 @@ using outcome = result<upstream_answer, upstream_error>;
 constexpr auto close_then = scripted_answer::then::close;
 constexpr auto keep_then = scripted_answer::then::keep;
 
-upstream_config settings_for(const stream_acceptor& store, std::chrono::milliseconds timeout) {
+upstream_config settings_for(const scripted_store& store, std::chrono::milliseconds timeout) {
     upstream_config made;
-    made.store.backends = {{.host = "127.0.0.1",
-                            .port = port_of(store.local_endpoint()),
-                            .target = "/api/v1/write",
-                            .authority = "store.test"}};
+    made.store.backends = {store.as_backend("/api/v1/write")};
     made.timeout = timeout;
     return made;
 }
@@ -33,7 +30,7 @@ struct scene {
     http::fields headers;
 
     explicit scene(std::chrono::milliseconds timeout = 10s)
-        : settings(settings_for(store.acceptor, timeout)),
+        : settings(settings_for(store, timeout)),
           shared(settings, 0, metrics, 1),
           client(io, shared, shared.backends.front()) {
         headers.set("X-Scope-OrgID", "team-a");

@@ -11,16 +11,13 @@ namespace {
 struct scene {
     net::io_context io{1};
     scripted_store store{io};
-    store_config settings;
-    query_client client;
+    store_config settings = settings_for(store);
+    query_client client{io, settings, "warmStart", "X-Scope-OrgID"};
 
-    scene() : settings(settings_for(store.acceptor)), client(io, settings, "warmStart", "X-Scope-OrgID") {
-        net::co_spawn(io, serve_all(store), net::detached);
-    }
-    static store_config settings_for(const stream_acceptor& store) {
+    scene() { net::co_spawn(io, serve_all(store), net::detached); }
+    static store_config settings_for(const scripted_store& store) {
         store_config made;
-        made.backends = {
-            {.host = "127.0.0.1", .port = port_of(store.local_endpoint()), .target = "/", .authority = "store.test"}};
+        made.backends = {store.as_backend("/")};
         return made;
     }
     query_outcome ask(unsigned status, const std::string& body) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "config/config.hpp"
 #include "net/async.hpp"
 #include "net/socket.hpp"
 #include "support/loopback.hpp"
@@ -35,6 +36,12 @@ struct scripted_store {
     bool puts_off_confirming = false;  ///< its host tells what has arrived as late as it may
 
     explicit scripted_store(net::io_context& io) : acceptor(listen_on_loopback(io)) {}
+    [[nodiscard]] store_backend as_backend(std::string target, std::string authority = "store.test") const {
+        return {.host = "127.0.0.1",
+                .port = port_of(acceptor.local_endpoint()),
+                .target = std::move(target),
+                .authority = std::move(authority)};
+    }
 };
 
 /// Reads one request and does what the script says; without a script it reads on and says nothing.

@@ -27,10 +27,8 @@ struct scene {
     explicit scene(std::size_t count, std::uint64_t connections_max = 100, std::chrono::milliseconds timeout = 10s) {
         for (std::size_t i = 0; i < count; ++i) {
             net::co_spawn(io, serve_all(backends.emplace_back(io)), net::detached);
-            settings.store.backends.push_back({.host = "127.0.0.1",
-                                               .port = port_of(backends[i].acceptor.local_endpoint()),
-                                               .target = "/" + std::to_string(i),
-                                               .authority = "backend-" + std::to_string(i)});
+            const std::string name = std::to_string(i);
+            settings.store.backends.push_back(backends[i].as_backend("/" + name, "backend-" + name));
         }
         settings.timeout = timeout;
         settings.connections_max = connections_max;

@@ -177,31 +177,20 @@ TEST_CASE("what is counted about backends is written store by store") {
     second.waiting.add(6);
     exposition out;
     write_backends(out, {&first, &second});
-    std::istringstream lines{out.take()};
+    std::istringstream lines{samples_of(out.take())};
     std::string samples;
     for (std::string line; std::getline(lines, line);)
-        if (!line.starts_with('#') &&
-            (line.find("_errors_") == std::string::npos || line.find("} 0") == std::string::npos))
-            samples += line + '\n';
-    CHECK(samples ==
-          "seriesgate_upstream_door_up{store=\"a\",door=\"a\"} 1\n"
-          "seriesgate_upstream_door_up{store=\"a\",door=\"b\"} 0\n"
-          "seriesgate_upstream_door_up{store=\"c\",door=\"c\"} 1\n"
-          "seriesgate_upstream_door_requests_total{store=\"a\",door=\"a\"} 5\n"
-          "seriesgate_upstream_door_requests_total{store=\"a\",door=\"b\"} 0\n"
-          "seriesgate_upstream_door_requests_total{store=\"c\",door=\"c\"} 0\n"
-          "seriesgate_upstream_door_errors_total{store=\"a\",door=\"b\",reason=\"dns\"} 2\n"
-          "seriesgate_upstream_door_in_flight{store=\"a\",door=\"a\"} 3\n"
-          "seriesgate_upstream_door_in_flight{store=\"a\",door=\"b\"} 0\n"
-          "seriesgate_upstream_door_in_flight{store=\"c\",door=\"c\"} 0\n"
-          "seriesgate_upstream_door_connections{store=\"a\",door=\"a\"} 4\n"
-          "seriesgate_upstream_door_connections{store=\"a\",door=\"b\"} 0\n"
-          "seriesgate_upstream_door_connections{store=\"c\",door=\"c\"} 1\n"
-          "seriesgate_upstream_waits_total{store=\"a\"} 7\n"
-          "seriesgate_upstream_waits_total{store=\"c\"} 0\n"
-          "seriesgate_upstream_waiting{store=\"a\"} 0\n"
-          "seriesgate_upstream_waiting{store=\"c\"} 6\n"
-          "seriesgate_upstream_connections 5\n");
+        if (line.find("_errors_") == std::string::npos || line.find("} 0") == std::string::npos) samples += line + '\n';
+    const auto doors = [](const char* name, const char* of_first, const char* of_second) {
+        return family(name, "store=\"a\",door", of_first) + family(name, "store=\"c\",door", of_second);
+    };
+    CHECK(samples == doors("upstream_door_up", "a 1 b 0", "c 1") +
+                         doors("upstream_door_requests_total", "a 5 b 0", "c 0") +
+                         family("upstream_door_errors_total", "store=\"a\",door=\"b\",reason", "dns 2") +
+                         doors("upstream_door_in_flight", "a 3 b 0", "c 0") +
+                         doors("upstream_door_connections", "a 4 b 0", "c 1") +
+                         family("upstream_waits_total", "store", "a 7 c 0") +
+                         family("upstream_waiting", "store", "a 0 c 6") + plain("upstream_connections 5"));
 }
 
 }  // namespace
