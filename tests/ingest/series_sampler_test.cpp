@@ -1,7 +1,5 @@
 #include "ingest/series_sampler.hpp"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <thread>
 
@@ -10,20 +8,18 @@
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
-#include "wire/field_cursor.hpp"
+#include "wire/wire_bytes.hpp"
 
 namespace seriesgate::testing::series_sampler_test {
 namespace {
 
 const time_point noon{std::chrono::hours{24 * 365 * 50 + 12}};
-constexpr auto bytes_tag = tag_of(1, wire_type::len);
 
-/// A series entry of remote write 1 with a sample.
-void append_series(std::string& out, const std::vector<label_view>& labels) {
+/// Of remote write 1, with a sample.
+std::string entry(std::initializer_list<std::pair<std::string_view, std::string_view>> labels) {
     std::string inner;
-    for (const label_view& each : labels) append_label(inner, each.name, each.value);
-    append_bytes(inner, tag_of(2, wire_type::len), std::string_view{"\x09\0\0\0\0\0\0\xf0\x3f\x10\x01", 11});
-    append_bytes(out, bytes_tag, inner);
+    for (const auto& [name, value] : labels) inner += label(name, value);
+    return len_field(1, inner + sample(1));
 }
 
 /// Requests that a limiter decides about, with what is noted of them.
@@ -48,10 +44,8 @@ struct scene {
 
 std::string numbered(int first, int count) {
     std::string body;
-    for (int i = first; i < first + count; ++i) {
-        const std::string number = std::to_string(i);
-        append_series(body, {{"__name__", "m"}, {"job", "shop"}, {"n", number}});
-    }
+    for (int i = first; i < first + count; ++i)
+        body += entry({{"__name__", "m"}, {"job", "shop"}, {"n", std::to_string(i)}});
     return body;
 }
 
@@ -124,13 +118,12 @@ TEST_CASE("whoever asks is not kept by a flood") {
 
 TEST_CASE("an entry with much besides its labels is noted by these") {
     scene at;
-    std::string body;
     const std::string lasting(60'000, 'x');
-    append_series(body, {{"__name__", "m"}, {"job", "shop"}, {"long", lasting}});
+    const std::string body = entry({{"__name__", "m"}, {"job", "shop"}, {"long", lasting}});
     at.send(body);
-    append_series(
-        body, {{"__name__", "giant"}, {"a", lasting}, {"b", lasting}, {"c", lasting}, {"d", lasting}, {"e", lasting}});
-    at.send(body);
+    at.send(
+        body +
+        entry({{"__name__", "giant"}, {"a", lasting}, {"b", lasting}, {"c", lasting}, {"d", lasting}, {"e", lasting}}));
     at.sampler.catch_up();
     CHECK(at.total(series_event::newly_admitted) == 2);
 }
@@ -141,10 +134,8 @@ TEST_CASE("when nobody has time to count, fewer are looked at and stand for the 
     const std::string lasting(500, 'x');
     for (int round = 0; round < rounds; ++round) {
         std::string body;
-        for (int i = 0; i < each; ++i) {
-            const std::string number = std::to_string(round * each + i);
-            append_series(body, {{"__name__", "m"}, {"long", lasting}, {"n", number}});
-        }
+        for (int i = 0; i < each; ++i)
+            body += entry({{"__name__", "m"}, {"long", lasting}, {"n", std::to_string(round * each + i)}});
         at.send(body);
     }
     at.sampler.catch_up();
@@ -163,10 +154,8 @@ TEST_CASE("what waits takes 16 MiB at most: for what comes then there is no room
     constexpr int seconds = 6, each = 1'000;
     for (int second = 0; second < seconds; ++second) {
         std::string body;
-        for (int i = 0; i < each; ++i) {
-            const std::string number = std::to_string(second * each + i);
-            append_series(body, {{"__name__", "m"}, {"long", lasting}, {"n", number}});
-        }
+        for (int i = 0; i < each; ++i)
+            body += entry({{"__name__", "m"}, {"long", lasting}, {"n", std::to_string(second * each + i)}});
         at.send(body, noon + std::chrono::seconds{second});
     }
     at.sampler.catch_up();
@@ -179,10 +168,8 @@ TEST_CASE("long labels make nothing else less sure") {
     scene at{1};
     const std::string lasting(60'000, 'x');
     std::string body;
-    for (int i = 0; i < 1'000; ++i) {
-        const std::string number = std::to_string(i);
-        append_series(body, {{"__name__", "m"}, {"job", "shop"}, {"long", lasting}, {"n", number}});
-    }
+    for (int i = 0; i < 1'000; ++i)
+        body += entry({{"__name__", "m"}, {"job", "shop"}, {"long", lasting}, {"n", std::to_string(i)}});
     at.send(body);
     at.send(numbered(0, 10));
     at.sampler.catch_up();
@@ -203,8 +190,7 @@ TEST_CASE("long values that differ at their ends are different, and no rule is s
     const std::string lasting(4'000, 'x'), head(1'500, 'q');
     std::string body;
     for (int i = 0; i < 2'000; ++i)
-        append_series(body,
-                      {{"__name__", "m"}, {"job", "shop"}, {"long", lasting}, {"query", head + std::to_string(i)}});
+        body += entry({{"__name__", "m"}, {"job", "shop"}, {"long", lasting}, {"query", head + std::to_string(i)}});
     at.send(body);
     at.sampler.catch_up();
     const auto found = find_explosions(at.tracker.tables(series_event::newly_admitted, cardinality_window::hourly),
