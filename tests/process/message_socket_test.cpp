@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/loopback.hpp"
 
 using namespace seriesgate;
@@ -16,26 +16,22 @@ using namespace seriesgate::testing;
 
 namespace {
 
-/// A folder of its own, and a path in it.
+/// A path in a folder of its own, and the two who meet there.
 struct meeting {
-    std::filesystem::path folder = std::filesystem::temp_directory_path() / ("met-" + std::to_string(::getpid()));
+    scratch_directory folder{};
     std::string path;
 
-    explicit meeting(const std::string& name = "here") {
-        std::filesystem::create_directories((folder / name).parent_path());
-        path = folder / name;
+    explicit meeting(const char* name = "here") : path(folder / name) {
+        std::filesystem::create_directories(std::filesystem::path{path}.parent_path());
     }
-    meeting(const meeting&) = delete;
-    meeting& operator=(const meeting&) = delete;
-    ~meeting() { std::filesystem::remove_all(folder); }
 };
 
-struct pair_of_ends {
-    message_listener listens;
+struct pair_of_ends : meeting {
+    message_listener listens{path, message_listener::place::free};
     message_socket near, far;
 
-    explicit pair_of_ends(const meeting& at) : listens(at.path, message_listener::place::free) {
-        auto reached = message_socket::connect_to(at.path);
+    explicit pair_of_ends(const char* name = "here") : meeting(name) {
+        auto reached = message_socket::connect_to(path);
         REQUIRE(reached.has_value());
         near = std::move(*reached);
         auto came = listens.accept();
@@ -51,8 +47,7 @@ error_code error_of(const result<message, error_code>& got) {
 }  // namespace
 
 TEST_CASE("messages arrive whole, one by one") {
-    const meeting at;
-    pair_of_ends ends{at};
+    pair_of_ends ends;
     CHECK(error_of(ends.far.receive()) == net::error::would_block);
     CHECK_FALSE(ends.near.send("one"));
     CHECK_FALSE(ends.near.send(std::string(message_socket::text_bytes_max, 'x')));
@@ -65,11 +60,10 @@ TEST_CASE("messages arrive whole, one by one") {
 }
 
 TEST_CASE("a message that is longer than any is no message") {
-    const meeting at;
-    pair_of_ends ends{at};
+    pair_of_ends ends;
     const std::string longer(message_socket::text_bytes_max + 1, 'x');
     detached_socket raw{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
-    const stream_endpoint there = unix_endpoint(at.path);
+    const stream_endpoint there = unix_endpoint(ends.path);
     REQUIRE(::connect(raw.native_handle(), there.data(), static_cast<socklen_t>(there.size())) == 0);
     auto far = ends.listens.accept();
     REQUIRE(far.has_value());
@@ -78,8 +72,7 @@ TEST_CASE("a message that is longer than any is no message") {
 }
 
 TEST_CASE("sockets travel in messages, as many as one may have") {
-    const meeting at;
-    pair_of_ends ends{at};
+    pair_of_ends ends;
     net::io_context io;
     auto pair = connect_loopback(io);
     const std::vector<int> copies(message_socket::sockets_max, pair.far.native_handle());
@@ -101,8 +94,7 @@ TEST_CASE("sockets travel in messages, as many as one may have") {
 }
 
 TEST_CASE("what has been sent before more is refused arrives, and nothing after it can be sent") {
-    const meeting at;
-    pair_of_ends ends{at};
+    pair_of_ends ends;
     CHECK_FALSE(ends.near.send("before"));
     ends.far.refuse_more();
     CHECK(ends.near.send("after") == boost::system::errc::broken_pipe);
@@ -111,8 +103,7 @@ TEST_CASE("what has been sent before more is refused arrives, and nothing after 
 }
 
 TEST_CASE("who connects is known by its user") {
-    const meeting at;
-    const pair_of_ends ends{at};
+    const pair_of_ends ends;
     CHECK(ends.near.peer_user() == ::geteuid());
     CHECK(ends.far.peer_user() == ::geteuid());
     CHECK(message_socket{}.peer_user() == static_cast<uid_t>(-1));
@@ -153,14 +144,13 @@ TEST_CASE("a place that is given up is replaced, and its last owner does not rem
 
 TEST_CASE("what is no socket is not replaced") {
     const meeting at;
-    std::ofstream{at.path} << "text";
+    write_file(at.path, "text");
     CHECK_THROWS_AS((message_listener{at.path, message_listener::place::free}), boost::system::system_error);
     CHECK(std::filesystem::file_size(at.path) == 4);
 }
 
 TEST_CASE("a path may be longer than an address has room for") {
-    const meeting at{std::string(100, 'a') + "/" + std::string(100, 'b') + "/takeover"};
-    pair_of_ends ends{at};
+    pair_of_ends ends{(std::string(100, 'a') + "/" + std::string(100, 'b') + "/takeover").c_str()};
     CHECK_FALSE(ends.near.send("far"));
     CHECK(ends.far.receive()->text == "far");
 }

@@ -9,7 +9,6 @@
 #include "http/passwords.hpp"
 #include "ingest/warm_series.hpp"
 #include "limit/limiter.hpp"
-#include "process/serving.hpp"
 #include "support/answers.hpp"
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"

@@ -145,27 +145,22 @@ TEST_CASE("what lies under a name of ours is not waited for, followed or written
                     (what.find("symlink") != what.npos ? "cannot open " + held.path_of("thing") + ": is a symbolic link"
                                                        : held.path_of("thing") + ": not a regular file"));
         }
-        SECTION("to be written") {
+        const auto is_replaced = [&](const char* in_the_way, const std::string& step) {
             const state_directory held{scratch / "d"};
-            put_in_the_way(what, scratch / "d/thing.new");
+            put_in_the_way(what, scratch / in_the_way);
             if (what == "directory") {
                 CHECK_THROWS_WITH(held.replace("thing", writing("one")),
-                                  "cannot write " + held.path_of("thing.new") + ": Is a directory");
+                                  "cannot " + step + " " + held.path_of("thing.new") + ": Is a directory");
             } else {
                 CHECK(held.replace("thing", writing("one")));
                 CHECK(held.read("thing", 10) == "one");
             }
+        };
+        SECTION("to be written") {
+            is_replaced("d/thing.new", "write");
         }
         SECTION("to be replaced") {
-            const state_directory held{scratch / "d"};
-            put_in_the_way(what, scratch / "d/thing");
-            if (what == "directory") {
-                CHECK_THROWS_WITH(held.replace("thing", writing("one")),
-                                  "cannot rename " + held.path_of("thing.new") + ": Is a directory");
-            } else {
-                CHECK(held.replace("thing", writing("one")));
-                CHECK(held.read("thing", 10) == "one");
-            }
+            is_replaced("d/thing", "rename");
         }
         SECTION("to be locked") {
             fs::create_directory(scratch / "d");

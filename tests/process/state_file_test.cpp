@@ -2,84 +2,65 @@
 
 #include <filesystem>
 
-#include "limit/figures.hpp"
-#include "limit/limiter.hpp"
+#include "limit/offering.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
-#include "support/fingerprints.hpp"
 
 namespace seriesgate::testing::state_file_test {
 namespace {
 
 constexpr state_file::identities identity{.ignored_labels = 7, .secret = 11};
-const time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
+constexpr time_point noon = at(12);
 const limit_rules settings{.global = {.hourly = 100, .daily = 1'000}};
 
-/// How many of the series 0 to `count` - 1 are admitted.
-std::uint64_t offer(series_limiter& limiter, std::uint64_t count) {
-    std::vector<offered_series> offered;
-    for (std::uint64_t i = 0; i < count; ++i)
-        offered.push_back({.fingerprint = fingerprint_of(i), .samples = 1, .admits = true});
-    std::vector<verdict> verdicts(offered.size());
-    lookup_result scratch;
-    limiter.decide(offered, noon, verdicts, scratch);
-    return static_cast<std::uint64_t>(std::ranges::count_if(verdicts, is_accepted));
-}
+/// A directory for the state, and a gate that starts with what is in it.
+struct scene {
+    scratch_directory scratch{};
+    std::optional<state_directory> held{std::in_place, scratch / "a/state.d"};  // made, with what is above it
+    std::filesystem::path path = scratch / "a/state.d/state";
+    offering gate;
 
-/// Whether the series of this number is admitted, which takes the commit lock.
-bool offer_one(series_limiter& limiter, std::uint64_t number) {
-    const std::vector<offered_series> offered{{.fingerprint = fingerprint_of(number), .samples = 1, .admits = true}};
-    std::vector<verdict> verdicts(1);
-    lookup_result scratch;
-    limiter.decide(offered, noon, verdicts, scratch);
-    return is_accepted(verdicts[0]);
-}
+    explicit scene(const limit_rules& rules = settings) : gate(rules, noon) {}
+
+    [[nodiscard]] state_file file() const { return {*held, identity}; }
+    /// How many of the series 0 to `count` - 1 are admitted.
+    std::uint64_t offer(std::uint64_t count) { return gate.accepted(series(0, count), noon); }
+};
 
 /// Why this text is refused as a state file; the limiter must then be as good as new.
 std::string reason_to_refuse(std::string_view text) {
-    const scratch_directory directory;
-    const state_directory held{directory / "state.d"};
-    const state_file snapshots{held, identity};
-    write_file(directory / "state.d/state", text);
-    series_limiter limiter{settings, noon};
-    const auto loaded = snapshots.load(limiter, noon);
+    scene with;
+    write_file(with.path, text);
+    const auto loaded = with.file().load(with.gate.limiter, noon);
     if (loaded.result != state_file::load_result::refused) return "loaded";
-    CHECK(figures_of(limiter).hourly.series_current == 0);
-    CHECK(offer(limiter, 200) == 100);
+    CHECK(with.gate.hourly().series_current == 0);
+    CHECK(with.offer(200) == 100);
     const auto at = loaded.reason.find("state.d/state: ");
     REQUIRE(at != std::string::npos);
     return loaded.reason.substr(at + 15);
 }
 
 std::string saved_state() {
-    const scratch_directory directory;
-    const state_directory held{directory / "state.d"};
-    const state_file snapshots{held, identity};
-    series_limiter limiter{settings, noon};
-    offer(limiter, 60);
-    REQUIRE(snapshots.save(limiter).result == state_file::save_result::saved);
-    return read_file(directory / "state.d/state");
+    scene with;
+    with.offer(60);
+    REQUIRE(with.file().save(with.gate.limiter).result == state_file::save_result::saved);
+    return read_file(with.path);
 }
 
 TEST_CASE("what was saved is there after a restart") {
-    const scratch_directory directory;
-    {
-        const state_directory held{directory / "a/b"};
-        const state_file snapshots{held, identity};  // made, with what is above it
-        series_limiter limiter{settings, noon};
-        CHECK(snapshots.load(limiter, noon).result == state_file::load_result::absent);
-        CHECK(offer(limiter, 60) == 60);
-        const auto saved = snapshots.save(limiter);
-        REQUIRE(saved.result == state_file::save_result::saved);
-        CHECK(saved.bytes == std::filesystem::file_size(directory / "a/b/state"));
-        CHECK_FALSE(std::filesystem::exists(directory / "a/b/state.new"));
-    }
-    const state_directory held{directory / "a/b"};
-    const state_file snapshots{held, identity};
-    series_limiter limiter{settings, noon};
-    REQUIRE(snapshots.load(limiter, noon).result == state_file::load_result::loaded);
-    CHECK(figures_of(limiter).hourly.series_current == 60);
-    CHECK(offer(limiter, 200) == 100);  // the 60 known ones and 40 more
+    scene with;
+    CHECK(with.file().load(with.gate.limiter, noon).result == state_file::load_result::absent);
+    CHECK(with.offer(60) == 60);
+    const auto saved = with.file().save(with.gate.limiter);
+    REQUIRE(saved.result == state_file::save_result::saved);
+    CHECK(saved.bytes == std::filesystem::file_size(with.path));
+    CHECK_FALSE(std::filesystem::exists(with.scratch / "a/state.d/state.new"));
+    with.held.reset();
+    with.held.emplace(with.scratch / "a/state.d");
+    offering restarted{settings, noon};
+    REQUIRE(with.file().load(restarted.limiter, noon).result == state_file::load_result::loaded);
+    CHECK(restarted.hourly().series_current == 60);
+    CHECK(restarted.accepted(series(0, 200), noon) == 100);  // the 60 known ones and 40 more
 }
 
 TEST_CASE("every truncation of a state file is refused, and nothing of it is kept") {
@@ -123,38 +104,35 @@ TEST_CASE("foreign files are called what they are") {
 }
 
 TEST_CASE("a save that fails leaves the file of before") {
-    const scratch_directory directory;
-    const state_directory held{directory / "state.d"};
-    const state_file snapshots{held, identity};
-    series_limiter limiter{settings, noon};
-    offer(limiter, 60);
-    REQUIRE(snapshots.save(limiter).result == state_file::save_result::saved);
-    const std::string before = read_file(directory / "state.d/state");
+    scene with;
+    with.offer(60);
+    REQUIRE(with.file().save(with.gate.limiter).result == state_file::save_result::saved);
+    const std::string before = read_file(with.path);
 
-    std::filesystem::create_directory(directory / "state.d/state.new");  // in the way
-    offer(limiter, 80);
-    const auto failed = snapshots.save(limiter);
+    const std::filesystem::path in_the_way = with.path.string() + ".new";
+    std::filesystem::create_directory(in_the_way);
+    with.offer(80);
+    const auto failed = with.file().save(with.gate.limiter);
     CHECK(failed.result == state_file::save_result::failed);
-    CHECK(failed.reason == "cannot write " + (directory / "state.d/state.new").string() + ": Is a directory");
-    CHECK(read_file(directory / "state.d/state") == before);
+    CHECK(failed.reason == "cannot write " + in_the_way.string() + ": Is a directory");
+    CHECK(read_file(with.path) == before);
 }
 
 TEST_CASE("a save that is made in pieces holds no lock between them") {
-    const scratch_directory directory;
-    const state_directory held{directory / "state.d"};
-    const state_file snapshots{held, identity};
-    series_limiter limiter{limit_rules{}, noon};
-    REQUIRE(offer(limiter, 400'000) == 400'000);
-    const std::uint64_t before = figures_of(limiter).hourly.series_current;
+    scene with{limit_rules{}};
+    REQUIRE(with.offer(400'000) == 400'000);
+    const std::uint64_t before = with.gate.hourly().series_current;
     std::uint64_t pauses = 0;
-    const auto saved = snapshots.save(limiter, [&] { REQUIRE(offer_one(limiter, 1'000'000 + pauses++)); });
+    const auto saved = with.file().save(with.gate.limiter, [&] {  // what is new takes the commit lock
+        REQUIRE(with.gate.accepted(series(1'000'000 + pauses++, 1), noon) == 1);
+    });
     REQUIRE(saved.result == state_file::save_result::saved);
     CHECK(saved.bytes > 1u << 21);
     CHECK(pauses >= saved.bytes >> 20);
 
-    series_limiter restarted{limit_rules{}, noon};
-    REQUIRE(snapshots.load(restarted, noon).result == state_file::load_result::loaded);
-    CHECK(figures_of(restarted).hourly.series_current >= before);
+    offering restarted{limit_rules{}, noon};
+    REQUIRE(with.file().load(restarted.limiter, noon).result == state_file::load_result::loaded);
+    CHECK(restarted.hourly().series_current >= before);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "process/takeover_protocol.hpp"
 #include "support/catch.hpp"
+#include "support/files.hpp"
 #include "support/loopback.hpp"
 
 namespace seriesgate::testing::takeover_client_test {
@@ -13,7 +14,8 @@ namespace {
 
 /// A gate that runs, and says what the test lets it say.
 struct scene {
-    std::string path = std::filesystem::temp_directory_path() / ("running-" + std::to_string(::getpid()));
+    scratch_directory folder{};
+    std::string path = folder / "running";
     message_listener listens{path, message_listener::place::free};
     std::optional<takeover_client> next = takeover_client::of_gate_at(path);
     message_socket running = *listens.accept();
