@@ -1,7 +1,7 @@
 #include "admin/pages.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <exception>
 
 #include "support/catch.hpp"
 #include "support/running_loop.hpp"
@@ -19,27 +19,17 @@ page_text text_of(std::size_t bytes) {
 
 using numbers = single_flight_queue<int, int>;
 
-net::awaitable<void> ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit,
-                         std::size_t ahead_max, std::vector<std::optional<int>>& got) {
-    const auto outcome = co_await asked.ask(key, io, limit, ahead_max);
-    got.push_back(outcome);
-}
-
-void spawn_ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit, std::size_t ahead_max,
-               std::vector<std::optional<int>>& got) {
-    net::co_spawn(io, ask(asked, key, io, limit, ahead_max, got), net::detached);
-}
-
-net::awaitable<void> take_into(numbers& asked, std::optional<numbers::job>& taken) {
-    auto job = co_await asked.take();
-    taken.emplace(std::move(job));
+void ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit, std::size_t ahead_max,
+         std::vector<std::optional<int>>& got) {
+    net::co_spawn(io, asked.ask(key, io, limit, ahead_max),
+                  [&got](const std::exception_ptr&, std::optional<int> outcome) { got.push_back(outcome); });
 }
 
 /// @return nothing if nothing is asked for.
 std::optional<numbers::job> take(numbers& asked) {
     std::optional<numbers::job> taken;
     net::io_context io{1};
-    net::co_spawn(io, take_into(asked, taken), net::detached);
+    net::co_spawn(io, asked.take(), [&taken](const std::exception_ptr&, numbers::job job) { taken = std::move(job); });
     io.poll();
     return taken;
 }
@@ -115,7 +105,7 @@ TEST_CASE("all who ask for the same before it is begun get what comes of it, onc
     numbers asked;
     net::io_context io{1};
     std::vector<std::optional<int>> got;
-    for (const int key : {1, 2, 1, 1}) spawn_ask(asked, key, io, 10s, 15, got);
+    for (const int key : {1, 2, 1, 1}) ask(asked, key, io, 10s, 15, got);
     io.poll();
     int made = 0;
     const auto make = [&made](const numbers::job& job) { return job.key * 100 + ++made; };
@@ -130,10 +120,10 @@ TEST_CASE("who waits too long gets nothing, and what comes late hurts nobody") {
     std::vector<std::optional<int>> got;
     {
         net::io_context io{1};
-        spawn_ask(asked, 1, io, 1ms, 15, got);
+        ask(asked, 1, io, 1ms, 15, got);
         io.run();
         CHECK(got == std::vector<std::optional<int>>{std::nullopt});
-        spawn_ask(asked, 1, io, 10s, 15, got);
+        ask(asked, 1, io, 10s, 15, got);
         io.restart();
         io.poll();
     }  // with someone who still waits
@@ -147,9 +137,9 @@ TEST_CASE("only so many different things are asked for at a time") {
     numbers asked;
     net::io_context io{1};
     std::vector<std::optional<int>> got;
-    for (int key = 0; key < 5; ++key) spawn_ask(asked, key, io, 10s, 2, got);
-    spawn_ask(asked, 2, io, 10s, 2, got);  // is asked for already
-    spawn_ask(asked, 9, io, 10s, 3, got);
+    for (int key = 0; key < 5; ++key) ask(asked, key, io, 10s, 2, got);
+    ask(asked, 2, io, 10s, 2, got);  // is asked for already
+    ask(asked, 9, io, 10s, 3, got);
     io.poll();
     CHECK(got.size() == 2);  // the fourth and the fifth
     for (int key = 10; key < 100; ++key) asked.ask(key);

@@ -2,7 +2,7 @@
 
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <exception>
 #include <stdexcept>
 
 #include "base/clock.hpp"
@@ -17,11 +17,6 @@
 
 namespace seriesgate::testing::pages_test {
 namespace {
-
-net::awaitable<void> ask(page_queue& pages, api_question key, net::io_context& io, page_text& got) {
-    const auto text = co_await pages.ask(key, io, 10s);
-    if (text) got = *text;
-}
 
 /// Pages about a limiter and two figures.
 struct scene {
@@ -60,7 +55,9 @@ struct scene {
     page_text page(api_question key, std::chrono::milliseconds limit = 10s) {
         net::io_context io{1};
         page_text got;
-        net::co_spawn(io, ask(pages, key, io, got), net::detached);
+        net::co_spawn(io, pages.ask(key, io, 10s), [&got](const std::exception_ptr&, std::optional<page_text> text) {
+            got = text.value_or(nullptr);
+        });
         io.run_for(limit);
         return got;
     }

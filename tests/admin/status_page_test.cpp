@@ -4,7 +4,7 @@
 
 #include <string>
 #include <utility>
-#include "admin/status_page.hpp"
+
 #include "support/catch.hpp"
 
 using namespace seriesgate;
@@ -58,6 +58,10 @@ sampled some_trace_ids() {
             .labels = {{"__name__", "http_requests_total"}, {"job", "shop"}, {"trace_id", std::to_string(i)}},
             .first_seen = hour_start + 4min}));
     return made;
+}
+
+void refuse(status_facts& facts, refused_series one) {
+    facts.refused.push_back(std::make_shared<const refused_series>(std::move(one)));
 }
 
 bool has(std::string_view text, std::string_view part) {
@@ -123,20 +127,16 @@ TEST_CASE("what a limit would refuse that only observes is said, whoever's it is
 
 TEST_CASE("the limits that refuse are named, those of this hour") {
     status_facts facts = some_facts();
-    const auto refuse = [&](std::string limit, std::chrono::sys_seconds when) {
-        facts.refused.push_back(
-            std::make_shared<const refused_series>(refused_series{.limit = std::move(limit), .when = when}));
-    };
-    refuse("global", hour_start);
-    refuse("<b>", hour_start);
-    refuse("<b>", hour_start + 1min);
-    refuse("old", hour_start - 1s);
+    refuse(facts, {.limit = "global", .when = hour_start});
+    refuse(facts, {.limit = "<b>", .when = hour_start});
+    refuse(facts, {.limit = "<b>", .when = hour_start + 1min});
+    refuse(facts, {.limit = "old", .when = hour_start - 1s});
     CHECK_FALSE(has(now_section(facts), "Why:"));
     facts.hours.back().refused = 3;
     CHECK(has(now_section(facts),
               "<p>Why: <bdi>limit &lt;b&gt; has no room this hour</bdi>; <bdi>the global limit has no room this "
               "hour</bdi>.</p>"));
-    for (const auto* limit : {"second", "third", "fourth"}) refuse(limit, hour_start);
+    for (const auto* limit : {"second", "third", "fourth"}) refuse(facts, {.limit = limit, .when = hour_start});
     CHECK(count_of(now_section(facts), "has no room this hour") == 3);  // who has more to do looks below
 }
 
@@ -390,17 +390,17 @@ TEST_CASE("those with the most series are in tables, with what may be wrong") {
 TEST_CASE("refused series are shown with why, and long ones lead to all of their labels") {
     status_facts facts = some_facts();
     CHECK(has(refused_section(facts), "<p>None since the gate was started.</p>"));
-    facts.refused.push_back(std::make_shared<const refused_series>(refused_series{
-        .labels =
-            {{"__name__", "m"}, {"job", "a b"}, {"A", "zAZ09_"}, {"big", std::string(65'536, 'x')}, {"odd", "\""}},
-        .tenant = "team",
-        .limit = "per-app",
-        .sender = "10.0.0.3",
-        .agent = "vmagent",
-        .when = hour_start + 5min}));
+    refuse(facts,
+           {.labels =
+                {{"__name__", "m"}, {"job", "a b"}, {"A", "zAZ09_"}, {"big", std::string(65'536, 'x')}, {"odd", "\""}},
+            .tenant = "team",
+            .limit = "per-app",
+            .sender = "10.0.0.3",
+            .agent = "vmagent",
+            .when = hour_start + 5min});
     for (int n = 0; n < 30; ++n)
-        facts.refused.push_back(std::make_shared<const refused_series>(refused_series{
-            .labels = {{"__name__", "up"}}, .tenant = std::string(41, 't'), .limit = "global", .when = hour_start}));
+        refuse(facts,
+               {.labels = {{"__name__", "up"}}, .tenant = std::string(41, 't'), .limit = "global", .when = hour_start});
     const std::string html = refused_section(facts);
     CHECK(has(html, "20 of the last 31, the newest first"));
     CHECK(has(html,
@@ -451,8 +451,7 @@ TEST_CASE("no name becomes markup, whoever has chosen it") {
     facts.figures.tenants.push_back(tenant(shown, 1));
     facts.figures.limits.push_back(group(shown, {{shown, shown}}, 1));
     facts.top = {{.of = top_table::sort::values, .label = shown, .rows = {{.value = shown, .detail = shown}}}};
-    facts.refused.push_back(std::make_shared<const refused_series>(
-        refused_series{.labels = {{"__name__", name}, {name, name}}, .tenant = name, .sender = name, .agent = name}));
+    refuse(facts, {.labels = {{"__name__", name}, {name, name}}, .tenant = name, .sender = name, .agent = name});
     finding found = trace_ids();
     found.metrics = {name};
     found.job = found.sender = found.agent = found.tenant = name;
@@ -479,8 +478,7 @@ TEST_CASE("the page is small, whatever the names are") {
     }
     CHECK(facts.figures.limits.size() == 10'000);
     for (int i = 0; i < 1'000; ++i)
-        facts.refused.push_back(std::make_shared<const refused_series>(refused_series{
-            .labels = {{worst, worst}, {worst, worst}}, .tenant = worst, .sender = worst, .agent = worst}));
+        refuse(facts, {.labels = {{worst, worst}, {worst, worst}}, .tenant = worst, .sender = worst, .agent = worst});
     facts.top.assign(7, {.of = top_table::sort::values,
                          .label = worst,
                          .rows = std::vector<top_row>(top_table::rows_max, {.value = worst, .detail = worst})});
