@@ -37,26 +37,24 @@ class pair {
             std::string verb, which, text;
             words >> verb >> which >> text;
             stream_socket& at = which == "near" ? near : far;
-            if (verb == "look")
-                look(at);
-            else if (verb == "read")
-                read(at);
-            else if (verb == "write")
-                write(at, text);
-            else if (verb == "end")
-                at.shutdown_sending();
-            else if (verb == "shut")
-                at.handle().shut_down();
-            else if (verb == "close")
-                close(at);
-            else if (verb == "reset")
-                reset(at);
-            else if (verb == "fill")
-                fill(at);
-            else if (verb == "drain")
-                drain(at);
-            else
-                FAIL("no such step: " << step);
+            const std::map<std::string_view, std::function<void()>> known{{"look", [&] { look(at); }},
+                                                                          {"read", [&] { read(at); }},
+                                                                          {"write", [&] { write(at, text); }},
+                                                                          {"end", [&] { at.shutdown_sending(); }},
+                                                                          {"shut", [&] { at.handle().shut_down(); }},
+                                                                          {"close",
+                                                                           [&] {
+                                                                               at.close_quietly();
+                                                                               settle_();
+                                                                           }},
+                                                                          {"reset",
+                                                                           [&] {
+                                                                               reset_(at);
+                                                                               settle_();
+                                                                           }},
+                                                                          {"fill", [&] { fill(at); }},
+                                                                          {"drain", [&] { drain(at); }}};
+            known.at(verb)();
         }
     }
 
@@ -78,14 +76,6 @@ class pair {
         settle_();
         outcomes.push_back(std::string{"quiet "} + (at.is_quiet() ? "yes" : "no") + ", ended " +
                            (at.peer_has_ended() ? "yes" : "no"));
-    }
-    void reset(stream_socket& at) {
-        reset_(at);
-        settle_();
-    }
-    void close(stream_socket& at) {
-        at.close_quietly();
-        settle_();
     }
     /// Until there is no room.
     void fill(stream_socket& at) {

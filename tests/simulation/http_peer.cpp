@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/text.hpp"
+#include "ingest/requests.hpp"
 #include "net/async.hpp"
 #include "net/event_loop.hpp"
 #include "net/http_fields.hpp"
 #include "net/socket.hpp"
-#include "wire/splice.hpp"
 
 namespace seriesgate::testing {
 namespace {
@@ -84,12 +84,6 @@ net::awaitable<raw_message> read_message(timed_stream& stream, std::string& unre
     co_return got;
 }
 
-std::string compress(std::string_view decoded) {
-    std::string out;
-    body_codec{}.encode(compression::snappy, std::string{decoded}, out);
-    return out;
-}
-
 http_message with(http_message made, header_list more) {
     for (auto& [name, value] : more) {
         std::erase_if(made.headers, [&name = name](const auto& each) { return equal_ignoring_case(each.first, name); });
@@ -123,7 +117,7 @@ http_message write_request(std::string_view decoded, header_list more) {
                              {"Content-Encoding", "snappy"},
                              {"User-Agent", "Prometheus/3.5.3"},
                              {"X-Prometheus-Remote-Write-Version", "0.1.0"}},
-                 .body = compress(decoded)},
+                 .body = compressed(compression::snappy, std::string{decoded})},
                 std::move(more));
 }
 

@@ -71,12 +71,36 @@ class world {
         if (verb == "start") return start(bytes, answer);
         if (verb == "signal") return signal(next(arguments));
         if (verb == "run") return run(number(arguments), answer);
-        if (verb == "clock") return leap(number(arguments));
-        if (verb == "stop") return stop_clock(number(arguments));
-        if (verb == "black_hole" || verb == "no_black_hole")
-            return set_black_hole(verb == "black_hole", next(arguments));
-        if (verb == "name" || verb == "no_name" || verb == "silent_name") return set_name(verb, arguments);
-        const auto which = static_cast<id>(number(arguments));
+        const auto seconds = [&] { return std::chrono::sys_seconds{std::chrono::seconds{number(arguments)}}; };
+        if (verb == "clock")
+            within_.time.set_time_of_day(seconds());
+        else if (verb == "stop")
+            within_.time.stop_time_of_day(seconds());
+        else if (verb == "black_hole")
+            within_.network.black_holes.insert(next(arguments));
+        else if (verb == "no_black_hole")
+            within_.network.black_holes.erase(next(arguments));
+        else if (verb.ends_with("name"))
+            set_name(verb, arguments);
+        else
+            return perform_at(static_cast<id>(number(arguments)), verb, arguments, bytes, answer);
+        return "ok";
+    }
+
+    std::string head(std::string_view outcome, std::size_t bytes) {
+        const auto now = within_.time.monotonic().time_since_epoch().count();
+        return fmt::format("{} {} {} {} {}\n", outcome, now, gate_, within_.said.size() - log_shown_, bytes);
+    }
+    std::string take_log() {
+        const std::string fresh = within_.said.substr(log_shown_);
+        log_shown_ = within_.said.size();
+        return fresh;
+    }
+
+  private:
+    /// What is about one connection or listener.
+    std::string perform_at(id which, const std::string& verb, std::istringstream& arguments, const std::string& bytes,
+                           std::string& answer) {
         if (verb == "connect") {
             const std::string from = next(arguments);
             return connect(which, from, next(arguments));
@@ -94,17 +118,6 @@ class world {
         return "ok";
     }
 
-    std::string head(std::string_view outcome, std::size_t bytes) {
-        const auto now = within_.time.monotonic().time_since_epoch().count();
-        return fmt::format("{} {} {} {} {}\n", outcome, now, gate_, within_.said.size() - log_shown_, bytes);
-    }
-    std::string take_log() {
-        const std::string fresh = within_.said.substr(log_shown_);
-        log_shown_ = within_.said.size();
-        return fresh;
-    }
-
-  private:
     static std::string next(std::istringstream& arguments) {
         std::string made;
         arguments >> made;
@@ -180,15 +193,6 @@ class world {
         within_.time.run_until(happened, std::max(end - within_.time.monotonic(), virtual_time::duration::zero()));
         if (within_.has_gate() && within_.gate().is_over()) end_gate();
         answer = std::exchange(events_, {});
-        return "ok";
-    }
-
-    std::string leap(std::int64_t seconds) {
-        within_.time.set_time_of_day(std::chrono::sys_seconds{std::chrono::seconds{seconds}});
-        return "ok";
-    }
-    std::string stop_clock(std::int64_t seconds) {
-        within_.time.stop_time_of_day(std::chrono::sys_seconds{std::chrono::seconds{seconds}});
         return "ok";
     }
 
@@ -282,21 +286,13 @@ class world {
         ends_.erase(which);
     }
 
-    std::string set_name(const std::string& verb, std::istringstream& arguments) {
+    void set_name(const std::string& verb, std::istringstream& arguments) {
         memory_network::name& one = within_.network.names[next(arguments)];
         one = {};
         if (verb == "silent_name") one.is_silent = true;
         if (verb == "no_name") one.error = net::error::host_not_found;
         std::istringstream addresses{next(arguments)};
         for (std::string each; std::getline(addresses, each, ',');) one.addresses.push_back(each);
-        return "ok";
-    }
-    std::string set_black_hole(bool is_one, const std::string& at) {
-        if (is_one)
-            within_.network.black_holes.insert(at);
-        else
-            within_.network.black_holes.erase(at);
-        return "ok";
     }
 };
 
