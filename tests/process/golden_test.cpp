@@ -2,6 +2,7 @@
 // tests/golden/fingerprints.txt says what they are. tests/golden/state has a state file of the present format, and what
 // became of those before.
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "limit/figures.hpp"
@@ -10,7 +11,6 @@
 #include "series/fingerprint.hpp"
 #include "support/catch.hpp"
 #include "support/files.hpp"
-#include "support/golden.hpp"
 #include "support/source_tree.hpp"
 #include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
@@ -18,6 +18,18 @@
 
 namespace seriesgate::testing::golden_test {
 namespace {
+
+std::filesystem::path golden_path(std::string_view name) {
+    return source_tree() / "tests/golden" / name;
+}
+
+/// Checks that a golden file has this content. With SERIESGATE_WRITE_GOLDEN=1 in the environment it is written.
+void check_golden(std::string_view name, const std::string& content) {
+    const auto path = golden_path(name);
+    if (std::getenv("SERIESGATE_WRITE_GOLDEN") != nullptr) write_file(path, content);
+    INFO(path.string() << " is not what this code makes: see tests/golden/README.md");
+    CHECK((content == read_file(path)));  // in parentheses: nobody wants to read 100 KiB
+}
 
 const hash_key secret{"golden: a secret that everybody knows"};
 
