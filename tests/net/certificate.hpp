@@ -1,15 +1,14 @@
 /// Certificates, made when they are needed: one in a file would run out one day.
 #pragma once
 
-#include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
 #include <chrono>
-#include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "net/openssl.hpp"
 
 namespace seriesgate::testing {
 
@@ -26,17 +25,6 @@ struct certificate_wish {
     const certificate* issuer = nullptr;  ///< itself without
     bool authority = false;               ///< whether it may vouch for others
 };
-
-template <auto Free>
-struct freed {
-    template <class T>
-    void operator()(T* what) const {
-        Free(what);
-    }
-};
-using owned_bio = std::unique_ptr<BIO, freed<BIO_free>>;
-using owned_key = std::unique_ptr<EVP_PKEY, freed<EVP_PKEY_free>>;
-using owned_certificate = std::unique_ptr<X509, freed<X509_free>>;
 
 inline void require_made(bool made) {
     if (!made) throw std::runtime_error("OpenSSL makes no certificate");
@@ -61,17 +49,17 @@ inline void sign(X509* made, EVP_PKEY* own_key, const certificate* issuer) {
         require_made(X509_sign(made, own_key, EVP_sha256()) > 0);
         return;
     }
-    const owned_bio chain{BIO_new_mem_buf(issuer->chain.data(), -1)};
-    const owned_bio secret{BIO_new_mem_buf(issuer->key.data(), -1)};
-    const owned_certificate by{PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)};
-    const owned_key key{PEM_read_bio_PrivateKey(secret.get(), nullptr, nullptr, nullptr)};
+    const bio_ptr chain{BIO_new_mem_buf(issuer->chain.data(), -1)};
+    const bio_ptr secret{BIO_new_mem_buf(issuer->key.data(), -1)};
+    const certificate_ptr by{PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)};
+    const key_ptr key{PEM_read_bio_PrivateKey(secret.get(), nullptr, nullptr, nullptr)};
     X509_set_issuer_name(made, X509_get_subject_name(by.get()));
     require_made(X509_sign(made, key.get(), EVP_sha256()) > 0);
 }
 
 inline certificate make_certificate(const certificate_wish& wish) {
-    const owned_key key{EVP_EC_gen("P-256")};
-    const owned_certificate made{X509_new()};
+    const key_ptr key{EVP_EC_gen("P-256")};
+    const certificate_ptr made{X509_new()};
     require_made(key != nullptr);
     X509_set_version(made.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(made.get()), 1);
@@ -84,9 +72,9 @@ inline certificate make_certificate(const certificate_wish& wish) {
     if (wish.authority) extend(made.get(), NID_basic_constraints, "critical,CA:TRUE");
     sign(made.get(), key.get(), wish.issuer);
 
-    const owned_bio chain{BIO_new(BIO_s_mem())};
+    const bio_ptr chain{BIO_new(BIO_s_mem())};
     PEM_write_bio_X509(chain.get(), made.get());
-    const owned_bio secret{BIO_new(BIO_s_mem())};
+    const bio_ptr secret{BIO_new(BIO_s_mem())};
     PEM_write_bio_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr);
     return {.chain = text_of(chain.get()), .key = text_of(secret.get())};
 }
