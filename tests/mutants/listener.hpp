@@ -7,8 +7,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "reached.hpp"
-
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
@@ -18,6 +16,9 @@ using mutants_listener_base = Catch::TestEventListenerBase;
 #endif
 
 namespace injected {
+
+/// @return the numbers of the faults that were reached since the last call, each with a comma behind it.
+std::string take_reached();
 
 class listener : public mutants_listener_base {
     int file_ = -1;

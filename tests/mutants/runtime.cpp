@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "reached.hpp"
-
 namespace injected {
 
 constinit int active = 0;
