@@ -26,11 +26,14 @@ def store():
 
 @pytest.fixture
 def warm(limited, store):
-    """warm(text, *flags, **keys of warmStart)"""
-    def start(text, *flags, **keys):
+    """warm(text, *flags, until=how it has to end, if that is waited for, **keys of warmStart)"""
+    def start(text, *flags, until="complete", **keys):
         keys = {"url": f'"{store.root}"', **keys}
         inner = ", ".join(f"{name}: {value}" for name, value in keys.items())
-        return limited(f"{text}warmStart: {{{inner}}}\n", *flags)
+        gate = limited(f"{text}warmStart: {{{inner}}}\n", *flags)
+        if until:
+            ended(gate, until)
+        return gate
 
     return start
 
@@ -42,23 +45,17 @@ def progress(gate):
 def ended(gate, state="complete"):
     eventually(lambda: progress(gate)["state"] != "reading", "the warm start ends", 400)
     assert progress(gate)["state"] == state
-    return progress(gate)
 
 
 def counts(gate):
     return [progress(gate)[name] for name in ("series", "youngerSeries", "seriesWithoutRoom", "metricNamesInPart")]
 
 
-def current(gate):
-    return gate.stats["windows"]["hourly"]["currentSeries"]
-
-
 def test_old_series_of_the_store_pass_above_the_limit_and_new_ones_are_refused(warm, store, upstream):
     store.add(numbered(15), OLD)
     gate = warm(TEN)
-    ended(gate)
     assert counts(gate) == [15, 0, 0, 0]
-    assert current(gate) == 15
+    assert gate.current() == 15
     assert len(offer(gate, upstream, numbered(20))) == 15
     line, = gate.said("warm start is complete")
     assert (line["series"], line["limits_exceeded"]) == ("15", "1")
@@ -71,7 +68,6 @@ def test_a_rule_is_tried_on_what_the_warm_start_has_read(warm, store, upstream):
     healthy = [of_shop(f"/p{i}") for i in range(300)]
     store.add(healthy, OLD)
     gate = warm("maxHourlySeries: 100000\n")
-    ended(gate)
     for scrape in range(4):
         offer(gate, upstream, healthy + [of_shop(f"/user/{7919 * (400 * scrape + i):08}") for i in range(400)])
         time.sleep(15)
@@ -85,7 +81,6 @@ def test_an_explosion_in_the_store_gets_only_the_room_that_old_series_leave(warm
     store.add(numbered(8, name="steady"), OLD)
     store.add(numbered(30, name="gone"), ENDED)
     gate = warm(TEN)
-    ended(gate)
     assert counts(gate) == [8, 2, 48, 0]
     assert gate.stats["windows"]["hourly"]["refusedSamples"] == 0
     assert len(offer(gate, upstream, numbered(8, name="steady"))) == 8
@@ -97,14 +92,14 @@ def test_until_it_ends_everything_passes_and_nothing_is_counted(warm, store, ups
     store.add(numbered(5), OLD)
     held = threading.Event()
     store.scripted.append(Answer(200, hold=held))
-    gate = warm(TEN)
+    gate = warm(TEN, until=None)
     for _ in range(2):
         assert len(offer(gate, upstream, numbered(100, name="new"))) == 100
         time.sleep(20)
     ready = gate.get("/-/ready")
     assert (ready.status, ready.body.decode().startswith("OK; warm start: 0 series, 0 of 0 metric names")) == (200, True)
     assert b"A warm start reads the store, 0 of 0 metric names so far." in gate.get("/").body
-    assert current(gate) == 0
+    assert gate.current() == 0
     assert progress(gate)["state"] == "reading"
     held.set()  # an empty answer: it asks again
     ended(gate, "failed")
@@ -121,7 +116,6 @@ def test_a_store_that_refuses_much_is_asked_for_less(warm, store, upstream):
     store.series[-8:] = [(labels, range(5 * n * 60, 5 * n * 60 + 60, 10), None)
                          for n, labels in enumerate(numbered(8, name="wave"))]
     gate = warm("maxHourlySeries: 1000\n")
-    ended(gate)
     assert counts(gate) == [20, 15, 0, 0]
     assert {seconds for _, seconds, *_ in store.queries} > {3600, 900}  # "wave" needs shorter times
 
@@ -130,8 +124,7 @@ def test_what_the_store_never_answers_is_said(warm, store, upstream):
     store.series_max = 7
     store.add(numbered(8, name="huge"), OLD)
     store.add(numbered(5, name="small"), OLD)
-    gate = warm(TEN)
-    ended(gate, "incomplete")
+    gate = warm(TEN, until="incomplete")
     assert counts(gate) == [5, 0, 0, 1]
     line, = gate.said("warm start is incomplete: limits apply, and series that were not read are new")
     assert line["err"].startswith('"huge": 422: 8 series are more than 7')
@@ -143,8 +136,7 @@ def test_what_the_store_never_answers_is_said(warm, store, upstream):
 def test_a_store_that_has_no_query_api_ends_it_at_once(warm, store, upstream, answer):
     store.scripted.append(answer)
     before = time.monotonic()
-    gate = warm(TEN)
-    ended(gate, "failed")
+    gate = warm(TEN, until="failed")
     assert time.monotonic() - before < 1
     assert len(offer(gate, upstream, numbered(20))) == 10
 
@@ -155,14 +147,13 @@ def test_a_store_that_is_busy_is_asked_again(warm, store, upstream, answer):
     store.add(numbered(15), OLD)
     store.scripted += [answer, answer, answer]
     gate = warm(TEN)
-    ended(gate)
     assert counts(gate) == [15, 0, 0, 0]
 
 
 def test_a_store_that_is_away_is_waited_for_as_long_as_configured(warm, store, upstream):
     store.stop()
     before = time.monotonic()
-    gate = warm(TEN, timeout="1m")
+    gate = warm(TEN, timeout="1m", until=None)
     assert len(offer(gate, upstream, numbered(20))) == 20
     ended(gate, "incomplete")
     assert 60 <= time.monotonic() - before < 62
@@ -172,16 +163,14 @@ def test_a_store_that_is_away_is_waited_for_as_long_as_configured(warm, store, u
 def test_a_store_that_never_answers_is_waited_for_as_long_as_configured(warm, store, upstream):
     store.scripted.append(Answer(200, hold=threading.Event()))
     before = time.monotonic()
-    gate = warm(TEN, timeout="30s")
-    ended(gate, "incomplete")
+    gate = warm(TEN, timeout="30s", until="incomplete")
     assert 30 <= time.monotonic() - before < 32
 
 
 def test_a_part_of_an_answer_counts_and_the_rest_is_said(warm, store, upstream):
     store.add(numbered(5), OLD)
     store.scripted.append(json_answer({"status": "success", "data": ["m"], "warnings": ["one of two stores is away"]}))
-    gate = warm(TEN)
-    ended(gate, "incomplete")
+    gate = warm(TEN, until="incomplete")
     assert counts(gate) == [5, 0, 0, 0]
     assert "one of two stores is away" in gate.log
 
@@ -190,18 +179,15 @@ def test_a_gate_that_knows_series_needs_no_warm_start_unless_it_is_asked_for(war
     store.add(numbered(15), OLD)
     text = kept(directory, TEN)
     gate = warm(text)
-    ended(gate)
     gate.stop()
     asked = len(store.queries)
-    gate = warm(text)
-    assert progress(gate)["state"] == "skipped"
+    gate = warm(text, until="skipped")
     assert gate.said("no warm start: the gate knows series from before")
     assert len(offer(gate, upstream, numbered(20))) == 15
     gate.stop()
     assert len(store.queries) == asked
     store.add(numbered(3, start=15), OLD)
     gate = warm(text, f"--warm-from={store.root}/")
-    ended(gate)
     assert counts(gate)[:2] == [3, 0]
     assert len(offer(gate, upstream, numbered(20))) == 18
 
@@ -210,7 +196,6 @@ def test_each_tenant_is_asked_for(warm, store, upstream):
     for tenant in ("a", "b"):
         store.add(numbered(6), OLD, tenant)
     gate = warm("tenants: {default: {maxHourlySeries: 5}}\n", tenants="[a, b]")
-    ended(gate)
     assert counts(gate) == [12, 0, 0, 0]
     for tenant in ("a", "b"):
         assert len(offer(gate, upstream, numbered(9), tenant)) == 6
@@ -221,7 +206,6 @@ def test_the_tenant_may_stand_in_the_url(warm, store, upstream):
     store.add(numbered(6), OLD)
     gate = warm("tenants: {default: {maxHourlySeries: 5}}\n", tenants='["7"]',
                 url=f'"{store.root}/select/{{tenant}}/prometheus"')
-    ended(gate)
     assert {request.target.split("?")[0] for request in store.requests} == {
         f"/select/7/prometheus/api/v1/{path}" for path in ("label/__name__/values", "query")}
     assert len(offer(gate, upstream, numbered(9), "7")) == 6
@@ -232,7 +216,6 @@ def test_selectors_say_which_series(warm, store, upstream):
     store.add(numbered(5, start=5, job="b"), OLD)
     store.add(numbered(3, name="up"), OLD)
     gate = warm(TEN, match="['{job=\"a\"}', up]")
-    ended(gate)
     assert counts(gate) == [8, 0, 0, 0]
     assert ('__name__="up",__name__="up"', 3600, 0, None) in store.queries
 
@@ -241,7 +224,6 @@ def test_fingerprints_are_those_of_senders(warm, store, upstream):
     odd = [{"__name__": "ünï.cöde", "a.b": "x"}, {"__name__": "m", "a": 'q"\\\n\t\x7f', "z": "ß"}, {"__name__": "m", "B": "1", "b": "2"}]
     store.add(odd, OLD)
     gate = warm("maxHourlySeries: 1\n")
-    ended(gate)
     assert len(offer(gate, upstream, [*odd, {"__name__": "m", "a": "", "c": "9"}])) == 3
     upstream.clear()
     assert wire_v2.write(gate, wire.pack(wire_v2.request(*odd))).status == 204
@@ -251,15 +233,13 @@ def test_fingerprints_are_those_of_senders(warm, store, upstream):
 def test_replicas_that_count_as_one_are_entered_as_one(warm, store, upstream):
     store.add(numbered(8, prometheus_replica="a"), OLD)
     gate = warm("maxHourlySeries: 5\nignoreLabels: [prometheus_replica]\n")
-    ended(gate)
     assert len(offer(gate, upstream, numbered(9, prometheus_replica="b"))) == 8
 
 
 def test_a_warm_series_is_active(warm, store, upstream):
     store.add(numbered(15), OLD)
     gate = warm("seriesSet: exact\nmaxActiveSeries: 10\n")
-    ended(gate)
-    assert gate.stats["windows"]["active"]["currentSeries"] == 15
+    assert gate.current("active") == 15
     assert len(offer(gate, upstream, numbered(20))) == 15
 
 
@@ -267,7 +247,6 @@ def test_a_warm_series_is_active(warm, store, upstream):
 def test_after_five_minutes_it_says_whether_senders_have_these_series(warm, store, upstream, sent, share, level):
     store.add(numbered(15), OLD)
     gate = warm("maxHourlySeries: 100\n")
-    ended(gate)
     assert progress(gate)["metRatio"] is None
     offer(gate, upstream, numbered(sent))
     time.sleep(301)
@@ -279,7 +258,7 @@ def test_after_five_minutes_it_says_whether_senders_have_these_series(warm, stor
 
 def test_a_drain_does_not_wait_for_it(warm, store, upstream):
     store.scripted.append(Answer(200, hold=threading.Event()))
-    gate = warm(TEN)
+    gate = warm(TEN, until=None)
     offer(gate, upstream, numbered(20))
     gate.stop()
 
@@ -289,7 +268,6 @@ def test_many_series_and_long_names_go_through_in_pieces(warm, store, upstream):
     for name in names:
         store.add(numbered(20, name=name), OLD)
     gate = warm("maxHourlySeries: 10\n")
-    ended(gate)
     assert counts(gate) == [3000, 0, 0, 0]
     assert len(store.queries) < 20
     assert max(len(matchers) for matchers, *_ in store.queries) < 9000
@@ -301,14 +279,13 @@ def test_a_gate_that_ends_while_it_reads_begins_anew(warm, store, upstream, dire
     text = kept(directory, TEN, "100ms")
     for end in ("stop", "crash"):
         store.respond_after = 10
-        gate = warm(text, match='["{__name__=\\"a\\"}", "{__name__=\\"b\\"}"]')
+        gate = warm(text, until=None, match='["{__name__=\\"a\\"}", "{__name__=\\"b\\"}"]')
         eventually(lambda: progress(gate)["series"] == 8, "half of it", 60)
         assert progress(gate)["state"] == "reading"
         time.sleep(1)
         getattr(gate, end)()
         store.respond_after = 0
     gate = warm(text)
-    ended(gate)
     assert counts(gate)[0] == 16
     assert len(offer(gate, upstream, numbered(8, name="b"))) == 8
 
@@ -324,7 +301,7 @@ def test_an_hour_that_ends_meanwhile_takes_no_old_series_its_room(limited, store
     time.sleep(1)
     assert len(offer(gate, upstream, numbered(8, name="a") + numbered(9, name="new"))) == 17
     assert gate.stats["windows"]["hourly"]["start"] == "2026-03-10T13:00:00Z"
-    assert current(gate) == 8
+    assert gate.current() == 8
     ended(gate)
     assert len(offer(gate, upstream, numbered(9, name="new"))) == 2
     assert len(offer(gate, upstream, numbered(8, name="a"))) == 8
@@ -333,12 +310,12 @@ def test_an_hour_that_ends_meanwhile_takes_no_old_series_its_room(limited, store
 def test_a_stale_marker_meanwhile_frees_the_slot_of_a_warm_series(warm, store, upstream):
     store.add(numbered(10, name="a"), OLD)
     store.respond_after = 20
-    gate = warm("seriesSet: exact\nmaxActiveSeries: 10\n", match="[a, b]")
+    gate = warm("seriesSet: exact\nmaxActiveSeries: 10\n", match="[a, b]", until=None)
     eventually(lambda: progress(gate)["series"] == 10, "half of it", 100)
     gate.send(wire.pack(b"".join(
         wire.series(labels, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1_700_000_000_000)))
         for labels in numbered(3, name="a"))))
-    assert gate.stats["windows"]["active"]["currentSeries"] == 7
+    assert gate.current("active") == 7
 
 
 def test_a_store_that_fails_at_a_question_is_asked_for_less(warm, store, upstream):
@@ -346,13 +323,11 @@ def test_a_store_that_fails_at_a_question_is_asked_for_less(warm, store, upstrea
         store.add(numbered(2, name=name), OLD)
     store.breaks_above = 2
     gate = warm(TEN)
-    ended(gate)
     assert counts(gate) == [8, 0, 0, 0]
 
 
 def test_a_store_without_series_is_told_of(warm, store, upstream):
-    gate = warm(TEN)
-    ended(gate, "incomplete")
+    gate = warm(TEN, until="incomplete")
     line, = gate.said("warm start is incomplete: limits apply, and series that were not read are new")
     assert line["err"] == "the store has none of these series: is it asked for the right tenant?"
 
@@ -364,7 +339,7 @@ def test_a_store_without_series_is_told_of(warm, store, upstream):
 def test_the_log_has_no_secret_of_the_gate(warm, store, upstream, answer):
     secret = "s3cret-of-the-gate-in-a-header"
     store.scripted.append(answer(secret))
-    gate = warm(TEN, headers=f"{{X-Token: {secret}}}")
+    gate = warm(TEN, until=None, headers=f"{{X-Token: {secret}}}")
     eventually(lambda: progress(gate)["state"] != "reading", "the warm start ends", 100)
     assert store.requests[0].get("X-Token") == secret
     assert "s3cret" not in gate.log
@@ -374,6 +349,5 @@ def test_the_log_has_no_secret_of_the_gate(warm, store, upstream, answer):
                          ids=["no JSON", "a series without end"])
 def test_a_body_that_is_no_answer_is_not_read_to_its_end(warm, store, upstream, body):
     store.scripted.append(Answer(200, body=body))
-    gate = warm(TEN)
-    ended(gate, "failed")
+    gate = warm(TEN, until="failed")
     assert len(offer(gate, upstream, numbered(20))) == 10
