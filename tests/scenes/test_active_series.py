@@ -6,27 +6,18 @@ import pytest
 
 import culprits
 import wire
-from faked_clock import FakedClock
 from kept_state import directory, kept  # noqa: F401 (a fixture)
 from traffic import numbered, offer
 from waiting import eventually
 from world import time
 
+START = "2026-03-10 12:00:05"
 TEN = "seriesSet: exact\nmaxActiveSeries: 10\n"
-
-
-@pytest.fixture
-def clock(tmp_path):
-    return FakedClock(tmp_path, "2026-03-10 12:00:05")
 
 
 @pytest.fixture
 def timed(limited, clock):
     return lambda text: limited(text, environment=clock.environment)
-
-
-def active(gate):
-    return gate.stats["windows"]["active"]["currentSeries"]
 
 
 def mark_stale(gate, series):
@@ -48,16 +39,16 @@ def minute(gate, clock, now):
 def test_a_slot_is_free_when_a_series_has_been_idle(timed, clock, upstream):
     gate = timed(TEN)
     assert len(offer(gate, upstream, numbered(20))) == 10
-    assert active(gate) == 10
+    assert gate.current("active") == 10
     for at in ("12:05:00", "12:10:59"):
         minute(gate, clock, at)
         assert len(offer(gate, upstream, numbered(6))) == 6
-        assert active(gate) == 10
+        assert gate.current("active") == 10
         assert offer(gate, upstream, numbered(20, start=10)) == []
     minute(gate, clock, "12:11:00")
-    eventually(lambda: active(gate) == 6, "four are idle")
+    eventually(lambda: gate.current("active") == 6, "four are idle")
     assert len(offer(gate, upstream, numbered(20, start=10))) == 4
-    assert active(gate) == 10
+    assert gate.current("active") == 10
 
 
 def test_a_stale_marker_frees_the_slot_at_once(timed, upstream):
@@ -65,10 +56,10 @@ def test_a_stale_marker_frees_the_slot_at_once(timed, upstream):
     offer(gate, upstream, numbered(10))
     assert offer(gate, upstream, numbered(3, start=10)) == []
     mark_stale(gate, numbered(3))
-    assert active(gate) == 7
+    assert gate.current("active") == 7
     time.sleep(0.3)  # those refused lately are asked again
     assert len(offer(gate, upstream, numbered(3, start=10))) == 3
-    assert active(gate) == 10
+    assert gate.current("active") == 10
 
 
 def test_counts_come_back_with_a_restart(timed, clock, upstream, directory):  # noqa: F811
@@ -79,13 +70,13 @@ def test_counts_come_back_with_a_restart(timed, clock, upstream, directory):  # 
     gate.stop()
     minute(gate, clock, "12:30:00")
     gate = timed(text)
-    assert active(gate) == 7
+    assert gate.current("active") == 7
     assert offer(gate, upstream, numbered(8, job="a")) == numbered(4, job="a")
     assert len(offer(gate, upstream, numbered(8, job="b"))) == 4
     minute(gate, clock, "12:40:59")
-    assert active(gate) == 8  # nobody could send while the gate was down, so an activeWindow begins with its start
+    assert gate.current("active") == 8  # nobody could send while the gate was down, so an activeWindow begins with its start
     minute(gate, clock, "12:41:00")
-    eventually(lambda: active(gate) == 0, "all are idle")
+    eventually(lambda: gate.current("active") == 0, "all are idle")
 
 
 def test_everything_that_tells_of_limits_tells_of_active_series(timed, upstream):

@@ -2,16 +2,10 @@
 
 import pytest
 
-from faked_clock import FakedClock
 from traffic import figures, limits, numbered, offer
 from waiting import eventually
 
 START = "2026-03-10 12:59:00"
-
-
-@pytest.fixture
-def clock(tmp_path):
-    return FakedClock(tmp_path, START)
 
 
 @pytest.fixture(params=["bloom", "exact"])

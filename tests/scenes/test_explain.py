@@ -4,11 +4,11 @@ import pytest
 
 import culprits
 import documents
-import faked_clock
 from gate import run
 from traffic import TENANT, body, numbered
 from waiting import eventually
 
+START = "2026-06-10 10:30:00"
 LIMITS = """
 upstream: {url: "discard:"}
 maxHourlySeries: 1000
@@ -31,18 +31,13 @@ def ask(gate, series, tenant=None):
     return culprits.ask(gate, "explain", series=series, **({} if tenant is None else {"tenant": tenant}))
 
 
-def send(gate, count, start=0, tenant="shop", **labels):
-    series = [{"__name__": "requests", "namespace": "a", "n": str(n), **labels} for n in range(start, start + count)]
+def send(gate, count, namespace="a", start=0, tenant="shop", **labels):
+    series = numbered(count, start, "requests", namespace=namespace, **labels)
     assert gate.send(body(series), [(TENANT, tenant)]).status == 204
 
 
 def text(number):
     return f'requests{{namespace="a",n="{number}"}}'
-
-
-@pytest.fixture
-def clock(tmp_path):
-    return faked_clock.FakedClock(tmp_path, "2026-06-10 10:30:00")
 
 
 @pytest.fixture
@@ -192,11 +187,6 @@ def one(gate, name):
     return found
 
 
-def send_in(gate, count, namespace, start=0, tenant="shop"):
-    series = [{**labels, "namespace": namespace} for labels in numbered(count, start)]
-    assert gate.send(body(series), [(TENANT, tenant)]).status in (200, 204)
-
-
 @pytest.fixture
 def suggesting(start_gate, clock):
     return start_gate(config=FOUR_LIMITS, environment=clock.environment)
@@ -209,17 +199,17 @@ def pass_to(gate, clock, now, kept):
 
 
 def test_every_budget_has_a_suggestion_from_what_was_asked_for(suggesting, clock):
-    send_in(suggesting, 130, "a")  # 30 are refused
-    send_in(suggesting, 60, "b")
+    send(suggesting, 130, "a")  # 30 are refused
+    send(suggesting, 60, "b")
     first = one(suggesting, "group per-namespace a")
     assert first["hourly"] == {"maxSeries": 100, "demand": 130, "peak": 130, "typical": None, "windows": 0,
                                "suggested": 200, "headroom": -30, "exhaustedInSeconds": 0}
     assert sorted(first["daily"]) == KEYS_OF_ONE
 
     pass_to(suggesting, clock, "2026-06-10 11:30:00", 1)
-    send_in(suggesting, 40, "a")
+    send(suggesting, 40, "a")
     pass_to(suggesting, clock, "2026-06-10 12:30:00", 2)
-    send_in(suggesting, 90, "a")
+    send(suggesting, 90, "a")
     assert one(suggesting, "group per-namespace a")["hourly"] == {
         "maxSeries": 100, "demand": 90, "peak": 130, "typical": 40, "windows": 2, "suggested": 200, "headroom": -30,
         "exhaustedInSeconds": None}
@@ -241,9 +231,9 @@ def test_every_budget_has_a_suggestion_from_what_was_asked_for(suggesting, clock
 def test_the_demand_of_ended_windows_survives_a_restart(start_gate, clock, tmp_path):
     config = f"{LIMITS}state: {{dir: {tmp_path / 'state'}}}\n"
     first = start_gate(config=config, environment=clock.environment)
-    send_in(first, 130, "a")
+    send(first, 130, "a")
     pass_to(first, clock, "2026-06-10 11:30:00", 1)
-    send_in(first, 40, "a")
+    send(first, 40, "a")
     before = one(first, "group per-namespace a")
     assert (before["hourly"]["peak"], before["hourly"]["windows"]) == (130, 1)
     first.stop()
@@ -257,8 +247,8 @@ def test_the_demand_of_ended_windows_survives_a_restart(start_gate, clock, tmp_p
 
 
 def test_what_is_suggested_can_be_pasted(suggesting, tmp_path):
-    send_in(suggesting, 130, "a")
-    send_in(suggesting, 60, "it's: ${odd}", tenant="whale")
+    send(suggesting, 130, "a")
+    send(suggesting, 60, "it's: ${odd}", tenant="whale")
     for each in suggestions(suggesting):
         file = tmp_path / "pasted.yaml"
         file.write_text('upstream: {url: "discard:"}\n' + each["yaml"])
@@ -272,7 +262,7 @@ def test_what_is_suggested_can_be_pasted(suggesting, tmp_path):
 
 
 def test_every_key_of_a_suggestion_is_documented(suggesting):
-    send_in(suggesting, 5, "a")
+    send(suggesting, 5, "a")
     documented = documents.section("docs/api.md", "GET /api/v1/suggestions")
     for each in suggestions(suggesting):
         for key in [*each, *each["hourly"], *each["daily"]]:

@@ -56,11 +56,6 @@ WITH_TLS = ["refused", "swallowed", "closed inside the request", "reset inside a
             "success before the body is read", "closed unasked after each answer", "says close"]
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("ca"))
-
-
 @BACKENDS
 @pytest.mark.parametrize("name", WITH_TLS)
 def test_with_tls(scene, authority, name, backends, check):

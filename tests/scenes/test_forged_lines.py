@@ -14,7 +14,7 @@ from client import WRITE, head
 from forged import (  # noqa: F401 (fixtures)
     HEADER_VALUES, LABEL_VALUES, NAMES, TOKEN, assert_one_line, assert_sound, decoded, form, in_log, start, text_of,
     told_of)
-from secure import Secured, connection
+from secure import connection
 from servers import check_metrics
 from tables import check_rows
 from traffic import ORDERS, body, numbered, shown
@@ -217,9 +217,8 @@ def test_users_and_tenants_of_the_web_configuration_stay_names(start, form, upst
         shown(name.encode()) for name in NAMES.values()}
 
 
-def test_names_in_certificates_stay_names(start, form, tmp_path):  # noqa: F811
+def test_names_in_certificates_stay_names(start, form, secured, tmp_path):  # noqa: F811
     """Of those who show one; printable ASCII or none. Our own are an authority's to choose, too."""
-    secured = Secured(tmp_path)
     secured.web(f"ingestion_users: [{BOB[0]}]\n", client_auth_type="RequireAndVerifyClientCert",
                 client_ca_file=str(secured.authority.certificate))
     gate = start((tmp_path / "web.yml").read_text())

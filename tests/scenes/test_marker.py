@@ -5,17 +5,13 @@ from contextlib import closing
 
 import pytest
 
-from faked_clock import FakedClock
 from markers import METRIC, Markers, gate_label
 from traffic import TENANT, numbered, offer, shown, tenants
 from upstream import Answer, Upstream
 from waiting import eventually
 from world import threading, time
 
-
-@pytest.fixture
-def clock(tmp_path):
-    return FakedClock(tmp_path, "2026-01-01 10:00:30")
+START = "2026-01-01 10:00:30"
 
 
 def milliseconds(minute):

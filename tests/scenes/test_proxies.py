@@ -1,5 +1,6 @@
 """Who sent it, behind balancers: PROXY protocol headers before HTTP and before TLS, X-Forwarded-For and Forwarded."""
 
+import contextlib
 import ssl
 import struct
 
@@ -9,7 +10,7 @@ import client
 import recorded
 import wire
 from client import head, post
-from secure import Secured, metrics
+from secure import metrics
 from waiting import eventually
 from world import secure, time
 
@@ -209,11 +210,6 @@ def tls_metric(gate, context, name, **labels):
     return metrics(gate, context)[name, frozenset(labels.items())]
 
 
-@pytest.fixture
-def secured(tmp_path):
-    return Secured(tmp_path)
-
-
 def test_the_header_comes_before_tls(start, secured, upstream):
     gate = start(TRUSTS + "}\n", secured.web())
     context = secured.trusting()
@@ -240,23 +236,17 @@ def test_the_header_and_the_begin_of_tls_may_come_in_one_packet_or_in_many(start
             for at in range(0, len(sent), piece):
                 connection.send(sent[at:at + piece])
                 time.sleep(0.001)
-            while True:
-                incoming.write(connection.socket.recv(65536))
-                try:
-                    tls.do_handshake()
-                    break
-                except ssl.SSLWantReadError:
-                    pass
+
+            def when_enough_has_come(step):
+                while True:
+                    incoming.write(connection.socket.recv(65536))
+                    with contextlib.suppress(ssl.SSLWantReadError):
+                        return step()
+
+            when_enough_has_come(tls.do_handshake)
             tls.write(post(GOOD))
             connection.send(outgoing.read())
-            answer = b""
-            while not answer:
-                incoming.write(connection.socket.recv(65536))
-                try:
-                    answer = tls.read(15)
-                except ssl.SSLWantReadError:
-                    pass
-            assert answer == b"HTTP/1.1 204 No"
+            assert when_enough_has_come(lambda: tls.read(15)) == b"HTTP/1.1 204 No"
     assert senders(gate) == [SENDER] * 4
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from gate import Gate
 from recording_store import ACCEPTED, Last, RecordingStore
 from smuggling import CHUNKED, NEXT, ONE, TWO
 
@@ -87,14 +86,10 @@ answer_rows(502, None, **{
 
 
 @pytest.fixture
-def answering(tmp_path_factory):
+def answering(start_gate):
     """A gate with one thread, so that it comes back to a connection that it keeps, and a store whose answers a test says."""
     with RecordingStore() as store:
-        config = tmp_path_factory.mktemp("answering") / "gate.yaml"
-        config.write_text(f"upstream: {{url: '{store.url}', timeout: 10s}}\nserver: {{threads: 1}}\n")
-        gate = Gate(config_file=config)
-        yield gate, store
-        gate.stop()
+        yield start_gate(config=f"upstream: {{url: '{store.url}', timeout: 10s}}\nserver: {{threads: 1}}\n"), store
 
 
 def test_no_answer_is_taken_for_another(answering):

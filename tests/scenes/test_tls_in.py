@@ -10,27 +10,11 @@ import client
 import recorded
 from bounds import within
 from certificates import Authority
-from secure import Secured, ask, connection, metrics, write
+from secure import ask, connection, metrics, write
 from waiting import eventually
 from world import secure, socket, time
 
 GOOD = recorded.bodies("metadata-v1")[0]
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("tls"))
-
-
-@pytest.fixture(scope="module")
-def issued(authority):
-    """What the gate has at first; and what is for it later."""
-    return [authority.issue("127.0.0.1", "localhost") for _ in range(5)]
-
-
-@pytest.fixture
-def secured(tmp_path, authority, issued):
-    return Secured(tmp_path, authority, issued[0])
 
 
 @pytest.fixture

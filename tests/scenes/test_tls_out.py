@@ -13,11 +13,6 @@ from world import ThreadPoolExecutor, threading, time
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("tls"))
-
-
-@pytest.fixture(scope="module")
 def other_authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("tls"), "somebody else")
 

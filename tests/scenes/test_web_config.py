@@ -7,7 +7,7 @@ import pytest
 
 import client
 import exposition
-from secure import Secured, connection, write
+from secure import connection, write
 from traffic import body, numbered
 from waiting import eventually
 from web_files import ALICE, ALICE_CHANGED, BOB, basic, bearer, users
@@ -180,9 +180,8 @@ def test_the_next_request_is_without_it(start_gate, upstream, tmp_path, what):
         eventually(lambda: answer() == status, "who was let in is turned away", 30, 0.1)
 
 
-def test_a_certificate_is_shut_out_by_its_name(start_gate, upstream, tmp_path):
+def test_a_certificate_is_shut_out_by_its_name(start_gate, upstream, secured, tmp_path):
     """On the connection on which it was verified."""
-    secured = Secured(tmp_path)
     keys = {"client_auth_type": "RequireAndVerifyClientCert", "client_ca_file": str(secured.authority.certificate)}
     gate = start_gate(f"--upstream.url={upstream.url}", secured.web("ingestion_users: [agent-1, agent-2]\n", **keys))
     one, other = [connection(gate.address, secured.trusting(secured.authority.issue(f"agent-{n}"))) for n in (1, 2)]
