@@ -16,15 +16,19 @@ budget_figures budget_of(std::string limit, int group, std::uint64_t current, st
             .daily = {}};
 }
 
+std::string page_of(const limiter_figures& figures) {
+    exposition out;
+    write(out, figures);
+    return out.take();
+}
+
 constexpr std::uint64_t refuses = 1'000'000;  // above any demand
 
 /// The hourly demand of each group that is shown, and `refuses` if it does, by limit.
 using demands = std::map<std::string, std::vector<std::uint64_t>>;
 
 demands shown(const limiter_figures& figures) {
-    exposition out;
-    write(out, figures);
-    std::istringstream lines{out.take()};
+    std::istringstream lines{page_of(figures)};
     std::map<std::string, std::map<std::string, std::uint64_t>> sums;
     for (std::string line; std::getline(lines, line);) {
         if (line.find("window=\"hourly\"") == std::string::npos) continue;
@@ -58,9 +62,7 @@ TEST_CASE("whether the global limit observes is a figure") {
     for (const auto& [mode, value] : {std::pair{limit_mode::observe, "1"}, std::pair{limit_mode::enforce, "0"}}) {
         limiter_figures figures;
         figures.mode = mode;
-        exposition out;
-        write(out, figures);
-        CHECK(out.take().find(std::string{"\nseriesgate_observe "} + value + "\n") != std::string::npos);
+        CHECK(page_of(figures).find(std::string{"\nseriesgate_observe "} + value + "\n") != std::string::npos);
     }
 }
 
@@ -125,9 +127,7 @@ TEST_CASE("tenants are shown with their mode, the hundred with the most demand")
              .mode = tenant % 2 == 0 ? limit_mode::enforce : limit_mode::observe,
              .hourly = {.series_max = 0, .series_current = static_cast<std::uint64_t>(tenant), .series_refused = 0},
              .daily = {}});
-    exposition out;
-    write(out, figures);
-    const std::string text = out.take();
+    const std::string text = page_of(figures);
     CHECK(text.find("seriesgate_tenant_series_current{tenant=\"149\",mode=\"observe\",window=\"hourly\"} 149\n") !=
           std::string::npos);
     CHECK(text.find("seriesgate_tenant_series_current{tenant=\"50\",mode=\"enforce\",window=\"hourly\"} 50\n") !=
@@ -147,9 +147,7 @@ TEST_CASE("a small tenant that refuses is shown, before those that only would") 
     add("free", limit_mode::enforce, 5, 1);
     add("tries", limit_mode::observe, 30, 1);
     add("more", limit_mode::observe, 20, 1);
-    exposition out;
-    write(out, figures);
-    const std::string text = out.take();
+    const std::string text = page_of(figures);
     CHECK(text.find("seriesgate_tenant_series_refused{tenant=\"free\",mode=\"enforce\",window=\"daily\"} 1\n") !=
           std::string::npos);
     CHECK(text.find("{tenant=\"tries\",") != std::string::npos);

@@ -63,8 +63,9 @@ struct scene {
             thread.delay.note_request(queue_delay::clock::now());
     }
 
-    /// Serves a connection that waits for a request. @return its sender's end
+    /// Serves a connection that waits for a request, at a gate that is ready. @return its sender's end
     stream_socket begin_serving() {
+        shared.life.become_ready();
         auto pair = connect_loopback(thread.io);
         connection_lease lease = connections.admit(pair.far.native_handle(), net::ip::address_v4::loopback());
         spawn(thread.io.get_executor(), serve({std::move(pair.far), std::move(lease)}, offered), "failed");
@@ -129,6 +130,8 @@ std::string last(std::string_view line, std::string_view headers = "", std::stri
     if (!body.empty()) text.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
     return text.append("\r\n").append(body);
 }
+
+constexpr std::string_view ask_tell = "GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n";
 
 std::string body_of(const std::string& answer) {
     return answer.substr(answer.find("\r\n\r\n") + 4);
@@ -245,9 +248,8 @@ TEST_CASE("a body over the bound is rejected, whether its length is announced or
 TEST_CASE("a worker that is late turns requests away, and keeps their connections") {
     scene at;
     at.be_late(10min);
-    const std::string first = "POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: 5\r\n\r\nfirst";
-    const std::string health = "GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n";
-    const std::string heard = at.heard_after(first + health + last("POST /write", "", "second"));
+    std::string first = "POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: 5\r\n\r\nfirst";
+    const std::string heard = at.heard_after(first.append(ask_tell) + last("POST /write", "", "second"));
     CHECK(heard.starts_with("HTTP/1.1 503 "));
     CHECK(heard.find("\r\nRetry-After: 1\r\n") != std::string::npos);
     CHECK(heard.find("over server.maxQueueDelay (1m): requests have waited for 10m") != std::string::npos);
@@ -329,15 +331,14 @@ TEST_CASE("where connections are passed on, one moves with the first request tha
     std::string moved;
     at.offered.pass_on = [&moved](sender_connection from) { moved = from.read_ahead; };
     const std::string written = last("POST /write", "", "x");
-    CHECK(at.heard_after("GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n" + written).ends_with("told\n"));
+    CHECK(at.heard_after(std::string{ask_tell} + written).ends_with("told\n"));
     CHECK(moved == written);
 }
 
 TEST_CASE("a takeover closes a connection that lies between two requests") {
     scene at;
-    at.shared.life.become_ready();
     stream_socket near = at.begin_serving();
-    net::write(near, net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n"}));
+    net::write(near, net::buffer(ask_tell));
     at.run_for(20ms);
     REQUIRE(at.connections.open_count() == 1);
     REQUIRE(at.shared.life.hand_over());
@@ -353,13 +354,12 @@ TEST_CASE("a takeover closes a connection that lies between two requests") {
 
 TEST_CASE("during a takeover a new connection may still send its first request, and is closed behind the answer") {
     scene at;
-    at.shared.life.become_ready();
     stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
     at.thread.senders.wake_idle();
     at.run_for(20ms);
     REQUIRE(at.connections.open_count() == 1);
-    net::write(near, net::buffer(std::string_view{"GET /tell HTTP/1.1\r\nHost: gate\r\n\r\n"}));
+    net::write(near, net::buffer(ask_tell));
     at.run_for(20ms);
     CHECK(at.connections.open_count() == 0);
     const std::string heard = scene::rest_of(near);
@@ -382,7 +382,6 @@ TEST_CASE("who sends request after request does not keep a hand-over waiting") {
 
 TEST_CASE("a connection that is woken when nothing is handed over any more waits on") {
     scene at;
-    at.shared.life.become_ready();
     stream_socket near = at.begin_serving();
     REQUIRE(at.shared.life.hand_over());
     at.thread.senders.wake_idle();

@@ -218,11 +218,7 @@ struct request : label_source {
 
     request(std::string of, std::vector<label_texts> all) : tenant(std::move(of)), series(std::move(all)) {}
 
-    std::span<const label_view> labels(std::size_t entry) override {
-        views_.clear();
-        for (const auto& [name, value] : series[entry]) views_.push_back({name, value});
-        return views_;
-    }
+    std::span<const label_view> labels(std::size_t entry) override { return views_ = views_of(series[entry]); }
     histogram_family family(std::span<const label_view> of) override {
         return hasher_.family(of, tenant_key_of(tenant, secret));
     }

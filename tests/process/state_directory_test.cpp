@@ -255,9 +255,7 @@ TEST_CASE("a secret is made once, for nobody else to read, and is the same after
         const state_directory held{directory / "state.d"};
         made = kept_secret(held);
         CHECK(made.size() == hash_key::random_bytes_min);
-        struct stat status {};
-        REQUIRE(::stat((directory / "state.d/secret").c_str(), &status) == 0);
-        CHECK((status.st_mode & 0777) == 0600);
+        CHECK(mode_of(directory / "state.d/secret") == 0600);
     }
     const state_directory held{directory / "state.d"};
     CHECK(kept_secret(held) == made);
@@ -266,11 +264,11 @@ TEST_CASE("a secret is made once, for nobody else to read, and is the same after
 }
 
 TEST_CASE("a secret that is damaged is not replaced in silence: all series would be new") {
-    const scratch_directory directory;
-    const state_directory held{directory / "state.d"};
-    write_file(directory / "state.d/secret", "short");
-    CHECK_THROWS_WITH(kept_secret(held), "state.dir: " + (directory / "state.d/secret").string() +
-                                             ": a secret of 5 bytes, at least 32 are needed");
+    const scene at;
+    const auto secret = at.scratch / "state.d/secret";
+    write_file(secret, "short");
+    CHECK_THROWS_WITH(kept_secret(at.directory),
+                      "state.dir: " + secret.string() + ": a secret of 5 bytes, at least 32 are needed");
 }
 
 TEST_CASE("a secret of several gates comes from a file, and every byte of it counts") {

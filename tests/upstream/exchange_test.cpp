@@ -23,6 +23,7 @@ struct scene {
     http::fields headers;
     std::string body;
     upstream_message message;
+    std::optional<attempt> made{};
 
     explicit scene(std::string text = "body") : body(std::move(text)), message(make()) {}
 
@@ -35,18 +36,18 @@ struct scene {
         return make_message(settings, settings.store.backends.front(),
                             {.headers = headers, .tenant_header = "", .query = "", .body = body});
     }
-    void begin(std::optional<attempt>& made) {
+    void begin() {
         net::co_spawn(io, exchange(stream, message, std::chrono::steady_clock::now() + 10s),
-                      [&made](const std::exception_ptr& failure, attempt ended) {
+                      [this](const std::exception_ptr& failure, attempt ended) {
                           REQUIRE_FALSE(failure);
                           made = std::move(ended);
                       });
         while (io.poll_one() != 0) continue;
     }
-    attempt ended(std::optional<attempt>& made) {
+    attempt_end end() {
         while (!made && io.run_one_for(10s) != 0) continue;
         REQUIRE(made.has_value());
-        return std::move(*made);
+        return made->end;
     }
     void speak_tls() {
         stream.start_tls(std::make_unique<tls_session>(testing::made(asking()), "store.test"));
@@ -80,25 +81,22 @@ struct scene {
 TEST_CASE("a request that crosses the end of its connection has surely not been read") {
     scene with;
     with.store.close();  // the write succeeds, and its host answers with a reset
-    std::optional<attempt> made;
-    with.begin(made);
-    CHECK((with.ended(made).end == attempt_end::unread));
+    with.begin();
+    CHECK((with.end() == attempt_end::unread));
 }
 
 TEST_CASE("a request that could not all be written has not been read") {
     scene with{std::string(16 << 20, 'x')};
-    std::optional<attempt> made;
-    with.begin(made);
-    CHECK_FALSE(made.has_value());
+    with.begin();
+    CHECK_FALSE(with.made.has_value());
     with.reset();
-    CHECK((with.ended(made).end == attempt_end::unread));
+    CHECK((with.end() == attempt_end::unread));
 }
 
 TEST_CASE("a request may have been read when the end comes behind it") {
     scene with;
     with.store.set_option(quick_confirming{false});
-    std::optional<attempt> made;
-    with.begin(made);
+    with.begin();
     with.read_all_of_it();
     SECTION("an end") {
         with.store.close();
@@ -107,40 +105,38 @@ TEST_CASE("a request may have been read when the end comes behind it") {
         CHECK(with.stream.has_unconfirmed());
         with.reset();
     }
-    CHECK((with.ended(made).end == attempt_end::unanswered));
+    CHECK((with.end() == attempt_end::unanswered));
 }
 
 TEST_CASE("after a reset nobody can tell whether a request has been read") {
     scene with;
     with.store.set_option(quick_confirming{false});
-    std::optional<attempt> made;
-    with.begin(made);
+    with.begin();
     with.reset();  // it is there, and nobody has looked at it
-    CHECK((with.ended(made).end == attempt_end::unanswered));
+    CHECK((with.end() == attempt_end::unanswered));
 }
 
 TEST_CASE("with TLS it is the same, and what TLS itself has said since tells nothing") {
     scene with;
     with.speak_tls();
-    std::optional<attempt> made;
     auto expected = attempt_end::unanswered;
     SECTION("it crosses an end") {
         with.store.close();
-        with.begin(made);
+        with.begin();
         expected = attempt_end::unread;
     }
     SECTION("an end comes behind it") {
-        with.begin(made);
+        with.begin();
         with.read_what_has_come();
         with.store.close();
     }
     SECTION("TLS fails, and says so to nobody") {
-        with.begin(made);
+        with.begin();
         with.read_what_has_come();
         with.store.send(net::buffer("no record of TLS"));
         with.store.close();
     }
-    CHECK((with.ended(made).end == expected));
+    CHECK((with.end() == expected));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ struct scene {
     net::io_context io{1};
     gauge open;
     std::deque<stream_socket> peers;
-    std::vector<std::pair<stream_endpoint, stream_endpoint>> made_at;  // peer, and where it sees us
     connection_pool pool;
     connection_pool::clock::time_point now = connection_pool::clock::now();
 
@@ -23,22 +22,17 @@ struct scene {
         made.stream.expires_after(1h);
         return made;
     }
-    /// @return where the connection is, as its peer sees it
+    /// @return where it leads; each has a listener of its own
     stream_endpoint give(std::chrono::seconds later = 0s) {
         upstream_connection made = connect();
-        now += later;
-        const stream_endpoint where = peers.back().remote_endpoint();
-        made_at.push_back({made.stream.peer(), where});
-        pool.give(std::move(made), now);
+        const stream_endpoint where = made.stream.peer();
+        pool.give(std::move(made), now += later);
         return where;
     }
     /// @return the same of what is taken; nowhere if there is none
     stream_endpoint take() {
         const auto taken = pool.take();
-        if (!taken) return {};
-        for (const auto& [peer, where] : made_at)
-            if (peer == taken->stream.peer()) return where;
-        return {};
+        return taken ? taken->stream.peer() : stream_endpoint{};
     }
 };
 
