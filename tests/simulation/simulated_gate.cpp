@@ -106,15 +106,19 @@ class world {
             return connect(which, from, next(arguments));
         }
         if (verb == "listen") return listen(which, next(arguments));
-        if (verb == "close" && listeners_.contains(which)) return stop_listening(which);
+        if (verb == "close" && listeners_.contains(which)) {
+            listeners_[which]->close();
+            listeners_.erase(which);
+            return "ok";
+        }
         const auto found = ends_.find(which);
         if (found == ends_.end()) return "closed";
         if (verb == "send") return send(which, found->second, bytes);
         if (verb == "receive") return receive(which, found->second, number(arguments), answer);
         if (verb == "shut") found->second.self->shutdown_send();
-        if (verb == "close") ends_.erase(found);
-        if (verb == "reset") reset(which);
         if (verb == "unconfirmed") memory_of(found->second).unconfirmed = number(arguments) != 0;
+        if (verb == "reset") memory_of(found->second).reset();
+        if (verb == "reset" || verb == "close") ends_.erase(found);
         return "ok";
     }
 
@@ -229,12 +233,6 @@ class world {
             });
     }
 
-    std::string stop_listening(id which) {
-        listeners_[which]->close();
-        listeners_.erase(which);
-        return "ok";
-    }
-
     /// What has come for one that is closed is of no interest.
     template <class Told>
     erased_handler handler(Told told) {
@@ -279,11 +277,6 @@ class world {
                 tell("readable", which);
             }));
         return "wait";
-    }
-
-    void reset(id which) {
-        memory_of(ends_[which]).reset();
-        ends_.erase(which);
     }
 
     void set_name(const std::string& verb, std::istringstream& arguments) {

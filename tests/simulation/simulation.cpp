@@ -24,7 +24,8 @@ simulation::simulation(std::uint64_t seed, std::chrono::system_clock::time_point
     install_random_source([this](std::span<std::byte> bytes) {
         for (std::byte& each : bytes) each = static_cast<std::byte>(chance_());
     });
-    add_loops();
+    time.add(network.loop());
+    time.add(peers);
 }
 
 simulation::~simulation() {
@@ -33,11 +34,6 @@ simulation::~simulation() {
     time.remove_all();
     install_random_source({});
     log::redirect(nullptr);
-}
-
-void simulation::add_loops() {
-    time.add(network.loop());
-    time.add(peers);
 }
 
 void simulation::start_gate(const std::string& yaml) {

@@ -76,8 +76,6 @@ class simulation {
     http_answer post(http_message message);
 
   private:
-    void add_loops();
-
     std::mt19937_64 chance_;
     log::line_sink sink_;
     std::string yaml_;
