@@ -89,8 +89,12 @@ def choose(count, seed, rooms):
             if not any(clashes(place, other) for name, other in taken if name == file):
                 taken.append((file, place))
         chosen += [(room, file, place) for file, place in taken]
-    chosen.sort(key=lambda c: (c[1], c[2].start, c[2].end, c[2].kind, c[2].mutated))
-    return chosen
+    return sorted(chosen, key=in_order)
+
+
+def in_order(chosen):
+    _, file, place = chosen
+    return file, place.start, place.end, place.kind, place.mutated
 
 
 def clashes(one, other):
@@ -106,8 +110,7 @@ def clashes(one, other):
 def generate(work, count, seed, sample, rooms):
     chosen = choose(count, seed, rooms)
     if sample:
-        chosen = sorted(random.Random(seed).sample(chosen, min(sample, len(chosen))),
-                        key=lambda c: (c[1], c[2].start, c[2].end, c[2].kind, c[2].mutated))
+        chosen = sorted(random.Random(seed).sample(chosen, min(sample, len(chosen))), key=in_order)
     there = {(file, place.kind, place.original, place.mutated or '-') for _, file, place in all_places()}
     for gone in sorted(equivalents().keys() - there):
         print('in equivalent.txt, and not in the source:', *gone)
@@ -317,10 +320,6 @@ def call(words, environment, seconds, cwd):
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def programs(work):
-    return [room for room in CORE + EDGES if (work.build / f'{room}_tests').exists()]
-
-
 def run_cases(work, room, cases, mutant, seconds, record=False):
     """Runs test cases of one program, up to the first that fails.
     @return status, and of each case that was begun [name, seconds, failed assertions, reached], None for what is unknown."""
@@ -354,7 +353,7 @@ def record(work, jobs):
         print(f'{room}: {len(begun)} test cases, {time.time() - began:.0f} s, status {status}', flush=True)
         return room, begun
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        found = dict(pool.map(one, programs(work)))
+        found = dict(pool.map(one, [room for room in CORE + EDGES if (work.build / f'{room}_tests').exists()]))
     bad = [f'{room}: {c[0]}' for room, cases in found.items() for c in cases if c[2] != 0]
     for b in bad:
         print('fails without a fault, and is left out:', b)
