@@ -20,12 +20,6 @@ def timed(limited, clock):
     return lambda text: limited(text, environment=clock.environment)
 
 
-def mark_stale(gate, series):
-    gate.send(wire.pack(b"".join(
-        wire.series(sorted(labels.items()), wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1_700_000_000_000)))
-        for labels in series)))
-
-
 def explained(gate, number):
     return json.loads(gate.get(f"/api/v1/explain?series=m%7Bn%3D%22{number}%22%7D").body)["data"]
 
@@ -55,7 +49,8 @@ def test_a_stale_marker_frees_the_slot_at_once(timed, upstream):
     gate = timed(TEN)
     offer(gate, upstream, numbered(10))
     assert offer(gate, upstream, numbered(3, start=10)) == []
-    mark_stale(gate, numbered(3))
+    stale = wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1_700_000_000_000))
+    gate.send(wire.pack(b"".join(wire.series(labels, stale) for labels in numbered(3))))
     assert gate.current("active") == 7
     time.sleep(0.3)  # those refused lately are asked again
     assert len(offer(gate, upstream, numbered(3, start=10))) == 3

@@ -8,8 +8,7 @@ import recorded
 import wire
 from bounds import MIB, within
 from client import head, post, refuses
-from dribbling import send_for_ever
-from dribbling import HostileUpstream
+from dribbling import HostileUpstream, send_for_ever
 from upstream import Answer, holding
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading, time

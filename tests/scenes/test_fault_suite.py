@@ -11,9 +11,8 @@ import pytest
 
 import store_ways
 from certificates import Authority
-from fault_account import by, check_account, tally
+from fault_account import by, check_account, compare, tally
 from fault_list import FAULTS
-from fault_account import compare
 from fault_scenes import (SENDERS, Fault, Scene, check_one_backend, check_three_backends, configuration, server_context, welcomes,
                           welcomes_again)
 from fault_senders import CUT_OFF, NO_ANSWER, Orders, Senders

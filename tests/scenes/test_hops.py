@@ -58,10 +58,6 @@ def test_so_does_that_of_the_store(gate, upstream):
                 assert raw.read_to_end().startswith((b"HTTP/1.1 204", b"HTTP/1.1 502"))
 
 
-def looped(gate):
-    return gate.metric("seriesgate_requests_rejected_total", reason="loop")
-
-
 def test_a_gate_before_itself_says_so_at_once(start_gate, tmp_path):
     names, port = FakedNames(tmp_path), 9201
     names.set(**{"store.test": "127.0.0.1"})  # its own address under a name: the configuration does not show it
@@ -70,6 +66,6 @@ def test_a_gate_before_itself_says_so_at_once(start_gate, tmp_path):
     with within(gate, memory_mib=16, cpu=0.3, seconds=2):
         reply = gate.send(BODY)
     assert reply.status == 508 and b"loop" in reply.body.lower()
-    assert looped(gate) == 1
+    assert gate.metric("seriesgate_requests_rejected_total", reason="loop") == 1
     eventually(lambda: "loop" in gate.log, "a line about it")
     assert gate.stats["requests"]["total"] == 2

@@ -6,16 +6,12 @@ import recorded
 import wire
 import wire_v2
 from recorded import SAMPLES, SERIES
-from refusals import KNOWN, send
+from refusals import KNOWN, NEW, send
 from tables import check_rows
 from upstream import Answer
 from waiting import eventually
 from wire_v2 import counts, write, written
 from zstd_frame import sized, unzstd
-
-
-def numbered(first, count):
-    return [{"__name__": "up", "instance": f"i{i}"} for i in range(first, first + count)]
 
 
 def body_of(*labels):
@@ -88,8 +84,8 @@ def test_histograms_and_exemplars_count_apart(limited, upstream):
 
 def test_a_store_that_says_no_counts_may_know_only_version_1(limited, upstream):
     gate = limited("maxHourlySeries: 2\n")
-    for first in (0, 1):  # then one of them is refused
-        assert written(write(gate, body_of(*numbered(first, 2)))) == (None, None, None)
+    for labels in (KNOWN, [KNOWN[0], NEW[0]]):  # then one of them is refused
+        assert written(write(gate, body_of(*labels))) == (None, None, None)
     assert gate.metric("seriesgate_unconfirmed_requests_total") == 2
     eventually(lambda: gate.log.count("it may know only remote write 1") == 1, "it is told once")
     assert "protobuf_message: prometheus.WriteRequest" in gate.log

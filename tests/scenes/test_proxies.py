@@ -202,10 +202,6 @@ def test_a_senders_connections_are_bounded_and_not_its_proxys(start):
 
 # --- with TLS
 
-def shake(context, connection):
-    return secure(context, connection.socket, server_hostname="localhost")
-
-
 def tls_metric(gate, context, name, **labels):
     return metrics(gate, context)[name, frozenset(labels.items())]
 
@@ -216,7 +212,7 @@ def test_the_header_comes_before_tls(start, secured, upstream):
     for source, header in ((PROXY, LINE), (PROXY, version_2()), (STRANGER, b"")):
         with connect(gate, source) as connection:
             connection.send(header)
-            with shake(context, connection) as tls:
+            with secure(context, connection.socket, server_hostname="localhost") as tls:
                 tls.sendall(post(GOOD))
                 assert tls.recv(15) == b"HTTP/1.1 204 No"
     assert senders(gate) == [SENDER, SENDER, STRANGER]

@@ -175,7 +175,8 @@ def test_what_a_replica_with_best_effort_has_not_taken_is_counted_and_told(best_
 
 def test_copies_on_their_way_are_bounded(best_effort, replica):
     big = wire.pack(wire.sampled("m") + b"".join(
-        wire.metadata(f"m{n}", help_text=f"{n:08x}" * 120) for n in range(20)) + _incompressible(7 << 20))
+        wire.metadata(f"m{n}", help_text=f"{n:08x}" * 120) for n in range(20)) +
+                    wire.metadata("noise", help_text=os.urandom(7 << 19).hex()))  # which nothing compresses
     with holding(replica):
         assert [best_effort.send(big).status for _ in range(10)] == [204] * 10
         taken = 9
@@ -186,10 +187,6 @@ def test_copies_on_their_way_are_bounded(best_effort, replica):
         assert best_effort.said("a replica has not stored what it was sent", reason="dropped")
     eventually(lambda: best_effort.metric("seriesgate_replica_copies_bytes") == 0, "all have ended")
     assert best_effort.metric("seriesgate_replica_samples_stored_total", replica=replica.host) == taken
-
-
-def _incompressible(size):
-    return wire.metadata("noise", help_text=os.urandom(size // 2).hex())
 
 
 def test_copies_are_waited_for_at_the_end(best_effort, replica):

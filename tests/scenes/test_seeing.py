@@ -10,7 +10,6 @@ import rule_tests
 import servers
 import traffic
 import wire
-from exposition import parse
 from gate import REPOSITORY
 from provoked_lines import lines_for, said_in
 from rule_tests import ALERTS, RECORDS
@@ -146,10 +145,10 @@ def test_every_figure_and_label_that_an_alert_asks_for_is_there(limited, upstrea
     gate.send(traffic.body(traffic.numbered(3, name="up", replica="a")))
     for tenant in ("shop", "other"):
         gate.send(traffic.body(traffic.numbered(3, job=tenant)), [("X-Scope-OrgID", tenant)])
-    metrics = parse(gate.get("/metrics").body)
+    metrics = exposition.parse(gate.get("/metrics").body)
     # Those of a gate in a fleet, as their own test has them.
     pinned = (REPOSITORY / "tests/fleet/fleet_exposition_test.cpp").read_text().split("TEST_CASE")[1].replace('\\"', '"')
-    metrics |= parse("\n".join(re.findall(r'"(seriesgate_shared_.*)\\n"', pinned)).encode())
+    metrics |= exposition.parse("\n".join(re.findall(r'"(seriesgate_shared_.*)\\n"', pinned)).encode())
     there = {name.replace("duration_seconds_count", "duration_seconds_bucket") for name, _ in metrics}
     expressions = [rule["expr"] for rule in [*ALERTS.values(), *RECORDS]]
     recorded = {rule["record"] for rule in RECORDS}

@@ -357,10 +357,6 @@ def front(tmp_path_factory):
     made.stop()
 
 
-def methods_of(data):
-    return [part.split(b" ", 1)[0].decode("latin-1") for part in (data, NEXT)]
-
-
 def by_name(fields):
     """The order of lines with different names means nothing (5.3 of RFC 9110)."""
     return sorted(fields, key=lambda field: field[0].lower())
@@ -391,7 +387,8 @@ def test_where_a_request_ends_is_never_in_doubt(front, rows_about):
     def ends_where_it_should(data, statuses, stored):
         unasked.extend(front.store.take())
         answered = front.exchange(data + NEXT, len(statuses))
-        answers = [answer for answer in strict_http.read_answers(answered, methods_of(data)) if answer.start[1] != 100]
+        methods = [part.split(b" ", 1)[0].decode("latin-1") for part in (data, NEXT)]
+        answers = [answer for answer in strict_http.read_answers(answered, methods) if answer.start[1] != 100]
         assert [answer.start[1] for answer in answers] == statuses
         seen = front.store.take()
         assert [message.body for message in seen] == stored

@@ -312,9 +312,8 @@ def test_a_stale_marker_meanwhile_frees_the_slot_of_a_warm_series(warm, store, u
     store.respond_after = 20
     gate = warm("seriesSet: exact\nmaxActiveSeries: 10\n", match="[a, b]", until=None)
     eventually(lambda: progress(gate)["series"] == 10, "half of it", 100)
-    gate.send(wire.pack(b"".join(
-        wire.series(labels, wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1_700_000_000_000)))
-        for labels in numbered(3, name="a"))))
+    stale = wire.field(wire.SAMPLES, wire.sample(wire.STALE, 1_700_000_000_000))
+    gate.send(wire.pack(b"".join(wire.series(labels, stale) for labels in numbered(3, name="a"))))
     assert gate.current("active") == 7
 
 
