@@ -26,12 +26,8 @@ def test_a_body_that_another_encoder_wrote_arrives_byte_identical(gate, upstream
     assert upstream.bodies == [literal_only]
 
 
-def limited(start_gate, upstream, count):
-    return start_gate(f"--upstream.url={upstream.url}", f"--maxHourlySeries={count}")
-
-
-def test_a_partly_refused_request_is_the_original_minus_the_refused_series(start_gate, upstream, pb):
-    gate = limited(start_gate, upstream, 700)
+def test_a_partly_refused_request_is_the_original_minus_the_refused_series(limited, upstream, pb):
+    gate = limited("maxHourlySeries: 700\n")
     body = recorded.bodies()[0]
     original = pb.WriteRequest.FromString(wire.unpack(body))
     distinct = recorded.distinct([body])
@@ -52,8 +48,8 @@ def test_a_partly_refused_request_is_the_original_minus_the_refused_series(start
     assert reply.refused == (len(distinct) - 700, len(original.timeseries) - len(arrived.timeseries))
 
 
-def test_unknown_fields_metadata_and_nan_bits_survive_a_splice(start_gate, upstream):
-    gate = limited(start_gate, upstream, 3)
+def test_unknown_fields_metadata_and_nan_bits_survive_a_splice(limited, upstream):
+    gate = limited("maxHourlySeries: 3\n")
     gate.send(wire.pack(wire.sampled("kept_stale") + wire.sampled("kept_nan") + wire.sampled("kept_plain")))
     upstream.clear()
     unknown_inside = wire.number_field(6, 1234) + wire.field(1000, b"\x00\xff extension")
@@ -85,8 +81,8 @@ def test_without_a_limit_stale_markers_and_exemplars_of_new_series_pass(gate, up
     assert gate.current() == 0
 
 
-def test_only_the_metadata_is_left_of_a_request_with_every_series_refused(start_gate, upstream):
-    gate = limited(start_gate, upstream, 1)
+def test_only_the_metadata_is_left_of_a_request_with_every_series_refused(limited, upstream):
+    gate = limited("maxHourlySeries: 1\n")
     gate.send(wire.pack(wire.sampled("up", job="a")))
     upstream.clear()
     upstream.default.status = 200

@@ -200,9 +200,8 @@ def test_draining_ends_well_amid_handshakes(start, secured, upstream):
 
 # --- handshakes that come to no end: they hold a bounded amount, and let others in (a flood: tests/attacks)
 
-def test_silent_handshakes_hold_a_bounded_amount_and_let_others_in(start_gate, upstream, secured):
-    gate = start_gate(f"--upstream.url={upstream.url}", secured.web(),
-                      config="server: {maxHandshakes: 200, handshakeTimeout: 30s}\n")
+def test_silent_handshakes_hold_a_bounded_amount_and_let_others_in(start, secured):
+    gate = start(config="server: {maxHandshakes: 200, handshakeTimeout: 30s}\n")
     context = secured.trusting()
     established = connection(gate.address, context)
     assert write(established, GOOD) == 204
@@ -230,9 +229,8 @@ def first_flight(context):
     return outgoing.read()
 
 
-def test_clients_that_leave_amid_a_handshake_leave_nothing_behind(start_gate, upstream, secured):
-    gate = start_gate(f"--upstream.url={upstream.url}", secured.web())
-    context = secured.trusting()
+def test_clients_that_leave_amid_a_handshake_leave_nothing_behind(start, secured):
+    gate, context = start(), secured.trusting()
     hello = first_flight(context)
     with within(gate, memory_mib=32, cpu=10, seconds=60):
         for at in range(500):
