@@ -30,6 +30,15 @@ std::size_t taken(password_queue& queue) {
     return count;
 }
 
+/// Each of as many peers as there is room for asks as often as it may. @return how many
+std::size_t fill(password_queue& queue, const std::function<void(password_verdict)>& told = {}) {
+    constexpr std::size_t peers = password_queue::orders_max / password_queue::orders_per_peer_max;
+    for (std::size_t peer = 0; peer < peers; ++peer)
+        for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
+            REQUIRE(queue.add("10.0.0." + std::to_string(peer), question(i), told, start));
+    return peers;
+}
+
 digest number(std::size_t value) {
     digest made{};
     for (std::size_t i = 0; i < 8; ++i) made[i] = static_cast<unsigned char>(value >> 8 * i);
@@ -56,10 +65,7 @@ TEST_CASE("a peer has its share") {
 
 TEST_CASE("who has most makes room for who has less, and all together never have more") {
     password_queue queue;
-    const std::size_t peers = password_queue::orders_max / password_queue::orders_per_peer_max;
-    for (std::size_t peer = 0; peer < peers; ++peer)
-        for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
-            REQUIRE(queue.add("10.0.0." + std::to_string(peer), question(i), {}, start));
+    const std::size_t peers = fill(queue);
     CHECK_FALSE(queue.add("10.0.0.1", question(99), {}, start));
     CHECK(queue.add("10.9.0.1", question(99), {}, start));
     std::string users;
@@ -71,11 +77,7 @@ TEST_CASE("who has most makes room for who has less, and all together never have
 TEST_CASE("who makes room is told at once") {
     password_queue queue;
     std::vector<password_verdict> told;
-    const auto listen = [&](password_verdict made) { told.push_back(made); };
-    const std::size_t peers = password_queue::orders_max / password_queue::orders_per_peer_max;
-    for (std::size_t peer = 0; peer < peers; ++peer)
-        for (unsigned char i = 0; i < password_queue::orders_per_peer_max; ++i)
-            REQUIRE(queue.add(std::to_string(peer), question(i), listen, start));
+    fill(queue, [&](password_verdict made) { told.push_back(made); });
     REQUIRE(queue.add("another", question(1), {}, start));
     CHECK(told == std::vector{password_verdict::unchecked});
 }

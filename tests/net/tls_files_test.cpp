@@ -28,6 +28,11 @@ struct scene {
     [[nodiscard]] result<std::unique_ptr<tls_files>, std::string> load() const {
         return tls_files::load({.role = tls_role::server}, {.certificates = certificate, .key = key});
     }
+    [[nodiscard]] std::unique_ptr<tls_files> loaded() const {
+        auto made = load();
+        REQUIRE(made.has_value());
+        return std::move(*made);
+    }
     [[nodiscard]] std::string fault() const {
         const auto loaded = load();
         REQUIRE(loaded.has_error());
@@ -48,9 +53,7 @@ void look(tls_files& at, int times = 3) {
 TEST_CASE("files make a context, and what is wrong with them is said with the file's name") {
     const scene with;
     SECTION("all is well") {
-        const auto loaded = with.load();
-        REQUIRE(loaded.has_value());
-        CHECK(subject(*loaded) == "CN=first.test");
+        CHECK(subject(with.loaded()) == "CN=first.test");
     }
     SECTION("a file is not there") {
         std::filesystem::remove(with.key);
@@ -88,9 +91,7 @@ TEST_CASE("files make a context, and what is wrong with them is said with the fi
 
 TEST_CASE("files that have changed are taken, and connections keep what they began with") {
     const scene with;
-    auto loaded = with.load();
-    REQUIRE(loaded.has_value());
-    const auto& files = *loaded;
+    const auto files = with.loaded();
     const auto before = files->current();
     const captured_log said;
     look(*files);
@@ -125,9 +126,7 @@ TEST_CASE("a link that is set to another file, as Kubernetes does, is a change")
 
 TEST_CASE("files that are no good are not taken, which is said once, and so is that they are well again") {
     const scene with;
-    auto loaded = with.load();
-    REQUIRE(loaded.has_value());
-    const auto& files = *loaded;
+    const auto files = with.loaded();
     const auto before = files->current();
     const auto second = server_certificate("second.test");
     const captured_log said;
@@ -170,12 +169,11 @@ TEST_CASE("files that are no good are not taken, which is said once, and so is t
 TEST_CASE("a certificate that soon expires is spoken of once a day") {
     const scene with;
     with.write(make_certificate({.common_name = "late.test", .lifetime = 8 * 24h}));
-    auto loaded = with.load();
-    REQUIRE(loaded.has_value());
+    const auto files = with.loaded();
     const auto now = std::chrono::system_clock::now();
     const captured_log said;
     const auto lines_by = [&](std::chrono::hours later) {
-        (*loaded)->refresh({}, now + later);
+        files->refresh({}, now + later);
         const std::string text = said.text();
         return std::count(text.begin(), text.end(), '\n');
     };

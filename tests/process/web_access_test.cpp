@@ -38,11 +38,12 @@ struct scene {
         REQUIRE(outcome.ok());
         return outcome.value;
     }
-    void look(std::chrono::seconds later) { web.refresh(now += later); }
-    /// Long enough for a file that names another.
-    void commit() {
-        for (int i = 0; i < 6; ++i) look(1s);
+    /// Once a second.
+    void look(int times) {
+        for (; times > 0; --times) web.refresh(now += 1s);
     }
+    /// Long enough for a file that names another.
+    void commit() { look(6); }
     [[nodiscard]] bool asks() const { return control.rules()->has_users(); }
     [[nodiscard]] bool knows_token() {
         return control.decide({.path = "/", .authorization = "Bearer t0ken"}).is == access_verdict::granted;
@@ -56,10 +57,9 @@ std::string both(std::string_view one, std::string_view other) {
 TEST_CASE("a file that has changed since it was read is taken over when it has settled") {
     scene at;
     write_file(at.file, alice);
-    at.look(1s);
-    at.look(1s);
+    at.look(2);
     CHECK_FALSE(at.asks());
-    at.look(1s);
+    at.look(1);
     CHECK(at.asks());
     CHECK(at.successful.value() == 1);
 }
@@ -68,11 +68,9 @@ TEST_CASE("who still writes is waited for") {
     scene at{std::string{alice}};
     at.commit();
     write_file(at.file, both(ci, "auth_excl"));
-    at.look(1s);
-    at.look(1s);
+    at.look(2);
     write_file(at.file, both(ci, alice));
-    at.look(1s);
-    at.look(1s);
+    at.look(2);
     CHECK_FALSE(at.knows_token());
     CHECK(at.successful.value() == 1);  // nobody has read the half
     at.commit();
@@ -116,9 +114,9 @@ TEST_CASE("what lasts is said again, and seldom") {
     const captured_log said;
     const std::string line =
         "level=error msg=\"web configuration not reread\" err=\"" + at.file + ":2: wrong: unknown key\"\n";
-    for (int i = 0; i < 300; ++i) at.look(1s);
+    at.look(300);
     CHECK(said.text() == line);
-    for (int i = 0; i < 600; ++i) at.look(1s);
+    at.look(600);
     CHECK(said.text() == line + line);
     write_file(at.file, ci);
     at.commit();

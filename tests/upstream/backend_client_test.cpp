@@ -11,6 +11,7 @@ namespace {
 using outcome = result<upstream_answer, upstream_error>;
 constexpr auto close_then = scripted_answer::then::close;
 constexpr auto keep_then = scripted_answer::then::keep;
+const std::string no_content = "HTTP/1.1 204 No Content\r\n\r\n";
 
 upstream_config settings_for(const scripted_store& store, std::chrono::milliseconds timeout) {
     upstream_config made;
@@ -44,6 +45,11 @@ struct scene {
             .headers = headers, .tenant_header = "X-Scope-OrgID", .query = "a=1", .body = body};
         return send(client, request);
     }
+    /// A request that leaves an open connection behind.
+    void fill_pool() {
+        will_answer(no_content);
+        REQUIRE(post().has_value());
+    }
     outcome send(backend_client& by, const upstream_request& request) {
         const upstream_message message = make_message(settings, settings.store.backends.front(), request);
         outcome got = result_of(io, by.send(message, limits()));
@@ -59,8 +65,6 @@ struct scene {
         return !got && got.error().reason == reason;
     }
 };
-
-const std::string no_content = "HTTP/1.1 204 No Content\r\n\r\n";
 
 TEST_CASE("an answer comes back as it is, and its connection serves the next request") {
     scene with;
@@ -81,8 +85,7 @@ TEST_CASE("an answer comes back as it is, and its connection serves the next req
 
 TEST_CASE("a request goes out with the sender's headers, and what is the gate's") {
     scene with;
-    with.will_answer(no_content);
-    REQUIRE(with.post().has_value());
+    with.fill_pool();
     REQUIRE(with.store.requests.size() == 1);
     const std::string& sent = with.store.requests.front();
     CHECK(sent.starts_with("POST /api/v1/write?a=1 HTTP/1.1\r\n"));
@@ -94,8 +97,7 @@ TEST_CASE("a request goes out with the sender's headers, and what is the gate's"
 
 TEST_CASE("a pooled connection that was closed before all of the request had arrived is replaced once") {
     scene with;
-    with.will_answer(no_content);
-    REQUIRE(with.post().has_value());
+    with.fill_pool();
     with.store.script.push_back({.text = "", .sent = scripted_answer::when::instead_of_body, .afterwards = close_then});
     const std::string body(16 << 20, 'x');
     SECTION("and the next one answers") {
@@ -112,8 +114,7 @@ TEST_CASE("a pooled connection that was closed before all of the request had arr
 
 TEST_CASE("a pooled connection that is closed over a request is not replaced: the store may have stored it") {
     scene with;
-    with.will_answer(no_content);
-    REQUIRE(with.post().has_value());
+    with.fill_pool();
     with.will_answer("", close_then);
     CHECK(with.failed(with.post(), upstream_error_reason::connection_lost));
     CHECK(with.store.accepted == 1);
@@ -123,10 +124,7 @@ TEST_CASE("a pooled connection that is closed over a request is not replaced: th
 TEST_CASE("a pooled connection that is reset over a request is not replaced, though nobody has confirmed the request") {
     scene with;
     with.store.puts_off_confirming = true;
-    for (int i = 0; i < 2; ++i) {
-        with.will_answer(no_content);
-        REQUIRE(with.post().has_value());
-    }
+    for (int i = 0; i < 2; ++i) with.fill_pool();
     with.will_answer("", scripted_answer::then::reset);
     CHECK(with.failed(with.post(), upstream_error_reason::connection_lost));
     CHECK(with.store.accepted == 1);
@@ -152,8 +150,7 @@ TEST_CASE("what breaks on a new connection, or amid an answer, is not sent again
                           {"HTTP", close_then, connection_lost, amid, true}}) {
         CAPTURE(each.answer);
         scene with;
-        if (each.is_pooled) with.will_answer(no_content);
-        if (each.is_pooled) REQUIRE(with.post().has_value());
+        if (each.is_pooled) with.fill_pool();
         with.will_answer(each.answer, each.then);
         const auto got = with.post();
         REQUIRE(scene::failed(got, each.reason));
@@ -233,8 +230,7 @@ TEST_CASE("an upstream that is too slow is not asked again") {
         GENERATE("", "HTTP/1.1 204 No Content\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
     const bool is_pooled = GENERATE(false, true);
     scene with{50ms};
-    if (is_pooled) with.will_answer(no_content);
-    if (is_pooled) REQUIRE(with.post().has_value());
+    if (is_pooled) with.fill_pool();
     if (!begun.empty()) with.will_answer(begun);
     CHECK(with.failed(with.post(), upstream_error_reason::timeout));
     CHECK(with.store.accepted == 1);
