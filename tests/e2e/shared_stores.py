@@ -3,18 +3,17 @@
 Redis is the one that is installed (SERIESGATE_REDIS_SERVER: another); Valkey is what scripts/fetch-servers.sh has unpacked.
 """
 
+import json
 import os
 import re
 import shutil
 import signal
-import ssl
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-import client
 import servers
 from certificates import Authority
 from fixtures import keep  # noqa: F401
@@ -24,67 +23,6 @@ from waiting import eventually
 KINDS = ("redis", "valkey")
 RULES = re.search(r"ACL SETUSER gate on >PASSWORD (.*)", (REPOSITORY / "docs/fleet.md").read_text())[1]
 
-
-# --- their protocol, RESP2: https://redis.io/docs/latest/develop/reference/protocol-spec/
-
-class RespError(Exception):
-    """The server's answer was an error; its text."""
-
-
-class Connection:
-    """`address`: (host, port), or the path of a unix socket. `tls`: an ssl.SSLContext, if the server speaks TLS."""
-
-    def __init__(self, address, timeout=5.0, tls=None):
-        self._socket = client.connect(address, timeout)
-        try:
-            if tls:
-                self._socket = tls.wrap_socket(self._socket, server_hostname=address[0])
-        except OSError:
-            self._socket.close()
-            raise
-        self._stream = self._socket.makefile("rb")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        self._stream.close()
-        self._socket.close()
-
-    def call(self, *words):
-        """@return the answer: bytes, a number, a list of these, or None. Raises RespError."""
-        encoded = [word if isinstance(word, bytes) else str(word).encode() for word in words]
-        self._socket.sendall(b"*%d\r\n" % len(encoded) +
-                             b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in encoded))
-        return self._answer()
-
-    def _answer(self):
-        line = self._stream.readline()
-        if not line.endswith(b"\r\n"):
-            raise ConnectionError("the server has closed the connection")
-        kind, rest = line[:1], line[1:-2]
-        if kind == b"-":
-            raise RespError(rest.decode())
-        if kind == b"+":
-            return rest
-        if kind == b":":
-            return int(rest)
-        if kind == b"$":
-            return None if rest == b"-1" else self._exactly(int(rest) + 2)[:-2]
-        assert kind == b"*", line
-        return None if rest == b"-1" else [self._answer() for _ in range(int(rest))]
-
-    def _exactly(self, count):
-        data = self._stream.read(count)
-        if len(data) < count:
-            raise ConnectionError("the server has closed the connection")
-        return data
-
-
-# --- one server
 
 def program(kind):
     if kind == "valkey":
@@ -153,26 +91,28 @@ class SharedStore:
         return known
 
     def call(self, *words, timeout=5.0):
-        """A command, as one who may do everything."""
-        with Connection(self.address, timeout, self._authority and self.tls(self._for_gates)) as connection:
-            if self.user:
-                connection.call("AUTH", ADMINISTRATOR.name, ADMINISTRATOR.password)
-            return connection.call(*words)
-
-    def tls(self, certificate=None):
-        """How one speaks with it who shows this certificate."""
-        context = ssl.create_default_context(cafile=str(self._authority.certificate))
-        if certificate:
-            context.load_cert_chain(certificate.certificate, certificate.key)
-        return context
+        """A command, as one who may do everything. @return its answer, as JSON has it, and INFO as text. Raises OSError where that is an
+        error, or none comes."""
+        where = ["-s", self.address] if self.at_path else ["-p", str(self.port)]
+        if self.user:
+            where += ["--user", ADMINISTRATOR.name, "--pass", ADMINISTRATOR.password, "--no-auth-warning"]
+        if self._authority:
+            where += ["--tls", "--cacert", self._authority.certificate, "--cert", self._for_gates.certificate, "--key", self._for_gates.key]
+        try:
+            asked = subprocess.run(["redis-cli", "-e", "--json", *where, *map(str, words)], capture_output=True, text=True, timeout=timeout)
+        except subprocess.TimeoutExpired as error:
+            raise TimeoutError(f"{self.name} does not answer") from error
+        if asked.returncode:
+            raise OSError(asked.stdout + asked.stderr)
+        return asked.stdout if "INFO" in words else json.loads(asked.stdout)
 
     def info(self, section):
         """{field: text} of INFO."""
-        lines = self.call("INFO", section).decode().splitlines()
+        lines = self.call("INFO", section).splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
     def configure(self, directive, value):
-        assert self.call("CONFIG", "SET", directive, value) == b"OK"
+        assert self.call("CONFIG", "SET", directive, value) == "OK"
 
     # --- its life
 
@@ -224,8 +164,8 @@ class SharedStore:
         if not self.running:
             raise ChildProcessError
         try:
-            return self.call("PING") == b"PONG"
-        except (OSError, RespError):
+            return self.call("PING") == "PONG"
+        except OSError:
             return False
 
     def _admit(self, user):

@@ -48,7 +48,7 @@ sentinel failover-timeout {MASTER} 3000
             try:
                 _, port = sentinel.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER)
                 named, = [store for store in self.stores if store.port == int(port)]
-                return named if named.running and named.call("ROLE")[0] == b"master" else None
+                return named if named.running and named.call("ROLE")[0] == "master" else None
             except OSError:
                 continue
         return None
@@ -83,7 +83,7 @@ sentinel failover-timeout {MASTER} 3000
     def cut_replica(self):
         """From here on the replica gets nothing, and goes on asking for it."""
         master, replica = self.master, self._replica
-        assert master.call("ACL", "SETUSER", "default", "-psync", "-sync") == b"OK"
+        assert master.call("ACL", "SETUSER", "default", "-psync", "-sync") == "OK"
         master.call("CLIENT", "KILL", "TYPE", "replica")
         eventually(lambda: replica.info("replication")["master_link_status"] == "down", "the replica is cut off", 10)
 
@@ -169,5 +169,5 @@ class Cluster:
             node.stop()
 
     def _complete(self, node):
-        lines = node.call("CLUSTER", "INFO").decode().splitlines()
+        lines = node.call("CLUSTER", "INFO").splitlines()
         return {"cluster_state:ok", f"cluster_known_nodes:{len(self.nodes)}"} <= set(lines)

@@ -101,7 +101,7 @@ class Faults:
 
     def flush(self):
         self.lost = True
-        assert self._fleet.store.call("FLUSHALL") == b"OK"
+        assert self._fleet.store.call("FLUSHALL") == "OK"
 
     def leap(self):
         self._fleet.set_of_store(later(self._fleet.now, seconds=self._chance.choice([-5400, -90, 300, 3600, 86_400])))
@@ -164,7 +164,7 @@ class ClusterFaults(Faults):
 
     def flush(self):
         self.lost = True
-        assert self._home.call("FLUSHALL") == b"OK"
+        assert self._home.call("FLUSHALL") == "OK"
 
 
 class Sender:

@@ -117,7 +117,7 @@ def test_an_hour_without_samples_is_no_loss(promised):
 # --- a store that has lost its data
 
 def flush(fleet):
-    assert fleet.store.call("FLUSHALL") == b"OK"
+    assert fleet.store.call("FLUSHALL") == "OK"
 
 
 def restart(fleet):

@@ -161,7 +161,7 @@ def test_what_is_lost_with_the_only_gate_that_had_it_may_come_once_more(share, s
         fleet.gates[ordinal].signal(signal.SIGSTOP)
     assert fleet.offer(2, known[2]) == known[2]
     fleet.gates[2].stop()
-    assert store.call("FLUSHALL") == b"OK"
+    assert store.call("FLUSHALL") == "OK"
     for gate in fleet.gates[:2]:
         gate.signal(signal.SIGCONT)
     fleet.restart(2)

@@ -89,7 +89,7 @@ def test_what_cannot_be_read_is_asked_about_and_read_later(share, start_store):
     eventually(lambda: gate.said("the fleet's series cannot be read"), "it says so")
     assert fleet.offer(1, SERIES[:100]) == SERIES[:100]
     assert gate.metric("seriesgate_shared_claimed_series_total", outcome="known") == 100
-    assert store.call("ACL", "SETUSER", user.name, "+dump") == b"OK"
+    assert store.call("ACL", "SETUSER", user.name, "+dump") == "OK"
     eventually(lambda: downloads(gate) == 1, "it has read them")
     claims = gate.metric("seriesgate_shared_claims_total")
     assert fleet.offer(1, SERIES) == SERIES

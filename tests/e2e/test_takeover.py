@@ -469,7 +469,7 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, keep, tmp_path
     left = []
 
     def look(*_):
-        records = [each.decode().split() for each in store.call("HVALS", "sg:{default}:4:gates")]
+        records = [each.split() for each in store.call("HVALS", "sg:{default}:4:gates")]
         left.extend(record for record in records if record[2] == "-2")
 
     with Series(gate.address) as senders, Busy(gate.address, 1, look):
