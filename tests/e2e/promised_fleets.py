@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -42,14 +43,9 @@ class Relay(Listener):
     def __init__(self, target):
         self._target = target
         self._flows = threading.Event()
-        self._flows.set()
+        self.cut, self.mend = self._flows.clear, self._flows.set
+        self.mend()
         super().__init__()
-
-    def cut(self):
-        self._flows.clear()
-
-    def mend(self):
-        self._flows.set()
 
     def serve(self, connection, _ordinal):
         with socket.create_connection(self._target, 10) as onward:
@@ -67,16 +63,6 @@ class Relay(Listener):
             taker.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # one of the two has gone
-
-
-class StoreBehindRelay:
-    """As the first gate sees it; the others are next to it."""
-
-    def __init__(self, store, relay):
-        self._store, self._relay = store, relay
-
-    def settings_of(self, ordinal):
-        return {"url": f"redis://{self._relay.host}/0"} if ordinal == 0 else self._store.settings_of(ordinal)
 
 
 class Memory:
@@ -109,20 +95,14 @@ class PromisedFleet:
     def __init__(self, fleet, store, clocks, memories=(), relay=None):
         self.fleet, self.store, self.memories, self.relay = fleet, store, memories, relay
         self.gates = fleet.gates
-        self._clocks = clocks
+        self.clock_of_store, *self.clocks_of_gates = clocks
 
     # --- time
 
     def set(self, now):
         self.now = now
-        for clock in self._clocks:
+        for clock in (self.clock_of_store, *self.clocks_of_gates):
             clock.set(now)
-
-    def set_of_store(self, now):
-        self._clocks[0].set(now)
-
-    def set_of_gate(self, ordinal, now):
-        self._clocks[ordinal + 1].set(now)
 
     def begin(self, now):
         """An hour, in which came() counts anew. A gate that cannot hear of it goes on by the time that it heard last."""
@@ -173,7 +153,7 @@ class PromisedFleet:
 
 
 @pytest.fixture
-def promised(share, start_store, store_kind, keep, tmp_path):
+def promised(share, start_store, keep, tmp_path):
     """promised(limits, at, **how): a PromisedFleet from that time on. `kept`: as SharedStore. `made_by`: a SentinelSet or a Cluster
     in place of it. `relayed`: it has a relay. `scarce`: its gates' memory can run out. `alone`: its gates share nothing. Others:
     keys of `shared`."""
@@ -188,13 +168,12 @@ def promised(share, start_store, store_kind, keep, tmp_path):
         environments = [clock.environment for clock in clocks[1:]]
         for environment, memory in zip(environments, memories):
             environment |= {**memory.environment, "LD_PRELOAD": f"{environment['LD_PRELOAD']} {memory.library}"}
-        if made_by:
-            store = keep(made_by(store_kind, tmp_path / f"stores-{len(made)}", clock=clocks[0], kept=kept))
-        else:
-            store = None if alone else start_store(name=f"store-{len(made)}", clock=clocks[0], kept=kept)
+        how = {"name": f"store-{len(made)}", "clock": clocks[0], "kept": kept}
+        store = None if alone else made_by(start_store, **how) if made_by else start_store(**how)
         relay = keep(Relay(store.address)) if relayed else None
-        fleet = share(StoreBehindRelay(store, relay) if relay else store, limits, gates=gates,
-                      environments=environments, **{"timeout": "1s", **shared})
+        seen = SimpleNamespace(settings_of=lambda ordinal: store.settings_of(ordinal) if ordinal else {
+            "url": f"redis://{relay.host}/0"}) if relay else store  # the first gate sees the relay
+        fleet = share(seen, limits, gates=gates, environments=environments, **{"timeout": "1s", **shared})
         made.append(PromisedFleet(fleet, store, clocks, memories, relay))
         return made[-1]
 

@@ -1,7 +1,6 @@
 """Servers that are one store together: a master with a replica and Sentinels, and the nodes of a cluster."""
 
 import servers
-from shared_stores import SharedStore
 from waiting import eventually
 
 MASTER = "fleet"
@@ -12,29 +11,19 @@ DOWN_AFTER = 2  # seconds without an answer: a Sentinel thinks it is gone, and a
 class SentinelSet:
     """A master, a replica of it, and three Sentinels of which two have to agree that the master is gone.
 
-    `how`: of the master and the replica, as of a SharedStore.
+    `start`: the fixture start_store(). `how`: of the master and the replica, as of a SharedStore.
     """
 
-    def __init__(self, kind, folder, **how):
-        self.stores, self.sentinels = [], []
-        try:
-            self._start(kind, folder, how)
-        except BaseException:
-            self.stop()
-            raise
-
-    def _start(self, kind, folder, how):
+    def __init__(self, start, name="", **how):
         quickly = ("repl-diskless-sync-delay", 0), ("repl-ping-replica-period", 1)
-        self.stores.append(SharedStore(kind, folder, *quickly, name="store-0", **how))
-        first = self.stores[0]
-        self.stores.append(SharedStore(kind, folder, *quickly, ("replicaof", "127.0.0.1", first.port), name="store-1", **how))
+        first = start(*quickly, name=f"{name}store-0", **how)
+        self.stores = [first, start(*quickly, ("replicaof", "127.0.0.1", first.port), name=f"{name}store-1", **how)]
         self._await_copy(self.stores[1])
         text = f"""sentinel monitor {MASTER} 127.0.0.1 {first.port} 2
 sentinel down-after-milliseconds {MASTER} {DOWN_AFTER * 1000}
 sentinel failover-timeout {MASTER} 3000
 """
-        for ordinal in range(3):
-            self.sentinels.append(SharedStore(kind, folder, name=f"sentinel-{ordinal}", file=text))
+        self.sentinels = [start(name=f"{name}sentinel-{ordinal}", file=text) for ordinal in range(3)]
         eventually(self._complete, "the Sentinels know one another and the replica", 30, every=0.1)
 
     def settings_of(self, _ordinal):
@@ -123,24 +112,16 @@ sentinel failover-timeout {MASTER} 3000
 
 
 class Cluster:
-    """So many nodes, each with its share of the slots, and none with a replica. `how`: of each node, as of a SharedStore."""
+    """So many nodes, each with its share of the slots, and none with a replica. `start`: the fixture start_store(). `how`: of each
+    node, as of a SharedStore."""
 
-    def __init__(self, kind, folder, nodes, **how):
-        self.nodes = []
-        try:
-            self._start(kind, folder, nodes, how)
-        except BaseException:
-            self.stop()
-            raise
-
-    def _start(self, kind, folder, count, how):
-        buses = []
-        for ordinal in range(count):
+    def __init__(self, start, nodes, name="", **how):
+        self.nodes, buses = [], []
+        for ordinal in range(nodes):
             buses.append(servers.free_port())
-            self.nodes.append(SharedStore(
-                kind, folder, ("cluster-enabled", "yes"), ("cluster-port", buses[-1]),
-                ("cluster-node-timeout", DOWN_AFTER * 1000), name=f"node-{ordinal}", **how))
-        bounds = [SLOTS * ordinal // count for ordinal in range(count + 1)]
+            self.nodes.append(start(("cluster-enabled", "yes"), ("cluster-port", buses[-1]),
+                                    ("cluster-node-timeout", DOWN_AFTER * 1000), name=f"{name}node-{ordinal}", **how))
+        bounds = [SLOTS * ordinal // nodes for ordinal in range(nodes + 1)]
         for node, first, end in zip(self.nodes, bounds, bounds[1:]):
             node.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         for node, bus in zip(self.nodes[1:], buses[1:]):

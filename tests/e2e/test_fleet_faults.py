@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from gate import Gate
 from promised_fleets import BATCH, HALF_PAST, LIMIT, OLD, BrokenPromise, holds, later, new
 from promised_fleets import promised  # noqa: F401
 from shared_fleets import GATES, share  # noqa: F401
@@ -61,21 +62,24 @@ class Faults:
     def _pause(self):
         time.sleep(self._chance.uniform(0.2, 3))
 
-    def _restart(self, ordinal):
+    @property
+    def _server(self):
+        """That has the fleet's keys."""
+        return self._fleet.store
+
+    def _restart_one(self, end):
+        ordinal = self._chance.randrange(GATES)
+        end(self._fleet.gates[ordinal])
         self._pause()
         self._fleet.fleet.restart(ordinal)
 
     def kill_gate(self):
-        ordinal = self._chance.randrange(GATES)
         self.killed = True
-        self._fleet.gates[ordinal].crash()
-        self._restart(ordinal)
+        self._restart_one(Gate.crash)
 
     def stop_gate(self):
-        ordinal = self._chance.randrange(GATES)
         self.stopped = True
-        self._fleet.gates[ordinal].stop()
-        self._restart(ordinal)
+        self._restart_one(Gate.stop)
 
     def halt_gate(self):
         gate = self._fleet.gates[self._chance.randrange(GATES)]
@@ -89,22 +93,24 @@ class Faults:
         self._fleet.relay.mend()
 
     def halt_store(self):
-        self._fleet.store.stand_still()
+        server = self._server
+        server.stand_still()
         self._pause()
-        self._fleet.store.go_on()
+        server.go_on()
 
     def kill_store(self):
         self.lost |= not self._kept
-        self._fleet.store.kill()
+        server = self._server
+        server.kill()
         self._pause()
-        self._fleet.store.restart()
+        server.restart()
 
     def flush(self):
         self.lost = True
-        assert self._fleet.store.call("FLUSHALL") == "OK"
+        assert self._server.call("FLUSHALL") == "OK"
 
     def leap(self):
-        self._fleet.set_of_store(later(self._fleet.now, seconds=self._chance.choice([-5400, -90, 300, 3600, 86_400])))
+        self._fleet.clock_of_store.set(later(self._fleet.now, seconds=self._chance.choice([-5400, -90, 300, 3600, 86_400])))
         self._pause()
         self._fleet.set(self._fleet.now)
 
@@ -141,30 +147,19 @@ class ClusterFaults(Faults):
     """With three nodes, of which one has all keys of the fleet."""
 
     STORE = functools.partial(Cluster, nodes=3)
-    ALL = [*Faults.OF_GATES, "halt_node", "kill_node", "flush", "leap"]
+    ALL = [*Faults.OF_GATES, "halt_store", "kill_store", "flush", "leap"]
 
     @property
-    def _home(self):
+    def _server(self):
         return self._fleet.store.home("sg:{default}:4:head")
 
-    def halt_node(self):
-        home = self._home
-        home.stand_still()
-        self._pause()
-        home.go_on()
+    def halt_store(self):
+        super().halt_store()
         self._fleet.store.await_complete()
 
-    def kill_node(self):
-        self.lost |= not self._kept
-        home = self._home
-        home.kill()
-        self._pause()
-        home.restart()
+    def kill_store(self):
+        super().kill_store()
         self._fleet.store.await_complete()
-
-    def flush(self):
-        self.lost = True
-        assert self._home.call("FLUSHALL") == "OK"
 
 
 class Sender:

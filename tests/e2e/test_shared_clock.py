@@ -56,7 +56,7 @@ def test_a_gate_with_another_time_counts_in_the_stores_hour_and_shows_how_far_it
     fleet = timed.fleet
     settle_at_different_gates(fleet)
     timed.set("2026-03-10 13:00:30")
-    timed.set_of_gate(2, its_own)
+    timed.clocks_of_gates[2].set(its_own)
     fleet.recorder.came.clear()
     for _ in range(3):  # whoever waits for the others to begin the hour is patient
         fleet.explode({None: NEWCOMERS}, senders=2, batch=5)

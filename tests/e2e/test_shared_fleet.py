@@ -31,11 +31,11 @@ GROUPS_OF_TENANTS = ("limits: [{name: per-job, each: [job], perTenant: true, max
                      {tenant: of_jobs("a", "b") for tenant in ("shop", "data")},
                      [(tenant, job) for tenant in ("shop", "data") for job in ("a", "b")])
 STORES = {
-    "as it comes": (lambda start, keep, kind, folder: start(), TENANTS),
-    "at a path": (lambda start, keep, kind, folder: start(at_path=True), GROUPS_OF_TENANTS),
-    "users and TLS": (lambda start, keep, kind, folder: start(user=User(), authority=Authority(folder)), GROUPS),
-    "a cluster of three": (lambda start, keep, kind, folder: keep(Cluster(kind, folder, 3)), ONE),
-    "Sentinels": (lambda start, keep, kind, folder: keep(SentinelSet(kind, folder)), ONE),
+    "as it comes": (lambda start, folder: start(), TENANTS),
+    "at a path": (lambda start, folder: start(at_path=True), GROUPS_OF_TENANTS),
+    "users and TLS": (lambda start, folder: start(user=User(), authority=Authority(folder)), GROUPS),
+    "a cluster of three": (lambda start, folder: Cluster(start, 3), ONE),
+    "Sentinels": (lambda start, folder: SentinelSet(start), ONE),
 }
 
 
@@ -46,9 +46,9 @@ def admitted_of(fleet, tenant, job):
 @pytest.mark.timeout(150)
 @pytest.mark.parametrize("made, case", [pytest.param(*row, id=name, marks=pytest.mark.slow if name == "Sentinels" else ())
                                         for name, row in STORES.items()])
-def test_together_they_are_exact_whatever_the_store_is(share, start_store, keep, store_kind, tmp_path, made, case):
+def test_together_they_are_exact_whatever_the_store_is(share, start_store, tmp_path, made, case):
     text, offers, budgets = case
-    store = made(start_store, keep, store_kind, tmp_path)
+    store = made(start_store, tmp_path)
     fleet = share(store, text)
     fleet.explode(offers)
     assert [len(admitted_of(fleet, *budget)) for budget in budgets] == [MAXIMUM] * len(budgets)

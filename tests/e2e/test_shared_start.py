@@ -46,15 +46,15 @@ def knows_all(fleet, ordinal):
 
 
 STORES = {
-    "a user": lambda start, keep, kind, folder: start(user=User()),
-    "a user without DUMP": lambda start, keep, kind, folder: start(user=without("dump")),
-    "a cluster of three": lambda start, keep, kind, folder: keep(Cluster(kind, folder, 3)),
+    "a user": lambda start: start(user=User()),
+    "a user without DUMP": lambda start: start(user=without("dump")),
+    "a cluster of three": lambda start: Cluster(start, 3),
 }
 
 
 @pytest.mark.parametrize("made", STORES.values(), ids=STORES)
-def test_a_gate_that_was_killed_or_is_new_knows_all_series_when_it_is_ready(share, start_store, keep, store_kind, tmp_path, made):
-    fleet = share_all(share, made(start_store, keep, store_kind, tmp_path))
+def test_a_gate_that_was_killed_or_is_new_knows_all_series_when_it_is_ready(share, start_store, made):
+    fleet = share_all(share, made(start_store))
     gate = fleet.restart(1)
     eventually(lambda: is_ready(gate), "it is ready")
     eventually(lambda: downloads(gate) == 1, "it is counted")  # ready as soon as it knows those of the hour
