@@ -15,6 +15,7 @@ import manifests
 import servers
 from certificates import Authority
 from gate import BINARY, REPOSITORY
+from provoked_lines import LINES
 from tables import check_rows
 
 SESSIONS, YAML = documents.sessions(), documents.blocks("yaml")
@@ -192,6 +193,26 @@ def test_lines_of_the_log_are_quoted_with_msg():
 def test_there_are_lines_of_the_log_to_look_at():
     quoted = [message for text in QUOTING.values() for _, message, _ in documents.quoted_log_lines(text)]
     assert len(quoted) > 20 and "the store rejected requests" in quoted
+
+
+#: What log/ itself says; tests/attacks/test_log_reader.py provokes it.
+LOST = "lines of the log were lost, who reads it is too slow"
+
+
+def test_the_page_of_log_lines_has_all_and_no_others():
+    said = {LOST}
+    for file in sorted((REPOSITORY / "src").rglob("*.?pp")):
+        text = re.sub(r'"\s*"', "", file.read_text())
+        said |= set(re.findall(r'\blog::(?:debug|info|warn|error)\(\s*"((?:[^"\\]|\\.)*)"', text))
+        said |= set(re.findall(r'\blog::write\(\s*log::level::\w+,\s*"((?:[^"\\]|\\.)*)"', text))
+        said |= set(re.findall(r'"((?:[^"\\]|\\.)* (?:failed|was dropped))"', text))  # handed to net/background
+    assert said == LOG_LINES.keys()
+
+
+def test_each_line_of_that_page_is_provoked():
+    provoked = [message for lines in LINES.values() for message in lines]
+    assert len(provoked) == len(set(provoked))
+    assert {LOST, *provoked} == documents.log_lines(1).keys()
 
 
 # --- files that are made of the keys: the example, the table in docs/configuration.md, and the schema

@@ -7,6 +7,7 @@ import select
 import shlex
 import shutil
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -18,11 +19,17 @@ from world import time
 pytestmark = pytest.mark.text
 
 
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    """The folder with man/, bash/, zsh/ and fish/, as packaging/ makes them of the binary under test."""
+    folder = tmp_path_factory.mktemp("generated")
+    subprocess.run([sys.executable, "-B", REPOSITORY / "packaging" / "generate.py", BINARY, folder], check=True, timeout=60)
+    return folder
+
+
 def plain(roff):
     """A line of a page, without fonts and escapes."""
-    for escape, text in ((r"\fB", ""), (r"\fI", ""), (r"\fP", ""), (r"\-", "-"), (r"\&", ""), (r"\(aq", "'"), (r"\e", "\\")):
-        roff = roff.replace(escape, text)
-    return roff
+    return re.sub(r"\\(f[BIP]|&|-|e|\(aq)", lambda escape: {"-": "-", "e": "\\", "(aq": "'"}.get(escape[1], ""), roff)
 
 
 def items(page):
@@ -119,11 +126,9 @@ def test_bash(generated, tmp_path):
 
 def test_bash_completes_files_where_a_flag_takes_one(generated, tmp_path):
     (tmp_path / "gate.yaml").touch()
-    assert in_bash(generated, tmp_path, "--config.file", "ga") == {"gate.yaml"}
-    assert in_bash(generated, tmp_path, "--config.file", "=", "ga") == {"gate.yaml"}
-    assert in_bash(generated, tmp_path, "--config.file", "=") == {"gate.yaml"}
-    assert in_bash(generated, tmp_path, "--maxHourlySeries", "ga") == set()
-    assert in_bash(generated, tmp_path, "top", "--ca-file", "ga") == {"gate.yaml"}
+    for words, offered in (("--config.file ga", {"gate.yaml"}), ("--config.file = ga", {"gate.yaml"}), ("--config.file =", {"gate.yaml"}),
+                           ("--maxHourlySeries ga", set()), ("top --ca-file ga", {"gate.yaml"})):
+        assert in_bash(generated, tmp_path, *words.split()) == offered, words
 
 
 def test_fish(generated, tmp_path):
