@@ -3,6 +3,7 @@ when gates and stores fail: no request is lost, and nobody moves in vain."""
 
 import base64
 import http.client
+import itertools
 import subprocess
 
 import pytest
@@ -14,7 +15,7 @@ import wire
 from traffic import TENANT, arrived, body, identity, numbered
 from upstream import Answer, Upstream
 from waiting import eventually
-from world import threading
+from world import ThreadPoolExecutor, threading
 
 pytestmark = pytest.mark.extended
 
@@ -285,50 +286,27 @@ def test_a_gate_that_is_suddenly_gone_costs_its_senders_no_request(fleet, kind):
     assert set(moved.values()) == set(range(GATES)) - {gone}
 
 
-class Senders(threading.Thread):
-    """Goes round the tenants with a new series each time, on one connection, as a sender would: what has not been
-    answered with success is sent again."""
+def go_round(balancer, tenants, ended, acknowledged):
+    """A new series of each tenant each time, on one connection, as a sender would: what has not been answered with success is
+    sent again. `acknowledged`: gets (tenant, name of the series)."""
+    with balancer.client(timeout=30) as client:
+        for number in itertools.takewhile(lambda _: not ended.is_set(), itertools.count()):
+            for tenant in tenants:
+                deliver(client, tenant, f"round_{number}")
+                acknowledged.append((tenant, f"round_{number}"))
 
-    def __init__(self, balancer, tenants):
-        super().__init__(daemon=True)
-        self._balancer, self._tenants = balancer, tenants
-        self.stopped = threading.Event()
-        self.acknowledged = []  # (tenant, name of the series)
-        self.rounds = 0
-        self.failure = None
 
-    def run(self):
+def deliver(client, tenant, name):
+    for _ in range(200):
         try:
-            with self._balancer.client(timeout=30) as client:
-                while not self.stopped.is_set():
-                    for tenant in self._tenants:
-                        self._deliver(client, tenant, f"round_{self.rounds}")
-                    self.rounds += 1
-        except Exception as error:  # noqa: BLE001  told to the test
-            self.failure = error
-
-    def _deliver(self, client, tenant, name):
-        for _ in range(200):
-            try:
-                status = client.write(wire.pack(wire.sampled(name)), [(TENANT, tenant)]).status
-            except (OSError, http.client.HTTPException):
-                client.close()
-                continue
-            if status == 204:
-                self.acknowledged.append((tenant, name))
-                return
-            assert status >= 500, status
-        raise AssertionError(f"{tenant} {name} never got through")
-
-    def goes_round(self, times):
-        target = self.rounds + times
-        eventually(lambda: self.failure or self.rounds >= target, f"{times} more rounds", 40)
-        assert self.failure is None, self.failure
-
-    def end(self):
-        self.stopped.set()
-        self.join(30)
-        assert self.failure is None, self.failure
+            status = client.write(wire.pack(wire.sampled(name)), [(TENANT, tenant)]).status
+        except (OSError, http.client.HTTPException):
+            client.close()
+            continue
+        if status == 204:
+            return
+        assert status >= 500, status
+    raise AssertionError(f"{tenant} {name} never got through")
 
 
 def test_a_drained_gate_gives_its_tenants_away_and_gets_them_back(fleet, kind):
@@ -338,21 +316,29 @@ def test_a_drained_gate_gives_its_tenants_away_and_gets_them_back(fleet, kind):
     theirs = {tenant for tenant in TENANTS if homes[tenant] == gone}
     gates.clear()
 
-    senders = [Senders(gates.balancer, TENANTS[n::4]) for n in range(4)]
-    for sender in senders:
-        sender.start()
-    for sender in senders:
-        sender.goes_round(2)
-    gates.gates[gone].stop()
-    for sender in senders:
-        sender.goes_round(3)
-        sender.end()
+    parts, acknowledged, ended = [TENANTS[n::4] for n in range(4)], [[] for _ in range(4)], threading.Event()
+
+    def all_go_round(times):
+        """Each sender so often, unless one has failed."""
+        wanted = [len(each) + times * len(part) for each, part in zip(acknowledged, parts)]
+        eventually(lambda: any(sender.done() for sender in senders) or all(
+            len(each) >= count for each, count in zip(acknowledged, wanted)), f"{times} more rounds", 40)
+
+    with ThreadPoolExecutor(4) as pool:
+        senders = [pool.submit(go_round, gates.balancer, part, ended, each) for part, each in zip(parts, acknowledged)]
+        try:
+            all_go_round(2)
+            gates.gates[gone].stop()
+            all_go_round(3)
+        finally:
+            ended.set()
+        for sender in senders:
+            sender.result(30)
 
     # Nothing is lost, and nobody moved who did not have to.
-    acknowledged = [one for sender in senders for one in sender.acknowledged]
     for tenant in TENANTS:
         came = set(gates.arrived(tenant))
-        assert came >= {identity({"__name__": name}) for whose, name in acknowledged if whose == tenant}
+        assert came >= {identity({"__name__": name}) for each in acknowledged for whose, name in each if whose == tenant}
     ways = gates.ways()
     assert {tenant: way for tenant, way in ways.items() if tenant not in theirs} == \
         {tenant: {homes[tenant]} for tenant in TENANTS if tenant not in theirs}
