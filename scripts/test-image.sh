@@ -35,8 +35,7 @@ trap '"$builder" rm "$container" >/dev/null' EXIT
 mounted=$("$builder" mount "$container")
 "$builder" inspect --type image "$image" >"$home/image.json"
 size=$(du --summarize --apparent-size --block-size=1000000 "$mounted" | cut -f 1)
-PYTHONPATH=tests/image SERIESGATE_BIN=$mounted/usr/bin/seriesgate SERIESGATE_IMAGE_ROOT=$mounted \
+SERIESGATE_BIN=$mounted/usr/bin/seriesgate SERIESGATE_IMAGE_ROOT=$mounted \
     SERIESGATE_IMAGE_SAID=$home/image.json unshare --net -- \
-    /usr/bin/python3 -c 'import loopback, sys, pytest; loopback.bring_up(); sys.exit(pytest.main(sys.argv[1:]))' \
-    tests/image -q --timeout=100 --junitxml="$home/pytest.xml"
+    /usr/bin/python3 -m pytest tests/image -q --timeout=100 --junitxml="$home/pytest.xml"
 echo "test-image: the image has $size MB"

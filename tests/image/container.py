@@ -1,6 +1,5 @@
 """What an engine does with an image, without one: a mount namespace, the image's user, a root that nobody can write to."""
 
-import json
 import os
 import signal
 import socket
@@ -16,10 +15,6 @@ class Image:
     """As scripts/test-image.sh hands it over: its files, mounted, and what `buildah inspect` says."""
     root: Path
     said: dict
-
-    @classmethod
-    def from_environment(cls):
-        return cls(Path(os.environ["SERIESGATE_IMAGE_ROOT"]), json.loads(Path(os.environ["SERIESGATE_IMAGE_SAID"]).read_text()))
 
     @property
     def config(self):
@@ -54,7 +49,10 @@ class Container:
         self.image = image
         pairs = [part for place, here in (mounted or {}).items() for part in (here, place.lstrip("/"))]
         for place, here in (mounted or {}).items():  # as engines do, in the writable layer
-            self._make_place(place, Path(here).is_dir())
+            path = image.root / place.lstrip("/")
+            (path if Path(here).is_dir() else path.parent).mkdir(parents=True, exist_ok=True)
+            if not Path(here).is_dir():
+                path.touch()
         said = image.config
         command = [*said["Entrypoint"], *(said["Cmd"] if arguments is None else arguments)]
         self.process = subprocess.Popen(
@@ -65,14 +63,6 @@ class Container:
     def environment(self):
         inside = dict(each.split("=", 1) for each in self.image.config["Env"])
         return {**inside, "PATH": f"{inside['PATH']}:/usr/sbin:/bin:/sbin"}  # what is behind its own is not there in it
-
-    def _make_place(self, place, is_folder):
-        path = self.image.root / place.lstrip("/")
-        if is_folder:
-            path.mkdir(parents=True, exist_ok=True)
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch()
 
     def run(self, *command):
         """Another process beside the one that runs, as `docker exec` and health checks are."""

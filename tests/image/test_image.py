@@ -95,17 +95,15 @@ def test_all_that_is_in_it_belongs_to_a_package_with_a_licence(image):
 # --- it runs
 
 @pytest.fixture
-def store(tmp_path, names):
+def store(tmp_path, keep, names):
     """A store with TLS, whose authority is in `bundle`: in place of the system's, which is what a container is given."""
     authority = Authority(tmp_path)
     issued = authority.issue(STORE)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(issued.certificate, issued.key)
-    stub = Upstream(tls=context)
+    stub = keep(Upstream(tls=context))
     stub.bundle = authority.certificate
-    names.name = STORE
-    yield stub
-    stub.stop()
+    return stub
 
 
 @pytest.fixture
