@@ -60,16 +60,18 @@ def scenario(name, series, *questions, told=(), interval="1m"):
             "input_series": [{"series": each, "values": values} for each, values in series.items()]}
 
 
-def run(folder, scenarios, order=1, alerts=frozenset(ALERTS), every="1m"):
-    """@param every how often rules are evaluated. @param order 1: what is recorded is there before alerts are looked at; -1: alerts see that of the minute before. A
-    Prometheus does either. @param alerts to evaluate. @return (exit status, what promtool says)"""
+def check(folder, *scenarios, order=1, alerts=frozenset(ALERTS), every="1m", status=0):
+    """@param order 1: what is recorded is there before alerts are looked at; -1: alerts see that of the minute before. A Prometheus
+    does either. @param alerts to evaluate. @param every how often rules are evaluated. @return what promtool says"""
     chosen = folder / ALERTS_FILE.name
     chosen.write_text(json.dumps({"groups": [
         {**group, "rules": [rule for rule in group["rules"] if rule["alert"] in alerts]} for group in groups(ALERTS_FILE)]}))
     file = folder / "rules_test.yml"
     file.write_text(json.dumps({"rule_files": [str(RECORDS_FILE), str(chosen)], "evaluation_interval": every,
                                 "group_eval_order": GROUPS[::order], "tests": scenarios}))
-    return promtool("test", "rules", file)
+    ended, said = promtool("test", "rules", file)
+    assert ended == status, said
+    return said
 
 
 def metric_names(expression):

@@ -15,6 +15,7 @@ import rule_tests
 import servers
 from gate import REPOSITORY
 from rule_tests import ALERTS
+from tables import check_rows
 from test_alerts import CASES, GATE
 
 pytestmark = pytest.mark.text
@@ -67,23 +68,41 @@ def firing(alert, **further):
     return {"alertname": alert, **labels, **ALERTS[alert]["labels"], **further}
 
 
-def test_one_explosion_is_one_notification():
-    for gates in (["a"], ["a", "b", "c"]):
-        sent = notifications([firing(alert, instance=gate) for alert in REFUSED for gate in gates])
-        assert sent == {("daytime", "gate"): [alert for alert in REFUSED[1:] for _ in gates]}
+DOWN = [firing("SeriesgateDown", job="seriesgate", instance=gate) for gate in "ab"]
+ALL_DOWN, DAYTIME = firing("SeriesgateAllDown"), ("daytime", "gate")
+#: What fires: {(receiver, group): names of its alerts}, or only the names of each notification.
+NOTIFIED = {
+    **{f"one explosion, at {gates}, is one notification": (
+        [firing(alert, instance=gate) for alert in REFUSED for gate in gates], {DAYTIME: [alert for alert in REFUSED[1:] for _ in gates]})
+       for gates in ("a", "abc")},
+    "a limit of all series that is spent alone is told": ([firing("SeriesgateSeriesRefused")], {DAYTIME: ["SeriesgateSeriesRefused"]}),
+    "another gate's budget explains nothing here": (
+        [firing("SeriesgateSeriesRefused"), firing("SeriesgateBudgetRefused", instance="b")],
+        {DAYTIME: ["SeriesgateSeriesRefused", "SeriesgateBudgetRefused"]}),
+    # The tenant's may have been spent for hours.
+    "the limit of all series is told beside that of a tenant": (
+        [firing(f"Seriesgate{which}Refused") for which in ("Series", "Tenant", "Global")],
+        {DAYTIME: ["SeriesgateTenantRefused", "SeriesgateGlobalRefused"]}),
+    "gates of a job that are all down are one notification": (
+        [ALL_DOWN, *DOWN, firing("SeriesgateDown", job="seriesgate-staging", instance="c")],
+        [("on-call", ["SeriesgateAllDown"]), ("daytime", ["SeriesgateDown"])]),
+    "there is no other job": ([firing("SeriesgateAbsent"), ALL_DOWN, *DOWN], [("on-call", ["SeriesgateAbsent"])]),
+    **{f"an outage of the store, which {cause} tells, is one notification": (
+        [firing(alert, instance=gate) for alert in (cause, "SeriesgateNotStored") for gate in "abc"], [("on-call", [cause] * 3)])
+       for cause in ("SeriesgateStoreUnreachable", "SeriesgateLoop")},
+    # Whoever has put one aside for days hears of the next.
+    "another fault is another notification": (
+        [firing("SeriesgateRequestsMalformed"), firing("SeriesgateStoreUnreachable")],
+        [("on-call", ["SeriesgateRequestsMalformed"]), ("on-call", ["SeriesgateStoreUnreachable"])]),
+}
 
 
-def test_a_limit_of_all_series_that_is_spent_alone_is_told():
-    assert notifications([firing("SeriesgateSeriesRefused")]) == {("daytime", "gate"): ["SeriesgateSeriesRefused"]}
-    # Another gate's budget explains nothing here.
-    sent = notifications([firing("SeriesgateSeriesRefused"), firing("SeriesgateBudgetRefused", instance="b")])
-    assert sent == {("daytime", "gate"): ["SeriesgateSeriesRefused", "SeriesgateBudgetRefused"]}
+def test_what_fires_at_once_is_told_so():
+    def is_told(fire, told):
+        sent = notifications(fire)
+        assert told == (sent if isinstance(told, dict) else [(receiver, names) for (receiver, *_), names in sent.items()])
 
-
-def test_the_limit_of_all_series_is_told_beside_that_of_a_tenant():
-    """The tenant's may have been spent for hours."""
-    sent = notifications([firing(alert) for alert in ("SeriesgateSeriesRefused", "SeriesgateTenantRefused", "SeriesgateGlobalRefused")])
-    assert sent == {("daytime", "gate"): ["SeriesgateTenantRefused", "SeriesgateGlobalRefused"]}
+    check_rows(NOTIFIED, is_told)
 
 
 def test_what_is_spent_is_not_called_nearly_spent_but_others_are():
@@ -99,38 +118,12 @@ def test_what_is_spent_is_not_called_nearly_spent_but_others_are():
         assert is_inhibited(firing("SeriesgateBudgetFullSoon", limit=limit, tenant="shop", window="hourly"), [tenant]) == hidden
 
 
-def test_gates_of_a_job_that_are_all_down_are_one_notification():
-    down = [firing("SeriesgateDown", job="seriesgate", instance=gate) for gate in ("a", "b")]
-    staging = firing("SeriesgateDown", job="seriesgate-staging", instance="c")
-    sent = notifications([firing("SeriesgateAllDown"), *down, staging])
-    assert [names for (receiver, *_), names in sent.items() if receiver == "on-call"] == [["SeriesgateAllDown"]]
-    assert [names for (receiver, *_), names in sent.items() if receiver == "daytime"] == [["SeriesgateDown"]]
-    # There is no other job.
-    sent = notifications([firing("SeriesgateAbsent"), firing("SeriesgateAllDown"), *down])
-    assert list(sent.values()) == [["SeriesgateAbsent"]]
-
-
-#: Why nothing is stored.
-CAUSES = ["SeriesgateStoreUnreachable", "SeriesgateLoop"]
-
-
-def test_an_outage_of_the_store_is_one_notification():
-    for cause in CAUSES:
-        sent = notifications([firing(alert, instance=gate) for alert in (cause, "SeriesgateNotStored") for gate in ("a", "b", "c")])
-        assert list(sent.values()) == [[cause] * 3] and next(iter(sent))[0] == "on-call"
-
-
 def test_samples_that_are_not_stored_are_told_if_nothing_critical_says_why():
     lost = firing("SeriesgateNotStored")
     for other in ([], [firing("SeriesgateStoreFails")], [firing("SeriesgateStoreUnreachable", instance="b")],
                   [firing("SeriesgateReplicaFails")],  # this may be a replica of best effort
                   [firing("SeriesgateStoreRejects"), firing("SeriesgateStoreFails")]):  # a few 400 beside an outage
         assert not is_inhibited(lost, [lost, *other])
-
-
-def test_another_fault_is_another_notification():
-    """Whoever has put one aside for days hears of the next."""
-    assert len(notifications([firing("SeriesgateRequestsMalformed"), firing("SeriesgateStoreUnreachable")])) == 2
 
 
 def test_samples_are_called_not_stored_no_longer_than_the_store_is_called_away(tmp_path):
@@ -140,11 +133,10 @@ def test_samples_are_called_not_stored_no_longer_than_the_store_is_called_away(t
     series = {errors: "0x5 1+1x80 81x60", failed: "0x5 1+1x80 81x60", f"seriesgate_samples_stored_ratio{{{GATE}}}": "1x5 0x100 1x40"}
     names = ("SeriesgateNotStored", "SeriesgateStoreUnreachable")
     lost, away = (f'ALERTS{{alertname="{name}",alertstate="firing"}}' for name in names)
-    status, text = rule_tests.run(tmp_path, [rule_tests.scenario(
+    rule_tests.check(tmp_path, rule_tests.scenario(
         "20 minutes", series, rule_tests.asks(f"count({lost})", 15, ("{}", 1)),
-        rule_tests.asks(f"count_over_time(({lost} unless on (job, instance) {away})[35m:15s])", 35), interval="15s")],
+        rule_tests.asks(f"count_over_time(({lost} unless on (job, instance) {away})[35m:15s])", 35), interval="15s"),
         alerts=set(names), every="15s")
-    assert status == 0, text
 
 
 #: Critical alerts that others explain.

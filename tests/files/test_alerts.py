@@ -337,10 +337,9 @@ def test_one_bad_request_pages_nobody(tmp_path):
     assert {"SeriesgateRequestsMalformed", "SeriesgateStoreRejects"} < counters.keys()
     once = {**counters, "all at once": {series: values for each in counters.values() for series, values in each.items()},
             "a restart": {f"seriesgate_shared_up{{{GATE}}}": "1x4 0 1x30"}}
-    status, text = rule_tests.run(tmp_path, [
+    rule_tests.check(tmp_path, *(
         rule_tests.scenario(name, {**series, **build_info("a")}, *(rule_tests.asks(FIRING_CRITICAL, minute) for minute in range(20)))
-        for name, series in once.items()])
-    assert status == 0, text
+        for name, series in once.items()))
 
 
 #: Scrapes, and how many of them in a row see something of what lasts for 45 seconds.
@@ -361,21 +360,19 @@ def test_what_is_over_after_a_minute_fires_nothing_that_has_to_last(tmp_path, in
              f'seriesgate_upstream_errors_total{{{GATE},reason="busy"}}': rests}
     waiting = "|".join(alert for alert, rule in ALERTS.items() if "for" in rule)
     fired = f'count by (alertname) (count_over_time(ALERTS{{alertname=~"{waiting}",alertstate="firing"}}[15m]))'
-    status, text = rule_tests.run(tmp_path, [
+    rule_tests.check(tmp_path, *(
         rule_tests.scenario(name, {**series, f"seriesgate_build_info{{{GATE}}}": "1x60"}, rule_tests.asks(fired, 15),
                             interval=interval)
-        for name, series in {"counters": counters, "the store": store}.items()], every=interval)
-    assert status == 0, text
+        for name, series in {"counters": counters, "the store": store}.items()), every=interval)
 
 
 @pytest.mark.parametrize("interval", SCRAPES)
 def test_what_goes_on_pages(tmp_path, interval):
     """So that the tests above would notice: the same counters, moved with each scrape."""
-    status, text = rule_tests.run(tmp_path, [
+    rule_tests.check(tmp_path, *(
         rule_tests.scenario(alert, {**{series: values.replace("x20", "x60") for series, values in CASES[alert][0].items()},
                                     **build_info("a")}, rule_tests.asks(FIRING_CRITICAL, 12, ("{}", 1)), interval=interval)
-        for alert in CRITICAL - {"SeriesgateAbsent"}], every=interval)
-    assert status == 0, text
+        for alert in CRITICAL - {"SeriesgateAbsent"}), every=interval)
 
 
 def with_full_budgets(series):
@@ -389,20 +386,20 @@ def unit_test(alert, series, fires):
                                rule_tests.fires(alert, MINUTES.get(alert, 8), int(fires)))
 
 
+def both_cases(*fires):
+    return [unit_test(alert, *case) for alert, both in CASES.items() for case in zip(both, fires, strict=True)]
+
+
 @pytest.mark.timeout(180)
 def test_every_alert_fires_when_it_should_and_not_when_it_should_not(tmp_path):
-    status, text = rule_tests.run(tmp_path, [unit_test(alert, series, fires) for alert, both in CASES.items()
-                                             for series, fires in zip(both, (True, False), strict=True)]
-                                  + [unit_test(*case) for case in MORE_CASES])
-    assert status == 0, text
+    rule_tests.check(tmp_path, *both_cases(True, False), *(unit_test(*case) for case in MORE_CASES))
 
 
 @pytest.mark.timeout(180)
 def test_these_cases_would_notice(tmp_path):
     """Both cases of an alert fail when they change places: promtool says of each what it asked, expected and got."""
-    status, text = rule_tests.run(tmp_path, [unit_test(alert, series, fires) for alert, both in CASES.items()
-                                             for series, fires in zip(both, (False, True), strict=True)])
-    assert status == 1 and "FAILED" in text, text
+    text = rule_tests.check(tmp_path, *both_cases(False, True), status=1)
+    assert "FAILED" in text, text
     failed = re.findall(r'alertname=\\"(\w+)\\".*\n +exp: (.*)\n +got: (.*)', text)
     assert sorted((alert, expected != "nil", got != "nil") for alert, expected, got in failed) == sorted(
         (alert, fires, not fires) for alert in CASES for fires in (False, True)), text
@@ -423,8 +420,7 @@ SUMMARIES = {
 
 def test_what_they_say_of_it(tmp_path):
     """Templates that are made of labels and values."""
-    status, text = rule_tests.run(tmp_path, [
+    rule_tests.check(tmp_path, *(
         rule_tests.scenario(alert, with_full_budgets(CASES[alert][0]), told=[
             rule_tests.tells(alert, 8, {"job": "gate", "instance": "a", **labels}, summary)])
-        for alert, (labels, summary) in SUMMARIES.items()])
-    assert status == 0, text
+        for alert, (labels, summary) in SUMMARIES.items()))

@@ -135,10 +135,9 @@ def test_of_no_samples_no_share_is_refused(tmp_path):
         return {f'seriesgate_samples_{name}_total{{job="gate",instance="a"}}': values
                 for name, values in (("received", received), ("refused_by_limits", refused))}
 
-    status, said = rule_tests.run(tmp_path, [
+    rule_tests.check(tmp_path, *(
         rule_tests.scenario(name, series, rule_tests.asks(text, 1, ("{}", share)), interval="1s")
-        for name, series, share in (("idle", gate("7x90", "2x90"), 0), ("a tenth", gate("0+100x90", "0+10x90"), 0.1))])
-    assert status == 0, said
+        for name, series, share in (("idle", gate("7x90", "2x90"), 0), ("a tenth", gate("0+100x90", "0+10x90"), 0.1))))
 
 
 def test_each_reload_is_marked_with_scrapes_of_a_minute(tmp_path):
@@ -148,9 +147,8 @@ def test_each_reload_is_marked_with_scrapes_of_a_minute(tmp_path):
     scrapes = range(1, 20)
     series = {f'seriesgate_config_last_reload_success_timestamp_seconds{{job="gate",instance="{at}"}}': f"1x{at - 1} 2x{40 - at}"
               for at in scrapes}
-    status, said = rule_tests.run(tmp_path, [rule_tests.scenario("reloads", series, rule_tests.asks(
-        f"count(count_over_time(({text})[30m:{reloads['step']}]))", 30, ("{}", len(scrapes))), interval="59s")])
-    assert status == 0, said
+    rule_tests.check(tmp_path, rule_tests.scenario("reloads", series, rule_tests.asks(
+        f"count(count_over_time(({text})[30m:{reloads['step']}]))", 30, ("{}", len(scrapes))), interval="59s"))
 
 
 # --- what the README says

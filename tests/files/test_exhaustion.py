@@ -1,5 +1,7 @@
 """monitoring/rules.yaml: when a budget will be full, and when nothing of the kind may be said. Minute 0 is midnight (UTC)."""
 
+import functools
+
 import pytest
 
 import dashboards
@@ -10,6 +12,7 @@ pytestmark = [pytest.mark.text, pytest.mark.timeout(180)]  # a day has many minu
 
 ALERT = "SeriesgateBudgetFullSoon"
 GATE = 'job="gate",instance="a"'
+check = functools.partial(rule_tests.check, alerts={ALERT})
 HOUR, DAY = "hourly", "daily"
 
 
@@ -20,11 +23,6 @@ def budget(values, window=HOUR, most="1000x3000", mode="enforce"):
 
 
 LABELS = f'{{{GATE},limit="per-ns",group="{{a}}",mode="enforce",window="%s"}}'
-
-
-def check(folder, *scenarios, order=1):
-    status, text = rule_tests.run(folder, list(scenarios), order, {ALERT})
-    assert status == 0, text
 
 
 def quiet(minutes):
