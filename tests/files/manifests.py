@@ -5,7 +5,6 @@ import functools
 import json
 import re
 import shutil
-import subprocess
 from types import SimpleNamespace
 
 import jsonschema
@@ -13,6 +12,7 @@ import yaml
 from kubernetes.client import ApiClient, models
 
 import servers
+from commands import output_of
 from gate import REPOSITORY
 
 VERSION = re.search(r"project\(seriesgate VERSION ([\d.]+)", (REPOSITORY / "CMakeLists.txt").read_text())[1]
@@ -117,11 +117,9 @@ def kustomized(layout, components, folder):
     shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
     file = folder / layout / "kustomization.yaml"
     file.write_text(f"{file.read_text()}\ncomponents: [{', '.join(f'../components/{each}' for each in components)}]\n")
-    made = subprocess.run([*kustomize(), file.parent], capture_output=True, text=True, timeout=60)
-    assert made.returncode == 0, made.stderr
+    text = output_of(*kustomize(), file.parent)
     hashed = {name: re.sub(r"-[a-z0-9]{10}$", "", name) for name in re.findall(
-        r"^kind: ConfigMap\nmetadata:\n(?:  .*\n)*?  name: (\S+)$", made.stdout, re.M)}
-    text = made.stdout
+        r"^kind: ConfigMap\nmetadata:\n(?:  .*\n)*?  name: (\S+)$", text, re.M)}
     for name, plain in hashed.items():
         text = text.replace(f"name: {name}\n", f"name: {plain}\n")
     return list(yaml.safe_load_all(text)), hashed

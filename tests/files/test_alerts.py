@@ -4,12 +4,12 @@ What they ask a gate for: tests/scenes/test_seeing.py. In a real Prometheus: tes
 """
 
 import re
-import subprocess
 
 import pytest
 
 import documents
 import rule_tests
+from commands import output_of
 from gate import REPOSITORY
 from rule_tests import ALERTS
 from servers import binary
@@ -306,9 +306,7 @@ def test_an_alert_says_what_it_is_and_leads_to_its_section_of_the_runbook():
 
 def test_vmalert_takes_them():
     """It reads an expression as VictoriaMetrics does."""
-    checked = subprocess.run([binary("vmalert"), "-dryRun", *(f"-rule={file}" for file in rule_tests.FILES)],
-                             capture_output=True, text=True, timeout=30)
-    assert checked.returncode == 0, checked.stderr
+    output_of(binary("vmalert"), "-dryRun", *(f"-rule={file}" for file in rule_tests.FILES))
 
 
 # --- what wakes people at night

@@ -1,17 +1,17 @@
 """What the compiler and `cmake --install` have made of the source: the same bytes anywhere, hardened, with all that a packager wants."""
 
 import re
-import subprocess
 
 import pytest
 
+from commands import output_of
 from gate import BINARY, REPOSITORY
 
 pytestmark = pytest.mark.text  # sanitizers are compiled in otherwise
 
 
 def readelf(*flags):
-    return subprocess.run(["readelf", "--wide", *flags, BINARY], check=True, capture_output=True, text=True).stdout
+    return output_of("readelf", "--wide", *flags, BINARY)
 
 
 def test_no_path_of_a_tree_is_in_it():
@@ -41,8 +41,7 @@ def test_it_is_hardened():
 
 def installed_by(folder, component):
     """The files that a component installs, by their paths below `folder`."""
-    subprocess.run(["cmake", "--install", BINARY.parent, "--component", component], check=True, capture_output=True, text=True,
-                   env={"PATH": "/usr/bin:/bin", "DESTDIR": str(folder)})
+    output_of("cmake", "--install", BINARY.parent, "--component", component, env={"PATH": "/usr/bin:/bin", "DESTDIR": str(folder)})
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
@@ -60,8 +59,7 @@ def test_all_of_it_is_installed_and_a_configuration_is_kept(tmp_path):
     for unit in (tmp_path / "usr/local/lib/systemd/system").glob("*"):
         assert not re.search(r"(?<!/local)/(usr/bin/seriesgate|etc/seriesgate)\b", unit.read_text().replace("/usr/local", "/local"))
 
-    version = subprocess.run([tmp_path / "usr/local/bin/seriesgate", "--version"], check=True, capture_output=True, text=True)
-    assert version.stdout == subprocess.run([BINARY, "--version"], check=True, capture_output=True, text=True).stdout
+    assert output_of(tmp_path / "usr/local/bin/seriesgate", "--version") == output_of(BINARY, "--version")
     own = tmp_path / "usr/local/etc/seriesgate/seriesgate.yaml"
     own.write_text("upstream: {url: 'discard:'}\n")
     installed_by(tmp_path, "runtime")

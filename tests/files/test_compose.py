@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 import yaml
 
 import servers
-from gate import REPOSITORY, run
+from commands import output_of, takes
+from gate import REPOSITORY
 from manifests import VERSION, drain_seconds, read
 
 pytestmark = pytest.mark.text
@@ -78,8 +78,7 @@ def test_the_health_check_is_that_of_the_image_and_asks_where_it_listens():
 
 
 def test_the_gate_understands_its_configuration():
-    checked = run(f"--config.file={FOLDER / 'seriesgate.yaml'}", "--check-config")
-    assert (checked.returncode, checked.stderr) == (0, ""), checked
+    takes(FOLDER / "seriesgate.yaml")
     store = re.fullmatch(r"http://([\w-]+):(\d+)/.*", SETTINGS["upstream"]["url"])
     assert store[1] in SERVICES
     assert any(published.endswith(f":{store[2]}") for published in SERVICES[store[1]]["ports"])
@@ -102,5 +101,4 @@ def test_prometheus_understands_its_configuration_and_writes_to_the_gate(tmp_pat
     assert {file.name for file in found} >= {"rules.yaml", "alerts.yaml"}
     file = tmp_path / "prometheus.yml"
     file.write_text(yaml.safe_dump({**settings, "rule_files": [str(each) for each in found]}))
-    checked = subprocess.run([servers.binary("promtool"), "check", "config", file], capture_output=True, text=True)
-    assert checked.returncode == 0, checked
+    output_of(servers.binary("promtool"), "check", "config", file)

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from certificates import Authority
-from gate import REPOSITORY, run
+from commands import output_of, takes
+from gate import REPOSITORY
 from manifests import COMPONENTS, VERSION, Loader, by_name, documents, kustomize, kustomized, mistakes
 from tables import check_rows
 
@@ -84,8 +85,7 @@ def renderer(tmp_path_factory):
     # Debian's packages only: nothing is fetched.
     environment = {**os.environ, "GO111MODULE": "off", "GOPATH": f"{folder / 'go'}:/usr/share/gocode", "GOFLAGS": "",
                    "GOCACHE": str(folder / "cache")}
-    built = subprocess.run(["go", "build", "-o", program, "render"], env=environment, capture_output=True, text=True, timeout=300)
-    assert built.returncode == 0, built.stderr
+    output_of("go", "build", "-o", program, "render", env=environment, timeout=300)
     return program
 
 
@@ -245,8 +245,7 @@ def test_the_gate_understands_its_configuration(renderer, tmp_path):
         text, = texts
         file = tmp_path / "seriesgate.yaml"
         file.write_text(text.replace(SECRET_FOLDER, str(tmp_path)))
-        checked = run(f"--config.file={file}", "--check-config")
-        assert (checked.returncode, checked.stderr) == (0, ""), checked
+        takes(file)
         wanted = together(values["config"], VALUES["config"])
         ours = yaml.safe_load(text)
         if "urls" in wanted["upstream"]:

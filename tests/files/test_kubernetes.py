@@ -11,8 +11,9 @@ import yaml
 
 import rule_tests
 import servers
+from commands import output_of, takes
 from dashboards import DASHBOARD
-from gate import REPOSITORY, run
+from gate import REPOSITORY
 from manifests import (COMPONENTS, FOLDER, LAYOUTS, VALKEY, VERSION, by_name, configuration, containers, documents, drain_seconds, gate,
                        kustomization_of, kustomize, kustomized, mistakes, of_kind, pod, read, workload)
 from tables import check_rows, named
@@ -169,8 +170,7 @@ def test_the_gate_understands_its_configuration(tmp_path):
             assert (path in text) == (layout == "fleet")
             text = text.replace(path, str(secret))
         file.write_text(text)
-        checked = run(f"--config.file={file}", "--check-config")
-        assert (checked.returncode, checked.stderr) == (0, ""), checked
+        takes(file)
 
     check_rows(named(LAYOUTS), is_understood)
 
@@ -342,8 +342,7 @@ def test_the_prometheus_of_the_sidecar_writes_to_it(tmp_path):
     config_map, = of_kind("sidecar", "ConfigMap")
     file = tmp_path / "prometheus.yml"
     file.write_text(config_map["data"]["prometheus.yml"])
-    checked = subprocess.run([servers.binary("promtool"), "check", "config", file], capture_output=True, text=True)
-    assert checked.returncode == 0, checked
+    output_of(servers.binary("promtool"), "check", "config", file)
     theirs, ours = yaml.safe_load(file.read_text()), yaml.safe_load(configuration("sidecar"))
     host, port = ours["listen"].split(":")
     assert host == "127.0.0.1"

@@ -6,13 +6,13 @@ import re
 import select
 import shlex
 import shutil
-import subprocess
 import sys
 
 import pytest
 import yaml
 
-from gate import BINARY, REPOSITORY
+from commands import output_of
+from gate import BINARY, REPOSITORY, run
 from tables import check_rows
 from world import time
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.text
 def generated(tmp_path_factory):
     """The folder with man/, bash/, zsh/ and fish/, as packaging/ makes them of the binary under test."""
     folder = tmp_path_factory.mktemp("generated")
-    subprocess.run([sys.executable, "-B", REPOSITORY / "packaging" / "generate.py", BINARY, folder], check=True, timeout=60)
+    output_of(sys.executable, "-B", REPOSITORY / "packaging" / "generate.py", BINARY, folder)
     return folder
 
 
@@ -39,7 +39,7 @@ def items(page):
 
 def flags_of(*subcommand):
     """The flags of --help, read in the simplest way: the words of its indented lines that begin with a dash."""
-    text = subprocess.run([BINARY, *subcommand, "--help"], check=True, capture_output=True, text=True, timeout=30).stdout
+    text = output_of(BINARY, *subcommand, "--help")
     return [re.findall(r"(?<!\S)-[^\s,]+", line.replace(",", ", "))[0] for line in text.splitlines() if line.startswith("  -")]
 
 
@@ -71,7 +71,7 @@ def test_what_a_page_says_of_exit_statuses_is_what_happens(generated, tmp_path):
     statuses = items(page.split(".SH EXIT STATUS")[1].split(".SH FILES")[0])
     assert statuses == ["0", "1", "2"]
     (tmp_path / "wrong.yaml").write_text("maxHourlySeries: many\n")
-    assert subprocess.run([BINARY, "--config.file", tmp_path / "wrong.yaml"], capture_output=True, timeout=30).returncode == 1
+    assert run("--config.file", tmp_path / "wrong.yaml").returncode == 1
 
 
 @pytest.mark.parametrize("name", ["seriesgate.1", "seriesgate.yaml.5"])
@@ -79,11 +79,9 @@ def test_groff_has_nothing_to_say(generated, name):
     """As lintian asks it."""
     if not shutil.which("man") or not shutil.which("groff"):
         pytest.skip("man and groff are not here")
-    command = ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", generated / "man" / name]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60,
-                           env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
-    assert shown.stderr == ""
-    assert "SEE ALSO" in re.sub(".\b", "", shown.stdout)  # bold is struck twice
+    shown = output_of("man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", generated / "man" / name, is_quiet=True,
+                      env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "80"})
+    assert "SEE ALSO" in re.sub(".\b", "", shown)  # bold is struck twice
 
 
 # --- what shells complete behind `seriesgate`
@@ -113,10 +111,7 @@ def in_bash(generated, folder, *words):
     words = " ".join(shlex.quote(word) for word in ("seriesgate", *words))
     script = (f"source {generated}/bash/seriesgate; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
               '_seriesgate; printf "%s\\n" "${COMPREPLY[@]}"')
-    asked = subprocess.run([shell("bash"), "--norc", "-c", script], cwd=folder, check=True, capture_output=True, text=True,
-                           timeout=30)
-    assert asked.stderr == ""
-    return set(asked.stdout.split())
+    return set(output_of(shell("bash"), "--norc", "-c", script, is_quiet=True, cwd=folder).split())
 
 
 def test_bash(generated, tmp_path):
@@ -134,10 +129,8 @@ def test_bash_completes_files_where_a_flag_takes_one(generated, tmp_path):
 def test_fish(generated, tmp_path):
     def is_offered(typed, offered):
         script = f"source {generated}/fish/seriesgate.fish; complete -C {shlex.quote('seriesgate ' + typed)}"
-        asked = subprocess.run([fish, "--no-config", "-c", script], check=True, capture_output=True, text=True, timeout=30,
-                               env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
-        assert asked.stderr == ""
-        assert {line.split("\t")[0] for line in asked.stdout.splitlines()} == offered
+        shown = output_of(fish, "--no-config", "-c", script, is_quiet=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+        assert {line.split("\t")[0] for line in shown.splitlines()} == offered
 
     fish = shell("fish")
     check_rows({typed: (typed, offered) for typed, offered in CASES}, is_offered)

@@ -9,6 +9,7 @@ import tempfile
 
 import pytest
 
+from commands import output_of, takes
 from gate import BINARY, REPOSITORY
 from waiting import eventually
 
@@ -36,8 +37,7 @@ def test_a_package_needs_the_libraries_that_a_build_needs():
 
 def test_the_configuration_of_the_package_is_good_and_keeps_state():
     file = REPOSITORY / "debian" / "seriesgate.yaml"
-    checked = subprocess.run([BINARY, f"--config.file={file}", "--check-config"], capture_output=True, text=True, timeout=30)
-    assert (checked.returncode, checked.stderr) == (0, "")
+    takes(file)
     assert "\n  dir: /var/lib/seriesgate\n" in file.read_text()
 
 
@@ -62,8 +62,7 @@ def packages_made(version, release):
     script = (REPOSITORY / "scripts/package.sh").read_text()
     full, = re.findall(r"^full_version=.*$", script, re.MULTILINE)
     name, = set(re.findall(r"seriesgate_\$\{full_version\}_\$architecture\.deb", script))
-    made = subprocess.run(["bash", "-uc", f'version=$1 revision=1 release=$2 architecture=amd64\n{full}\necho "{name}"', "-", version,
-                           release], check=True, capture_output=True, text=True).stdout.strip()
+    made = output_of("bash", "-uc", f'version=$1 revision=1 release=$2 architecture=amd64\n{full}\necho "{name}"', "-", version, release).strip()
     return [made, made.replace("_", "-dbgsym_", 1)]
 
 
@@ -86,8 +85,7 @@ def test_the_notices_name_what_is_compiled_in():
     """Where dpkg knows what the binary was built with."""
     if subprocess.run(["dpkg-query", "-s", "libcli11-dev"], capture_output=True).returncode != 0:
         pytest.skip("the binary was not built with Debian's packages")
-    printed = subprocess.run(["/usr/bin/python3", "-B", REPOSITORY / "packaging" / "notices.py", BINARY], check=True,
-                             capture_output=True, text=True, timeout=60).stdout
+    printed = output_of("/usr/bin/python3", "-B", REPOSITORY / "packaging" / "notices.py", BINARY)
     linked = re.findall(r"^  (\S+) \S+$", printed.partition("Compiled in")[0], re.MULTILINE)
     assert {"libc6", "libssl3", "libssl3t64"} & set(linked) and len(linked) > 8
     for words in ("Boost Software License - Version 1.0", "libxxhash-dev", "libcli11-dev", "libfmt-dev"):

@@ -1,6 +1,5 @@
 """docs/recipes: every snippet can be read as what it is, and every recipe is short. tests/e2e/test_recipes.py runs them."""
 
-import subprocess
 import tomllib
 
 import pytest
@@ -8,7 +7,8 @@ import yaml
 
 import documents
 import servers
-from gate import REPOSITORY, run
+from commands import output_of, takes
+from gate import REPOSITORY
 from recipes import BLOCKS, GATE, PROMETHEUS, RECIPES
 from tables import check_rows
 
@@ -23,14 +23,12 @@ def test_a_snippet_can_be_read(tmp_path):
             file = tmp_path / "file.yaml"
             file.write_text(block)
             if block.startswith(PROMETHEUS) and "protobuf_message" not in block:  # which Debian 12's promtool does not know
-                subprocess.run([servers.binary("promtool"), "check", "config", file], check=True, capture_output=True, timeout=20)
+                output_of(servers.binary("promtool"), "check", "config", file)
             elif block.startswith(GATE):
                 (tmp_path / "password").touch(0o600)
                 (tmp_path / "password").write_text("secret\n")
                 file.write_text(block.replace("/etc/seriesgate", str(tmp_path)))
-                missing = [] if "upstream:" in block else ["--upstream.url=discard:"]
-                checked = run(f"--config.file={file}", "--check-config", *missing)
-                assert (checked.returncode, checked.stderr) == (0, "")
+                takes(file, *([] if "upstream:" in block else ["--upstream.url=discard:"]))
                 assert "victoria" not in block and "vminsert" not in block or "protocol: v1" in block
 
     check_rows({f"{where}, {number}": (language, block) for number, (where, language, block) in enumerate(BLOCKS)}, can_be_read)

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from commands import output_of
 from gate import REPOSITORY
 
 pytestmark = [pytest.mark.text, pytest.mark.timeout(200)]
@@ -19,8 +20,7 @@ ENVIRONMENT = {**{key: value for key, value in os.environ.items() if not key.sta
 
 
 def git(tree, *arguments):
-    made = subprocess.run(["git", "-C", tree, *arguments], check=True, capture_output=True, text=True, env=ENVIRONMENT)
-    return made.stdout.strip()
+    return output_of("git", "-C", tree, *arguments, env=ENVIRONMENT).strip()
 
 
 def commit(tree):
@@ -115,13 +115,9 @@ def source(tmp_path_factory):
 def key(tmp_path_factory):
     """Flags: a private key that signs. Its public half is beside it."""
     private = tmp_path_factory.mktemp("key") / "private.pem"
-    openssl("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", private)
-    openssl("pkey", "-in", private, "-pubout", "-out", private.with_name("public.pem"))
+    output_of("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", private)
+    output_of("openssl", "pkey", "-in", private, "-pubout", "-out", private.with_name("public.pem"))
     return "--sign", private
-
-
-def openssl(*arguments):
-    return subprocess.run(["openssl", *arguments], check=True, capture_output=True, text=True).stdout
 
 
 def release(tree, *flags, umask="022", **environment):
@@ -142,7 +138,8 @@ def test_the_source_archive_is_the_same_bytes_wherever_it_is_made(source, key, t
     for signed in (first, second):
         (tmp_path / "sums").write_bytes(signed["SHA256SUMS"])
         (tmp_path / "sums.sig").write_bytes(signed.pop("SHA256SUMS.sig"))
-        openssl("dgst", "-sha256", "-verify", key[1].with_name("public.pem"), "-signature", tmp_path / "sums.sig", tmp_path / "sums")
+        output_of("openssl", "dgst", "-sha256", "-verify", key[1].with_name("public.pem"), "-signature", tmp_path / "sums.sig",
+                  tmp_path / "sums")
     assert first == second
     files = ["release-notes.md", "seriesgate-0.1.0-chart.tgz", "seriesgate-0.1.0.tar.gz"]
     assert first.keys() == {*files, "SHA256SUMS"}
@@ -154,19 +151,17 @@ def test_the_source_archive_is_the_same_bytes_wherever_it_is_made(source, key, t
 
 def test_the_archive_builds_without_git_and_without_the_packages_of_tests(source, key, tmp_path):
     assert release(source, *key).returncode == 0
-    subprocess.run(["tar", "-C", tmp_path, "-xzf", source / "build/release-artifacts/seriesgate-0.1.0.tar.gz"], check=True)
+    output_of("tar", "-C", tmp_path, "-xzf", source / "build/release-artifacts/seriesgate-0.1.0.tar.gz")
     tree = tmp_path / "seriesgate-0.1.0"
     assert (tree / "VERSION").read_text() == f"0.1.0 {git(source, 'rev-parse', 'HEAD')}\n"
     build = tmp_path / "build"
-    configured = subprocess.run(["cmake", "-G", "Ninja", "-S", tree, "-B", build, "-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON"],
-                                capture_output=True, text=True)
-    assert configured.returncode == 0, configured.stderr
-    assert "SERIESGATE_TESTS: OFF, there is no Catch2" in configured.stdout
+    configured = output_of("cmake", "-G", "Ninja", "-S", tree, "-B", build, "-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON", timeout=200)
+    assert "SERIESGATE_TESTS: OFF, there is no Catch2" in configured
     assert "CMAKE_BUILD_TYPE:STRING=RelWithDebInfo" in (build / "CMakeCache.txt").read_text()
-    targets = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"], check=True, capture_output=True, text=True).stdout
+    targets = output_of("ninja", "-C", build, "-t", "targets", "all")
     assert re.search(r"^seriesgate: ", targets, re.MULTILINE) and "_tests:" not in targets and "_bench:" not in targets
 
-    subprocess.run(["ninja", "-C", build, "seriesgate_source_version"], check=True, capture_output=True)
+    output_of("ninja", "-C", build, "seriesgate_source_version")
     assert 'return "0.1.0";' in (build / "config/version.cpp").read_text()
     wanted = subprocess.run(["cmake", build, "-DSERIESGATE_TESTS=ON"], capture_output=True, text=True)
     assert wanted.returncode != 0 and "Catch2" in wanted.stderr  # who says ON wants them

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from commands import output_of
 from gate import BINARY, REPOSITORY
 
 pytestmark = [pytest.mark.text, pytest.mark.timeout(120), pytest.mark.xdist_group("sbom")]
@@ -16,10 +17,7 @@ ID = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
 
 
 def written():
-    made = subprocess.run(["/usr/bin/python3", REPOSITORY / "scripts/sbom.py", BINARY], capture_output=True, text=True,
-                          env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
-    assert made.returncode == 0, made.stderr
-    return made.stdout
+    return output_of("/usr/bin/python3", REPOSITORY / "scripts/sbom.py", BINARY, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +49,7 @@ def test_what_the_specification_wants_is_there(sbom):
 
 def test_it_is_of_this_version_and_licence(sbom):
     own = next(package for package in sbom["packages"] if package["name"] == "seriesgate")
-    version = subprocess.run([BINARY, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
+    version = output_of(BINARY, "--version").split()[1]
     assert (own["versionInfo"], own["licenseDeclared"], sbom["name"]) == (version, "Apache-2.0", f"seriesgate-{version}")
 
 
@@ -65,7 +63,7 @@ def test_every_part_has_a_relation_and_every_relation_its_parts(sbom):
 
 
 def test_it_names_what_the_loader_loads(sbom):
-    loaded = re.findall(r"=> (/\S+)", subprocess.run(["ldd", BINARY], check=True, capture_output=True, text=True).stdout)
+    loaded = re.findall(r"=> (/\S+)", output_of("ldd", BINARY))
     names = {package["name"] for package in sbom["packages"]}
     for path in loaded:
         candidates = [path, os.path.realpath(path), os.path.realpath(path).removeprefix("/usr")]
@@ -82,9 +80,7 @@ def test_it_names_what_the_source_includes(sbom):
     owners = subprocess.run(["dpkg-query", "--search", *headers], capture_output=True, text=True).stdout
     packages = {line.split(":")[0] for line in owners.splitlines()} - {"libc6-dev", "linux-libc-dev"}
     assert len(packages) >= 8
-    of = subprocess.run(["dpkg-query", "--show", "--showformat", "${source:Package}\n", *packages], check=True, capture_output=True,
-                        text=True).stdout.split()
-    assert set(of) <= sources(sbom)
+    assert set(output_of("dpkg-query", "--show", "--showformat", "${source:Package}\n", *packages).split()) <= sources(sbom)
 
 
 def test_the_same_binary_gives_the_same_bytes(sbom):

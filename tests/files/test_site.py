@@ -5,7 +5,6 @@ import html.parser
 import http.server
 import json
 import re
-import subprocess
 import sys
 import threading
 from urllib.parse import unquote, urlsplit
@@ -13,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from browser import Browser
+from commands import output_of
 from gate import REPOSITORY
 from tables import check_rows
 
@@ -22,10 +22,8 @@ pytestmark = [pytest.mark.text, pytest.mark.xdist_group("site")]
 
 def make_site(folder):
     """@return the version's folder, by the last line of the script"""
-    made = subprocess.run([REPOSITORY / "scripts/site.sh", "--into", folder], capture_output=True, text=True, timeout=240)
-    assert made.returncode == 0, made.stderr
-    assert made.stderr == ""  # no warnings either
-    where = re.fullmatch(r"site: (\S+) in (\S+)", made.stdout.splitlines()[-1])
+    made = output_of(REPOSITORY / "scripts/site.sh", "--into", folder, is_quiet=True, timeout=240)
+    where = re.fullmatch(r"site: (\S+) in (\S+)", made.splitlines()[-1])
     assert where[2] == f"{folder}/{where[1]}"
     return folder / where[1]
 
