@@ -150,12 +150,8 @@ def test_with_a_daily_limit_all_flow_in_each_hour_after_a_loss(promised, lose, k
     holds(flowed, dict.fromkeys(flowed, ALL))
 
 
-@scenes("lose, dying", {
-    "flushed": (flush, ()),
-    "flushed, and one gate dies": (flush, (2,)),
-    "restarted": (restart, ()),
-    "restarted, and one gate dies": (restart, (2,)),
-})
+@pytest.mark.parametrize("dying", [(), (2,)], ids=["all live", "one gate dies"])
+@pytest.mark.parametrize("lose", [flush, restart], ids=["flushed", "restarted"])
 def test_a_loss_while_gates_tell_what_they_let_pass_costs_no_places(promised, lose, dying):
     fleet = promised(HOURLY, BEFORE_NOON)
     fleet.begin(NOON)
@@ -196,10 +192,7 @@ def test_a_loss_while_gates_tell_what_they_let_pass_costs_no_places(promised, lo
 
 # --- a gate that is cut off
 
-@scenes("mode", {
-    "refuse": ("refuse",),
-    "local": ("local",),
-})
+@pytest.mark.parametrize("mode", ["refuse", "local"])
 def test_a_gate_that_is_cut_off_over_an_edge_keeps_its_places(promised, mode):
     fleet = promised(HOURLY, relayed=True, onUnavailable=mode)
     parts = [OLD[:450], OLD[450:675], OLD[675:]]

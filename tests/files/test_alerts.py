@@ -87,18 +87,14 @@ def answered_within(seconds):
             "0+10x20" if float(bound) >= float(seconds) else "0x20" for bound in ("0.05", "0.1", "0.25", "+Inf")}
 
 
-def build_info(*gates):
-    return {f'seriesgate_build_info{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
+def build_info(*gates, name="build_info"):
+    return {f'seriesgate_{name}{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
 
 
 def warm_start(complete, running="0", started=0):
     return {f"seriesgate_warm_start_complete{{{GATE}}}": f"{complete}x100",
             f"seriesgate_warm_start_running{{{GATE}}}": f"{running}x100",
             f"process_start_time_seconds{{{GATE}}}": f"{started}x100"}
-
-
-def shares(*gates):
-    return {f'seriesgate_shared_up{{job="gate",instance="{gate}"}}': "1x20" for gate in gates}
 
 
 # Series that make an alert fire, and series that do not; each a value a minute, looked at in minute 8, or in that of MINUTES.
@@ -152,7 +148,7 @@ CASES = {
     "SeriesgateSharedSlow": (answered_within("0.25"), answered_within("0.1")),
     "SeriesgateSharedClock": one("seriesgate_shared_clock_offset_seconds{", "-6x20", "-5x20"),
     "SeriesgateSharedWrongClock": of_one("seriesgate_shared_state", 'state="away: clock"', 'state="away"'),
-    "SeriesgateNotShared": (build_info("a", "b") | shares("a"), build_info("a", "b") | shares("a", "b")),
+    "SeriesgateNotShared": tuple(build_info("a", "b") | build_info(*sharing, name="shared_up") for sharing in ("a", "ab")),
     "SeriesgateAbsent": ({"up{}": "0x20"}, {f"seriesgate_build_info{{{GATE}}}": "1x20"}),
     "SeriesgateAllDown": ({'up{job="seriesgate",instance="a"}': "1x1 0x20", 'up{job="seriesgate",instance="b"}': "0x20",
                            'up{job="seriesgate-staging",instance="c"}': "1x20"},

@@ -1,5 +1,6 @@
 """monitoring/dashboard.json is well formed, its variables are those of Grafana, and README.md says what it shows."""
 
+import itertools
 import json
 import re
 import shutil
@@ -21,18 +22,18 @@ README = REPOSITORY / "monitoring/README.md"
 BY_TITLE = {panel["title"]: panel for panel in PANELS}  # their titles differ, see the first test
 
 
-def test_panels_are_told_apart_and_each_has_its_place():
+def test_panels_are_told_apart_and_each_has_its_place_in_the_order_in_which_they_are_read():
     everything = [*ROWS, *PANELS]
     assert len({panel["id"] for panel in everything}) == len(everything)
     assert len({panel["title"] for panel in everything}) == len(everything)
     for panels in (DASHBOARD["panels"], *([row, *row["panels"]] for row in ROWS)):  # what is seen, and each row once it is unfolded
+        assert panels == sorted(panels, key=lambda panel: (panel["gridPos"]["y"], panel["gridPos"]["x"]))
         taken = {}
         for panel in panels:
             at = panel["gridPos"]
             assert 0 <= at["x"] and at["x"] + at["w"] <= 24 and at["w"] > 0 and at["h"] > 0, panel["title"]
-            for cell in [(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])]:
-                assert cell not in taken, (panel["title"], taken[cell])
-                taken[cell] = panel["title"]
+            for cell in itertools.product(range(at["x"], at["x"] + at["w"]), range(at["y"], at["y"] + at["h"])):
+                assert taken.setdefault(cell, panel["title"]) == panel["title"]
 
 
 def test_the_first_three_rows_are_open_and_the_others_ask_nothing_until_they_are():
@@ -42,12 +43,6 @@ def test_the_first_three_rows_are_open_and_the_others_ask_nothing_until_they_are
     assert sum(len(row["panels"]) for row in ROWS) > len(PANELS) / 2
     for row in ROWS[3:]:
         assert row["panels"][0]["gridPos"]["y"] == row["gridPos"]["y"] + row["gridPos"]["h"]
-
-
-def test_panels_come_in_the_order_in_which_they_are_read():
-    for panels in (DASHBOARD["panels"], *(row["panels"] for row in ROWS)):
-        places = [(panel["gridPos"]["y"], panel["gridPos"]["x"]) for panel in panels]
-        assert places == sorted(places)
 
 
 def test_a_panel_says_what_it_shows_and_in_what():
