@@ -1,4 +1,4 @@
-"""docs/recipes: its snippets, run with the programs that they are for. tests/files/test_recipe_pages.py reads all of them."""
+"""docs/recipes: its snippets, run with the programs that they are for. tests/files/test_documents.py reads all of them."""
 
 import base64
 import json

@@ -1,13 +1,16 @@
-"""What a package says about the source is so. The package itself is tried by scripts/test-package.sh."""
+"""What a package says about the source is so, and its unit files are what systemd-analyze wants. The package itself is tried by
+scripts/test-package.sh."""
 
 import fnmatch
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
 import pytest
+import yaml
 
 from commands import output_of, takes
 from gate import BINARY, REPOSITORY
@@ -50,10 +53,9 @@ def test_what_the_package_takes_from_the_tree_is_there(file):
 
 def test_what_the_page_on_security_says_of_the_unit_is_in_it():
     page = (REPOSITORY / "docs/security.md").read_text()
-    unit = (REPOSITORY / "deploy/systemd/seriesgate.service").read_text()
     said = set(re.findall(r"(?:^    |`)([A-Z][A-Za-z]+=[^\s`]+)", page, re.MULTILINE))
     assert {"LimitCORE=0", "NoNewPrivileges=yes", "StateDirectoryMode=0700"} < said
-    assert said - set(unit.splitlines()) == set()
+    assert said <= set((REPOSITORY / "deploy/systemd/seriesgate.service").read_text().splitlines())
     assert "deploy/systemd/seriesgate.service" in page
 
 
@@ -117,3 +119,59 @@ def test_the_check_of_an_upgrade_is_made_as_the_gate_that_runs_and_never_as_root
             running.kill()
             running.wait()
         assert said.stdout.splitlines() == ["65534", "65534 100", "a b=c", folder, "-c --check-config", "without a terminal"], said
+
+
+# --- the unit files
+
+UNITS = REPOSITORY / "deploy/systemd"
+
+
+def unit_with(binary, folder, name="seriesgate.service"):
+    """Its copy for this machine."""
+    made = folder / name
+    made.write_text((UNITS / name).read_text().replace("/usr/bin/seriesgate", str(binary)))
+    return made
+
+
+needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
+
+
+@needs_systemd
+def test_the_units_have_no_mistakes(tmp_path):
+    files = [unit_with(BINARY, tmp_path), unit_with(BINARY, tmp_path, "seriesgate.socket")]
+    result = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=60)
+    ours = [line for line in (result.stdout + result.stderr).splitlines() if "seriesgate" in line]
+    assert (result.returncode, ours) == (0, [])
+
+
+@needs_systemd
+def test_the_service_is_exposed_to_little():
+    result = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", UNITS / "seriesgate.service"],
+                            capture_output=True, text=True, timeout=60)
+    level = float(re.search(r"Overall exposure level for seriesgate.service: ([\d.]+)", result.stdout)[1])
+    assert level <= 1.5, result.stdout
+
+
+def test_the_socket_opens_no_more_than_the_configuration_of_the_package():
+    """What systemd listens at is the unit's, whatever `listen` says."""
+    opened = re.findall(r"^ListenStream=(.*)$", (UNITS / "seriesgate.socket").read_text(), re.M)
+    assert opened == [yaml.safe_load((REPOSITORY / "debian/seriesgate.yaml").read_text())["listen"]]
+
+
+def test_each_start_of_the_service_brings_the_socket_if_that_is_enabled():
+    """Else the gate opens `listen` itself, and systemd refuses the socket of a service that runs."""
+    wanted_by, = re.findall(r"^WantedBy=(.*)$", (UNITS / "seriesgate.socket").read_text(), re.M)
+    assert wanted_by.split() == ["sockets.target", "seriesgate.service"]
+
+
+def test_the_service_has_the_folder_of_the_unix_socket_that_the_pages_name():
+    """/run is read-only for it, and nobody else comes into the folder of its state."""
+    named = {folder for page in (REPOSITORY / "docs").glob("*.md") for folder in re.findall(r"unix:/run/(\w+)/", page.read_text())}
+    unit = (UNITS / "seriesgate.service").read_text().splitlines()
+    assert named == {"seriesgate"} and {"RuntimeDirectory=seriesgate", "RuntimeDirectoryMode=0750"} <= set(unit)
+
+
+def test_the_service_grants_more_time_than_a_drain_takes():
+    unit = (UNITS / "seriesgate.service").read_text()
+    drain = re.search(r"drainTimeout: (\d+)s", (REPOSITORY / "config/seriesgate.yaml").read_text())[1]
+    assert int(re.search(r"TimeoutStopSec=(\d+)s", unit)[1]) >= int(drain) + 30

@@ -16,6 +16,10 @@ from commands import output_of
 from gate import REPOSITORY
 from tables import check_rows
 
+sys.path.insert(0, str(REPOSITORY / "scripts"))
+import site_pages  # noqa: E402
+
+MENU = list(site_pages.navigation())
 # They share one site.
 pytestmark = [pytest.mark.text, pytest.mark.xdist_group("site")]
 
@@ -92,19 +96,13 @@ def test_a_page_has_its_markdown_beside_it(site):
         assert (site / name).read_bytes() == (REPOSITORY / name).read_bytes()
 
 
-def menu():
-    sys.path.insert(0, str(REPOSITORY / "scripts"))
-    import site_pages
-    return list(site_pages.navigation())
-
-
 def test_the_menu_has_the_order_of_the_readme_and_every_page():
     read_on = (REPOSITORY / "README.md").read_text().split("\n## Read on\n")[1]
     links = [re.sub(r"#.*", "", link) for link in re.findall(r"\]\(([^)]+\.md)\)", read_on)]
-    pages = [name for _, name in menu()]
+    pages = [name for _, name in MENU]
     assert [name for name in pages if name in links] == links
     assert {str(file.relative_to(REPOSITORY)) for file in (REPOSITORY / "docs").rglob("*.md")} <= set(pages)
-    sections = [section for section, _ in menu() if section]
+    sections = [section for section, _ in MENU if section]
     assert list(dict.fromkeys(sections)) == re.findall(r"^- (\w[\w ]*): ", read_on, re.MULTILINE)
 
 
@@ -112,7 +110,7 @@ def test_llms_txt_says_of_every_page_what_it_is_about(site):
     title, empty, summary, *rest = (site / "llms.txt").read_text().splitlines()
     assert (title, empty, summary[:30]) == ("# seriesgate", "", "> A cardinality gate for Prome")
     entries = [re.fullmatch(r"- \[[^]]+\]\(([^)]+)\): [A-Z`a-z].*[^:]\.", line) for line in rest if line and not line.startswith("## ")]
-    assert [entry[1] for entry in entries] == [name for section, name in menu() if section]
+    assert [entry[1] for entry in entries] == [name for section, name in MENU if section]
     assert all((site / entry[1]).is_file() for entry in entries)
     for link in re.findall(r"\]\(([^)]+)\)", (site.parent / "llms.txt").read_text()):
         assert (site.parent / link).is_file()
@@ -126,8 +124,6 @@ def test_versions_are_listed_newest_first(site):
 
 
 def test_versions_are_sorted_by_age():
-    menu()
-    import site_pages
     order = ["0.1.0~3.gaa", "0.1.0~20.gbb", "0.1.0", "0.1.0+3.gcc.dirty", "0.9.0", "0.10.0"]
     assert sorted(reversed(order), key=site_pages.age) == order
 
