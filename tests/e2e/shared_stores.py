@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 import servers
-from certificates import Authority
 from fixtures import keep  # noqa: F401
 from gate import REPOSITORY
 from waiting import eventually
@@ -58,11 +57,16 @@ class SharedStore:
         self.user, self.at_path = user, at_path
         self._program, self._file, self._clock = program(kind), file, clock
         self._directives = [*directives, ("save", ""), ("appendonly", "yes" if kept else "no"), ("appendfsync", "always")]
-        self._authority = None
+        self._authority = authority
         if user:
-            self._admit(user)
+            self._password_file = self.folder / "password"
+            self._password_file.write_text(f"{user.password}\n")
+            self._directives += [("user", "default", "off"), *(("user", each.name, "on", f">{each.password}", *each.rules)
+                                                               for each in (user, ADMINISTRATOR))]
         if authority:
-            self._secure(authority)
+            ours, self._for_gates = authority.issue("127.0.0.1"), authority.issue("gate.test")
+            self._directives += [("tls-cert-file", ours.certificate), ("tls-key-file", ours.key),
+                                 ("tls-ca-cert-file", authority.certificate), ("tls-auth-clients", "yes")]
         self.log_path = self.folder / "log"
         for _ in range(5):  # another process may take the free port first
             self.port = servers.free_port()
@@ -167,19 +171,6 @@ class SharedStore:
             return self.call("PING") == "PONG"
         except OSError:
             return False
-
-    def _admit(self, user):
-        self._password_file = self.folder / "password"
-        self._password_file.write_text(f"{user.password}\n")
-        self._directives += [("user", "default", "off")]
-        self._directives += [("user", each.name, "on", f">{each.password}", *each.rules)
-                             for each in (user, ADMINISTRATOR)]
-
-    def _secure(self, authority: Authority):
-        ours, self._for_gates = authority.issue("127.0.0.1"), authority.issue("gate.test")
-        self._authority = authority
-        self._directives += [("tls-cert-file", ours.certificate), ("tls-key-file", ours.key),
-                             ("tls-ca-cert-file", authority.certificate), ("tls-auth-clients", "yes")]
 
 
 @pytest.fixture(params=KINDS)

@@ -23,13 +23,10 @@ GATES = 3
 TENANTS = [f"team-{n}" for n in range(60)]
 
 # What tests change in the files of deploy/.
-LAST_SERVER = {"haproxy": "    server gate-3 10.0.0.13:9201 id 3\n",
-               "nginx": "        server 10.0.0.13:9201 max_fails=1 fail_timeout=5s;\n"}
-FIRST_SERVER = {"haproxy": "    server gate-1 10.0.0.11:9201 id 1\n",
-                "nginx": "        server 10.0.0.11:9201 max_fails=1 fail_timeout=5s;\n"}
-SPARE = {"haproxy": [("id 2\n", "id 2 backup\n"), (LAST_SERVER["haproxy"], "")],
-         "nginx": [("hash $route consistent;", ""), ("12:9201 max_fails", "12:9201 backup max_fails"),
-                   (LAST_SERVER["nginx"], "")]}
+SERVER = {"haproxy": "    server gate-{0} 10.0.0.1{0}:9201 id {0}\n",
+          "nginx": "        server 10.0.0.1{0}:9201 max_fails=1 fail_timeout=5s;\n"}
+SPARE = {"haproxy": [("id 2\n", "id 2 backup\n"), (SERVER["haproxy"].format(3), "")],
+         "nginx": [("hash $route consistent;", ""), ("12:9201 max_fails", "12:9201 backup max_fails"), (SERVER["nginx"].format(3), "")]}
 AS_IT_IS = dict.fromkeys(balancers.KINDS, ())
 BY_SENDER = {"haproxy": [("    http-request set-var(txn.route) req.fhdr(X-Scope-OrgID) if { req.fhdr(X-Scope-OrgID),length gt 0 }\n",
                           "")],
@@ -129,15 +126,14 @@ def test_a_tenant_has_one_gate_whichever_balancer_and_however_many_gates(fleet, 
     fleet(again=gates)
     assert gates.probe() == homes, "another balancer with the same file agrees"
 
-    fleet(again=gates, edits=[(FIRST_SERVER[kind], "")])  # a gate is taken out for good: its own tenants move
+    fleet(again=gates, edits=[(SERVER[kind].format(1), "")])  # a gate is taken out for good: its own tenants move
     fewer = gates.probe()
     assert set(fewer.values()) == {1, 2}
     assert {tenant for tenant in TENANTS if fewer[tenant] != homes[tenant]} == \
         {tenant for tenant in TENANTS if homes[tenant] == 0}
 
     gates.add()  # it takes its share, and nobody else moves
-    last = LAST_SERVER[kind]
-    fourth = last.replace("10.0.0.13:9201", f"127.0.0.1:{gates.ports[3]}").replace("gate-3", "gate-4").replace("id 3", "id 4")
+    last, fourth = SERVER[kind].format(3), SERVER[kind].format(4).replace("10.0.0.14:9201", f"127.0.0.1:{gates.ports[3]}")
     fleet(again=gates, edits=[(last, last + fourth)])
     more = gates.probe()
     moved = {tenant for tenant in TENANTS if more[tenant] != homes[tenant]}
