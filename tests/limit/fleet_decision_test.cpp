@@ -69,7 +69,8 @@ TEST_CASE("budgets show what all gates have counted") {
         check();
     }
     SECTION("a refusal says it, too") {
-        const std::vector<counted_budget> later{{.place = 0, .hourly = 10, .daily = 12}};
+        const bool unasked = GENERATE(false, true);
+        const std::vector<counted_budget> later{{.place = 0, .hourly = 10, .daily = 12, .unasked = unasked}};
         gate.offer(1, 1, at(10, 31), {.outcome = decision_outcome::refused, .budgets = later});
         CHECK(gate.figures().hourly.series_current == 10);
         CHECK(gate.figures().daily.series_current == 12);

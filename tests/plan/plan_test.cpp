@@ -403,6 +403,7 @@ TEST_CASE("a series that counts apart passes for as long as the hour knows it, t
     CHECK(refused("a", "one", noon) == 0);
     CHECK(refused("b", "two", noon) == 0);
     CHECK(refused("c", "two", noon) == 0);
+    CHECK(figures_of(limiter).hourly.series_refused == 0);  // values are no series
     SECTION("by a reload") {
         rules.ignored_values_max = 10;
         limiter.reconfigure(rules);
