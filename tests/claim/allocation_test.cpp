@@ -1,17 +1,13 @@
 // A gate of a fleet without memory: what failed is done again, and nothing is lost by it.
 #include "support/allocations.hpp"
 
-#include <algorithm>
-#include <array>
 #include <new>
-#include <vector>
 
 #include "claim/asking.hpp"
 #include "claim/feed_follower.hpp"
 #include "claim/untold_walker.hpp"
 #include "support/catch.hpp"
 
-using namespace std::chrono_literals;
 using namespace seriesgate;
 using namespace seriesgate::testing;
 

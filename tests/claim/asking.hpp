@@ -1,12 +1,8 @@
 /// How the tests of this folder say what a request has left open, what was asked about it, and what the answers were.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "claim/store_questions.hpp"
 #include "limit/labelled.hpp"

@@ -2,18 +2,7 @@
 /// loses and delays what it likes. One seed gives one history.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "claim/feed_follower.hpp"
 #include "claim/gate_session.hpp"

@@ -1,7 +1,6 @@
 // Random histories of fleets: what every gate promises, whatever happens to others and to the store.
 #include "claim/fleet_simulation.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "support/catch.hpp"

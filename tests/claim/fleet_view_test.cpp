@@ -1,7 +1,6 @@
 // What a gate makes of what its store says: windows, counts, the room of a gate alone, and the time.
 #include "claim/fleet_view.hpp"
 
-#include <array>
 #include <new>
 
 #include "claim/gate_session.hpp"
@@ -9,7 +8,6 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -1,5 +1,4 @@
 // Where histograms are kept whole: which of their series are asked about, and when.
-#include <algorithm>
 
 #include "claim/asking.hpp"
 #include "limit/figures.hpp"

@@ -3,8 +3,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <set>
-#include <vector>
 
 #include "fleet/counting_gate.hpp"
 #include "fleet/joined_gate.hpp"

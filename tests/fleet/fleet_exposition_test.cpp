@@ -1,6 +1,4 @@
-#include <set>
 #include <sstream>
-#include <string>
 
 #include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
@@ -9,8 +7,6 @@
 namespace seriesgate {
 namespace fleet_exposition_test {
 namespace {
-
-using namespace std::chrono_literals;
 
 /// A gate in a fleet that nobody has asked anything.
 struct scene {

@@ -1,12 +1,8 @@
 // Sets as DUMP gives them: as the format says, as real servers write them, and anything else.
 #include "fleet/set_reading.hpp"
 
-#include <algorithm>
 #include <bit>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "fleet/shared_store.hpp"
 #include "support/catch.hpp"

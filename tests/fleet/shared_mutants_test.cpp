@@ -1,6 +1,4 @@
 // Stores that do what they must not: the comparison with the model, or a promise, has to notice each of them.
-#include <string>
-#include <vector>
 
 #include "fleet/shared_random_calls.hpp"
 #include "support/catch.hpp"

@@ -1,10 +1,4 @@
 // What went wrong with the first protocol, as scenes of the shared store and its model: see fleet/PROTOCOL.md.
-#include <algorithm>
-#include <chrono>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "fleet/shared_store.hpp"
 #include "support/catch.hpp"
@@ -14,8 +8,6 @@ using namespace seriesgate;
 using namespace seriesgate::testing;
 
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr std::int64_t hour = 1'139'580;  // noon, 2100-01-01
 

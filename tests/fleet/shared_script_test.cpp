@@ -1,7 +1,5 @@
 // The scripts of the shared store in a real server against their model: the same random calls, the same answers, the
 // same sets and counts; and the promises that every answer has to keep.
-#include <string>
-#include <vector>
 
 #include "fleet/shared_random_calls.hpp"
 #include "support/catch.hpp"

@@ -1,9 +1,6 @@
 /// The rules of DESIGN.md with sets of series where the gate has filters: exact, slow and simple.
 #pragma once
 
-#include <map>
-#include <optional>
-
 #include "limit/commit_state.hpp"
 #include "limit/limiter.hpp"
 #include "limit/model_book.hpp"
@@ -201,13 +198,11 @@ class budgets_model {
 
     /// Forgets a leap from which the clock has come back.
     void maintain(time_point now) {
-        using namespace std::chrono_literals;
         advance(now);
         if (now < hour_.span.end && now >= hour_.span.start - 1h) leap_.reset();
     }
 
     void advance(time_point now) {
-        using namespace std::chrono_literals;
         if (now < hour_.span.end && now >= hour_.span.start - 1h) {
             if (!grace_end_ || now < *grace_end_) return;
             end_grace();

@@ -1,17 +1,9 @@
 /// How the tests of this folder say whose series they are, what labels they have, and what a budget came to.
 #pragma once
 
-#include <algorithm>
 #include <compare>
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"

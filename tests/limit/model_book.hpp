@@ -1,9 +1,6 @@
 /// The budgets of the model: which apply to a series, what their rules are, and when they come and go.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <set>
 #include <unordered_set>
 
 #include "limit/labelled.hpp"

@@ -1,8 +1,6 @@
 /// Rules, senders and clocks drawn at random, for holding the limiter against its model.
 #pragma once
 
-#include <array>
-
 #include "limit/labelled.hpp"
 #include "limit/limiter.hpp"
 
@@ -189,7 +187,6 @@ class random_rules {
 
 /// A clock that mostly runs, and sometimes does what clocks do.
 inline time_point random_step(time_point now, random_numbers& random) {
-    using namespace std::chrono_literals;
     const auto seconds_below = [&](std::uint64_t bound) {
         return std::chrono::seconds{static_cast<std::int64_t>(random.below(bound))};
     };

@@ -1,14 +1,8 @@
 /// Requests for the tests of this folder, and what should be left of them according to the generated classes.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <set>
 #include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "limit/window.hpp"
 #include "remote_write_v1.pb.h"

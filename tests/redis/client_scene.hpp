@@ -4,11 +4,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <chrono>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "redis/redis_client.hpp"
 #include "support/catch.hpp"

@@ -1,16 +1,12 @@
 // The client with a server that does what a real one seldom does.
 #include "redis/redis_client.hpp"
 
-#include <string>
-#include <vector>
-
 #include "redis/client_scene.hpp"
 #include "redis/scripted_redis.hpp"
 #include "support/files.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -1,6 +1,5 @@
 // The client with a real cluster, and with nodes that send it in circles.
 #include <deque>
-#include <string>
 
 #include "redis/client_scene.hpp"
 #include "redis/scripted_redis.hpp"
@@ -8,7 +7,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -1,7 +1,5 @@
 #include "redis/redis_reply.hpp"
 
-#include <string>
-
 #include "base/metrics.hpp"
 #include "redis/redis_shared.hpp"
 #include "support/catch.hpp"

@@ -1,13 +1,11 @@
 // The client with real sentinels and what they watch.
 #include <csignal>
-#include <string>
 
 #include "redis/client_scene.hpp"
 #include "redis/server_process.hpp"
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 namespace {
 

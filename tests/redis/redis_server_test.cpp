@@ -2,9 +2,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "net/socket.hpp"
 #include "redis/client_scene.hpp"
@@ -13,7 +10,6 @@
 
 using namespace seriesgate;
 using namespace seriesgate::testing;
-using namespace std::chrono_literals;
 
 namespace {
 

@@ -1,5 +1,4 @@
 // The client with a real server that speaks TLS.
-#include <string>
 
 #include "net/certificate.hpp"
 #include "redis/client_scene.hpp"

@@ -1,8 +1,5 @@
 #include "redis/redis_reply.hpp"
 
-#include <algorithm>
-#include <string>
-
 #include "redis/redis_client.hpp"
 #include "redis/redis_pipeline.hpp"
 #include "support/catch.hpp"

@@ -1,7 +1,5 @@
 #include "redis/redis_reply.hpp"
 
-#include <string>
-
 #include "redis/redis_connector.hpp"
 #include "support/catch.hpp"
 
