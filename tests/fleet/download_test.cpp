@@ -8,11 +8,8 @@
 #include "fleet/joined_gate.hpp"
 #include "support/catch.hpp"
 
-namespace seriesgate {
-namespace download_test {
+namespace seriesgate::testing::download_test {
 namespace {
-
-using namespace testing;
 
 constexpr std::int64_t hour = 1'139'580;  // 2100-01-01, noon
 const time_point noon{std::chrono::hours{hour}};
@@ -282,6 +279,4 @@ TEST_CASE("a server that is not there fails") {
 }
 
 }  // namespace
-}  // namespace download_test
-
-}  // namespace seriesgate
+}  // namespace seriesgate::testing::download_test

@@ -6,11 +6,8 @@
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
-namespace seriesgate {
-namespace feed_follower_test {
+namespace seriesgate::testing::feed_follower_test {
 namespace {
-
-using namespace testing;
 
 constexpr std::int64_t hour = 1'139'580;  // 2100-01-01, noon
 constexpr std::uint64_t own_run = 1, other_run = 2, budget = 5;
@@ -223,6 +220,4 @@ TEST_CASE("an hour begins with its first page, and what was granted before count
 }
 
 }  // namespace
-}  // namespace feed_follower_test
-
-}  // namespace seriesgate
+}  // namespace seriesgate::testing::feed_follower_test

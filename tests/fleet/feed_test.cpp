@@ -8,11 +8,8 @@
 #include "fleet/joined_gate.hpp"
 #include "support/catch.hpp"
 
-namespace seriesgate {
-namespace feed_test {
+namespace seriesgate::testing::feed_test {
 namespace {
-
-using namespace testing;
 
 constexpr std::int64_t hour = 1'139'580;  // 2100-01-01, noon
 const time_point now{std::chrono::hours{hour} + 10min};
@@ -73,6 +70,4 @@ TEST_CASE("what a real store has is downloaded, what others take is fed, and wha
 }
 
 }  // namespace
-}  // namespace feed_test
-
-}  // namespace seriesgate
+}  // namespace seriesgate::testing::feed_test

@@ -3,9 +3,9 @@
 #include "base/metrics.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "support/catch.hpp"
+#include "support/samples.hpp"
 
-namespace seriesgate {
-namespace fleet_exposition_test {
+namespace seriesgate::testing::fleet_exposition_test {
 namespace {
 
 /// A gate in a fleet that nobody has asked anything.
@@ -20,13 +20,7 @@ struct scene {
         return out.take();
     }
     /// Without comments and buckets.
-    std::string samples() {
-        std::istringstream lines{text()};
-        std::string samples;
-        for (std::string line; std::getline(lines, line);)
-            if (!line.starts_with('#') && line.find("_bucket") == std::string::npos) samples += line + '\n';
-        return samples;
-    }
+    std::string samples() { return samples_of(text(), {"_bucket"}); }
 };
 
 TEST_CASE("what is counted about a fleet is written family by family", "[fleet]") {
@@ -145,6 +139,4 @@ TEST_CASE("every family of a fleet has help and a type, once, and counters end i
 }
 
 }  // namespace
-}  // namespace fleet_exposition_test
-
-}  // namespace seriesgate
+}  // namespace seriesgate::testing::fleet_exposition_test

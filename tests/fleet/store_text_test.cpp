@@ -8,10 +8,7 @@
 #include "support/catch.hpp"
 #include "support/fingerprints.hpp"
 
-using namespace seriesgate;
-using namespace seriesgate::testing;
-
-namespace store_text_test {
+namespace seriesgate::testing::store_text_test {
 namespace {
 
 using words = std::vector<std::string>;
@@ -406,4 +403,4 @@ TEST_CASE("replies with changed bytes are an error or as large as they may be") 
 }
 
 }  // namespace
-}  // namespace store_text_test
+}  // namespace seriesgate::testing::store_text_test
