@@ -99,8 +99,7 @@ class fleet_simulation {
     std::string server_ = "first";
     bool is_away_ = false;
     std::chrono::seconds store_is_ahead_{0};
-    time_point now_ =
-        std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{10} + std::chrono::minutes{50};
+    time_point now_ = at(10, 50);
     limit_rules rules_;
     std::vector<simulated_series> series_;
     std::vector<gate> gates_;
@@ -139,27 +138,14 @@ class fleet_simulation {
         advance();
         note_places();
         gate& at = gates_[random_.below(gates_.size())];
-        switch (random_.below(12)) {
-            case 0:
-            case 1:
-                return begin_request(at);
-            case 2:
-            case 3:
-            case 4:
-            case 5:
-                return go_on(at);
-            case 6:
-            case 7:
-                return beat(at);
-            case 8:
-            case 9:
-                return tell(at);
-            case 10:
-                return read_feed(at);
-            default:
-                at.limiter->maintain(fleet_now(at));
-                if (random_.one_in(10)) disturb(at);
-        }
+        const std::uint64_t what = random_.below(12);
+        if (what < 2) return begin_request(at);
+        if (what < 6) return go_on(at);
+        if (what < 8) return beat(at);
+        if (what < 10) return tell(at);
+        if (what < 11) return read_feed(at);
+        at.limiter->maintain(fleet_now(at));
+        if (random_.one_in(10)) disturb(at);
     }
 
     /// All faults end. In ten seconds all gates agree, and the store knows all that has passed.
@@ -351,15 +337,12 @@ class fleet_simulation {
         of.known.clear();
         of.before.clear();
         for (const offered_series& each : of.offered) {
-            if (!at.limiter->hour_has(each.fingerprint)) continue;
-            of.known.insert(each.fingerprint);
+            const bool is_doubtful = at.limiter->sets()->is_doubtful(each.fingerprint);
+            const bool is_known = at.limiter->hour_has(each.fingerprint);
+            if (is_known) of.known.insert(each.fingerprint);
             // It flows, although the store may have lost a series that never passed anywhere.
-            if (at.limiter->sets()->is_doubtful(each.fingerprint))
-                disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
-        }
-        for (const offered_series& each : of.offered) {
-            if (at.limiter->was_admitted_before(each.fingerprint) && !at.limiter->sets()->is_doubtful(each.fingerprint))
-                of.before.insert(each.fingerprint);
+            if (is_known && is_doubtful) disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
+            if (at.limiter->was_admitted_before(each.fingerprint) && !is_doubtful) of.before.insert(each.fingerprint);
         }
         at.limiter->lookup(of.offered, now, of.verdicts, of.open);
         require(at.limiter->select(of.offered, of.open, origin_of(of)), "the rules need too much work");
@@ -443,17 +426,11 @@ class fleet_simulation {
     }
 
     decision_outcome without_answer(gate& at, request& of, std::span<const shared_budget* const> budgets) {
-        switch (faults_.becomes) {
-            case history_faults::unanswered::admitted:
-                return decision_outcome::passes;
-            case history_faults::unanswered::alone:
-                if (at.view->admits_alone(budgets, hour_number(time_point{of.open.hour.start})))
-                    return decision_outcome::passes;
-                break;
-            case history_faults::unanswered::refused:
-                break;
-        }
-        return decision_outcome::withheld;
+        using enum history_faults::unanswered;
+        const bool passes =
+            faults_.becomes == admitted ||
+            (faults_.becomes == alone && at.view->admits_alone(budgets, hour_number(time_point{of.open.hour.start})));
+        return passes ? decision_outcome::passes : decision_outcome::withheld;
     }
 
     /// @return false if the hour is over: then it is asked anew.
@@ -485,8 +462,7 @@ class fleet_simulation {
             require(passes || !of.known.contains(of.offered[i].fingerprint), "a known series is refused");
             require(passes || !incumbents.contains(of.offered[i].fingerprint),
                     "a series of the hour before is refused");
-            if (!passes) continue;
-            upstream_[hour].insert(of.series[i]);
+            if (passes) upstream_[hour].insert(of.series[i]);
         }
         check_limits(hour);
         return true;
@@ -498,9 +474,8 @@ class fleet_simulation {
         if (!keeps_places(at, of.open.hour)) return made;
         const std::int64_t hour = hour_number(time_point{of.open.hour.start});
         for (std::size_t i = 0; i < of.offered.size(); ++i) {
-            if (!of.before.contains(of.offered[i].fingerprint)) continue;
-            if (is_over_full(hour - 1, of.series[i])) continue;
-            made.insert(of.offered[i].fingerprint);
+            const std::uint64_t one = of.offered[i].fingerprint;
+            if (of.before.contains(one) && !is_over_full(hour - 1, of.series[i])) made.insert(one);
         }
         return made;
     }

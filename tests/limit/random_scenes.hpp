@@ -190,29 +190,16 @@ inline time_point random_step(time_point now, random_numbers& random) {
     const auto seconds_below = [&](std::uint64_t bound) {
         return std::chrono::seconds{static_cast<std::int64_t>(random.below(bound))};
     };
-    switch (random.below(300)) {
-        case 0:
-            return now + 1h + seconds_below(4 * 3600);  // suspended
-        case 1:
-        case 2:
-            return now - seconds_below(1800);  // corrected
-        case 3:
-            return now - 1h - seconds_below(3 * 3600);  // set back
-        case 4:
-            return now + 24h + seconds_below(30 * 3600);  // set forward
-        case 5:
-        case 6:
-        case 7:
-            return hour_of(now).end;  // to the nanosecond
-        case 8:
-            return hour_of(now).end - 1ns;
-        case 9:
-            return hour_of(now).start + 10min;
-        case 10:
-            return day_of(now).end + seconds_below(600);
-        default:
-            return now + seconds_below(30);
-    }
+    const std::uint64_t what = random.below(300);
+    if (what == 0) return now + 1h + seconds_below(4 * 3600);    // suspended
+    if (what <= 2) return now - seconds_below(1800);             // corrected
+    if (what == 3) return now - 1h - seconds_below(3 * 3600);    // set back
+    if (what == 4) return now + 24h + seconds_below(30 * 3600);  // set forward
+    if (what <= 7) return hour_of(now).end;                      // to the nanosecond
+    if (what == 8) return hour_of(now).end - 1ns;
+    if (what == 9) return hour_of(now).start + 10min;
+    if (what == 10) return day_of(now).end + seconds_below(600);
+    return now + seconds_below(30);
 }
 
 }  // namespace seriesgate::testing

@@ -118,25 +118,13 @@ class label_drift {
             return;
         }
         const auto at = labels_.begin() + static_cast<std::ptrdiff_t>(below(labels_.size()));
-        switch (below(8)) {
-            case 0:
-                labels_.erase(at);
-                break;
-            case 1:
-                at->first = text(20);
-                break;
-            case 2:
-                std::swap(*at, labels_.back());
-                break;
-            case 3:
-                std::sort(labels_.begin(), labels_.end());
-                break;
-            case 4:  // twice, for the most part with the same name
-                labels_.insert(at, {labels_.front().first, value()});
-                break;
-            default:
-                at->second = value();
-        }
+        const std::size_t what = below(8);
+        if (what == 0) labels_.erase(at);
+        if (what == 1) at->first = text(20);
+        if (what == 2) std::swap(*at, labels_.back());
+        if (what == 3) std::sort(labels_.begin(), labels_.end());
+        if (what == 4) labels_.insert(at, {labels_.front().first, value()});  // twice, mostly with the same name
+        if (what > 4) at->second = value();
     }
 };
 
