@@ -95,14 +95,7 @@ TEST_CASE("what is noted without memory leaves counts that can be read, saved an
     for (std::uint64_t after = 0; has_failed; ++after) {
         CAPTURE(after);
         gate one;
-        {
-            failing_allocation fails{after};
-            try {
-                one.send(series_event::newly_admitted, 0, 1, ten);
-            } catch (const std::bad_alloc&) {
-            }
-            has_failed = fails.has_failed();
-        }
+        has_failed = fails_once(after, [&] { one.send(series_event::newly_admitted, 0, 1, ten); });
         const auto tables = one.all.tables(series_event::newly_admitted, cardinality_window::hourly);
         CHECK(metrics_of(tables, tables).size() <= 1);
         cardinality_tracker again{chosen, hash_key::known_to_all(), ten};
@@ -118,14 +111,7 @@ TEST_CASE("an hour that ends without memory loses no count, and ends at the next
         gate one;
         one.send(series_event::newly_admitted, 0, 20, ten);
         one.send(series_event::refused, 20, 30, ten);
-        {
-            failing_allocation fails{after};
-            try {
-                one.all.maintain(eleven);
-            } catch (const std::bad_alloc&) {
-            }
-            has_failed = fails.has_failed();
-        }
+        has_failed = fails_once(after, [&] { one.all.maintain(eleven); });
         CHECK(one.total(series_event::newly_admitted, cardinality_window::daily) == 20);
         CHECK(one.total(series_event::refused, cardinality_window::daily) == 30);
         one.send(series_event::newly_admitted, 50, 5, eleven);

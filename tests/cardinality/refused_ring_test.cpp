@@ -64,11 +64,7 @@ TEST_CASE("what finds no memory takes no room") {
     refused_ring ring;
     for (std::uint64_t i = 0; i < 30'000; ++i) {
         refused_series one = named("m");
-        const failing_allocation fails{1};
-        try {
-            ring.put(i, std::move(one));
-        } catch (const std::bad_alloc&) {
-        }
+        fails_once(1, [&] { ring.put(i, std::move(one)); });
     }
     ring.put(1, named("last"));
     CHECK(name_of(ring.all().front()) == "last");

@@ -211,15 +211,9 @@ TEST_CASE("a table of series that gets no memory keeps what it has, and grows la
         all.push_back(one);
     };
     for (std::uint64_t after = 0; all.size() < 60'000; after = (after + 1) % 12) {
-        bool is_out = false;
-        {
-            const failing_allocation no_memory{after};
-            try {
-                for (int i = 0; i < 500; ++i) insert_next();
-            } catch (const std::bad_alloc&) {
-                is_out = true;
-            }
-        }
+        const bool is_out = fails_once(after, [&] {
+            for (int i = 0; i < 500; ++i) insert_next();
+        });
         if (is_out) insert_next();
     }
     const auto view = table.read();

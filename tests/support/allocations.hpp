@@ -59,6 +59,17 @@ class failing_allocation {
     }
 };
 
+/// Acts once; one allocation fails, the one after so many. @return whether there were as many.
+template <class Act>
+bool fails_once(std::uint64_t after, const Act& act) {
+    const failing_allocation memory{after};
+    try {
+        act();
+    } catch (const std::bad_alloc&) {
+    }
+    return memory.has_failed();
+}
+
 /// @return nothing when there is no memory.
 inline void* aligned_memory(std::size_t size, std::size_t alignment) noexcept {
     void* memory = nullptr;
