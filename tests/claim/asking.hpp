@@ -105,9 +105,8 @@ inline std::vector<std::uint64_t> fingerprints(std::uint64_t first, std::uint64_
 
 /// A limit for each team, one for each job, one over all.
 inline limit_rules three_limits() {
-    limit_rules made{.global = {.hourly = 100}};
-    made.limits = {limit_named("teams", {"team"}, {.hourly = 10}), limit_named("jobs", {"job"}, {.hourly = 20})};
-    return made;
+    return {.global = {.hourly = 100},
+            .limits = {limit_named("teams", {"team"}, {.hourly = 10}), limit_named("jobs", {"job"}, {.hourly = 20})}};
 }
 
 /// Places of budgets in a call.

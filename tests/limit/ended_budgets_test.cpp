@@ -31,24 +31,18 @@ std::size_t count_of(const std::vector<ended_budget>& all, demand_scope scope) {
     return static_cast<std::size_t>(std::ranges::count(all, scope, &ended_budget::scope));
 }
 
-limit_rules rules_of(const label_limit& limit) {
-    limit_rules made;
-    made.limits = {limit};
-    return made;
-}
-
 limit_rules two_namespaces() {
-    limit_rules made = rules_of(limit_named("per-namespace", {"namespace"}, {.hourly = 5, .daily = 8}));
-    made.global.hourly = 100;
+    limit_rules made{.global = {.hourly = 100},
+                     .limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 5, .daily = 8})}};
     made.tenants.fallback.hourly = 50;
     return made;
 }
 
 TEST_CASE("an hour that ends leaves what was admitted and refused in it, to the last series") {
     labelled_offering gate{two_namespaces(), at(10)};
-    gate.offer({.labels = {{"namespace", "a"}}, .count = 4}, at(10));
-    gate.offer({.labels = {{"namespace", "b"}}, .count = 7}, at(10));
-    gate.offer({.labels = {{"namespace", "a"}}, .first = 4, .count = 3}, at(10, 59, 59));
+    gate.offer(in("a", 0, 4), at(10));
+    gate.offer(in("b", 0, 7), at(10));
+    gate.offer(in("a", 4, 3), at(10, 59, 59));
     CHECK(take_ended(gate.limiter).empty());
 
     gate.limiter.maintain(at(11));
@@ -68,10 +62,10 @@ TEST_CASE("an hour that ends leaves what was admitted and refused in it, to the 
 
 TEST_CASE("a day that ends leaves its own demand beside that of its last hour") {
     labelled_offering gate{two_namespaces(), at(22)};
-    gate.offer({.labels = {{"namespace", "a"}}, .count = 5}, at(22));
+    gate.offer(in("a", 0, 5), at(22));
     gate.limiter.maintain(at(23));
     (void)take_ended(gate.limiter);
-    gate.offer({.labels = {{"namespace", "a"}}, .first = 10, .count = 4}, at(23, 30));
+    gate.offer(in("a", 10, 4), at(23, 30));
     gate.limiter.maintain(at(0, 0, 0, 1));
     const auto ended = take_ended(gate.limiter);
     // 5 of the hour before and 3 of this one; one more finds the day's 8 taken.
@@ -85,8 +79,8 @@ TEST_CASE("the largest of a limit is the largest of those without an override") 
     rules.limits[0].overrides = {{.group = {{"namespace", "big"}}, .maxima = {.hourly = 40, .daily = 0}}};
     rules.tenants.overrides = {{"whale", {.hourly = 60, .daily = 0}}};
     labelled_offering gate{rules, at(10)};
-    gate.offer({.tenant = "whale", .labels = {{"namespace", "big"}}, .count = 30}, at(10));
-    gate.offer({.tenant = "fish", .labels = {{"namespace", "a"}}, .count = 3}, at(10));
+    gate.offer(in("big", 0, 30, "whale"), at(10));
+    gate.offer(in("a", 0, 3, "fish"), at(10));
     gate.limiter.maintain(at(11));
     const auto ended = take_ended(gate.limiter);
     CHECK(one_of(ended, demand_scope::group, "big").hour == demand(at(10), 30));
@@ -96,7 +90,7 @@ TEST_CASE("the largest of a limit is the largest of those without an override") 
 }
 
 TEST_CASE("a limit without groups is one budget") {
-    labelled_offering gate{rules_of(limit_named("all", {}, {})), at(10)};
+    labelled_offering gate{{.limits = {limit_named("all", {}, {})}}, at(10)};
     gate.offer({.labels = {{"a", "b"}}, .count = 6}, at(10));
     gate.limiter.maintain(at(11));
     const auto ended = take_ended(gate.limiter);
@@ -105,7 +99,7 @@ TEST_CASE("a limit without groups is one budget") {
 }
 
 TEST_CASE("of many budgets those with the most demand are kept, and the largest of each limit") {
-    labelled_offering gate{rules_of(limit_named("each", {"n"}, {})), at(10)};
+    labelled_offering gate{{.limits = {limit_named("each", {"n"}, {})}}, at(10)};
     constexpr std::uint64_t groups = 5'000;
     for (std::uint64_t n = 0; n < groups; ++n)  // the largest come neither first nor last
         gate.offer({.labels = {{"n", std::to_string(n)}}, .count = 1 + (n * 7) % groups % 10}, at(10));
@@ -125,7 +119,7 @@ TEST_CASE("of many budgets those with the most demand are kept, and the largest 
 TEST_CASE("what a gate had when it stopped is what its hour had come to") {
     const limit_rules rules = two_namespaces();
     labelled_offering before{rules, at(10)};
-    before.offer({.labels = {{"namespace", "a"}}, .count = 4}, at(10, 20));
+    before.offer(in("a", 0, 4), at(10, 20));
     restarted<labelled_offering> after{rules, saved(before.limiter), at(13)};
     after.limiter.maintain(at(13));
     CHECK(one_of(take_ended(after.limiter), demand_scope::group, "a").hour == demand(at(10), 4));
@@ -157,12 +151,9 @@ TEST_CASE("the figures of windows are those of the new hour, also before any bud
 }
 
 TEST_CASE("what a budget refuses of a day is counted to its end, though it admitted nothing") {
-    limit_rules rules = rules_of(limit_named("per-namespace", {"namespace"}, {.daily = 2}));
-    rules.incumbent_grace = 10min;
-    labelled_offering gate{rules, at(23)};
-    gate.offer({.labels = {{"namespace", "a"}}, .count = 2}, at(23));
-    CHECK(gate.accepted({.labels = {{"namespace", "a"}}, .first = 10, .count = 3}, at(0, 1, 0, 1)) ==
-          0);  // all is kept
+    labelled_offering gate{{.limits = {limit_named("per-namespace", {"namespace"}, {.daily = 2})}}, at(23)};
+    gate.offer(in("a", 0, 2), at(23));
+    CHECK(gate.accepted(in("a", 10, 3), at(0, 1, 0, 1)) == 0);  // all is kept
     gate.limiter.maintain(at(1, 0, 0, 1));
     const auto budget = gate.find({.limit = "per-namespace", .group = {{"namespace", "a"}}});
     REQUIRE(budget);

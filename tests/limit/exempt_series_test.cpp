@@ -8,10 +8,7 @@ namespace {
 
 /// Five series of everybody together, ten exempt ones of each tenant.
 limit_rules rules_of_exempt() {
-    limit_rules rules{.global = {.hourly = 5, .daily = 7}};
-    rules.exempt = {selecting("up")};
-    rules.exempt_series_max = 10;
-    return rules;
+    return {.global = {.hourly = 5, .daily = 7}, .exempt = {selecting("up")}, .exempt_series_max = 10};
 }
 
 const label_set up{{"__name__", "up"}};

@@ -74,11 +74,10 @@ struct histogram_offering : labelled_offering {
 };
 
 inline limit_rules whole(std::uint64_t hourly_max, std::uint64_t daily_max = 0) {
-    limit_rules settings{.global = {.hourly = hourly_max, .daily = daily_max},
-                         .false_positive_rate = 1e-9,
-                         .incumbent_grace = std::chrono::seconds{0}};
-    settings.whole_histograms = true;
-    return settings;
+    return {.global = {.hourly = hourly_max, .daily = daily_max},
+            .false_positive_rate = 1e-9,
+            .incumbent_grace = std::chrono::seconds{0},
+            .whole_histograms = true};
 }
 
 }  // namespace seriesgate::testing

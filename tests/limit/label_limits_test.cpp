@@ -8,17 +8,11 @@ namespace seriesgate::testing::label_limits_test {
 namespace {
 
 limit_rules settings_of(std::vector<label_limit> limits) {
-    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
-    settings.limits = std::move(limits);
-    return settings;
+    return {.incumbent_grace = 0s, .limits = std::move(limits)};
 }
 
 label_limit five_per_namespace() {
     return limit_named("per-namespace", {"namespace"}, {.hourly = 5, .daily = 0});
-}
-
-batch in(std::string space, std::uint64_t first, std::uint64_t count) {
-    return {.labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
 }
 
 /// Five an hour and eight a day for everybody, unless said otherwise.

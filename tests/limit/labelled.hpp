@@ -84,6 +84,11 @@ struct batch {
     bool are_stored = false;  ///< see request_origin
 };
 
+/// Series of one namespace.
+inline batch in(std::string space, std::uint64_t first, std::uint64_t count, std::string tenant = {}) {
+    return {.tenant = std::move(tenant), .labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
+}
+
 inline std::uint64_t fingerprint_in(const batch& of, std::uint64_t number) {
     std::string text = of.tenant;
     for (const auto& [name, value] : of.labels) text += '\0' + name + '\0' + value;
@@ -91,15 +96,12 @@ inline std::uint64_t fingerprint_in(const batch& of, std::uint64_t number) {
 }
 
 /// A limiter for senders with tenants and labels.
-struct labelled_offering {
-    series_limiter limiter;
-    lookup_result scratch;
+struct labelled_offering : offering {
     std::vector<offered_series> offered;
-    std::vector<verdict> verdicts;
     shown_labels labels;
 
     labelled_offering(const limit_rules& settings, time_point now, set_kind kind = set_kind::bloom)
-        : limiter{settings, now, hash_key::known_to_all(), limit_scope::gate, kind} {}
+        : offering{settings, now, kind} {}
 
     /// One request of one tenant.
     verdict_counts offer(const batch& sent, time_point now) {
@@ -139,8 +141,7 @@ struct labelled_offering {
     [[nodiscard]] budget_figures budget(const budget_id& id) const { return find(id).value(); }
     [[nodiscard]] budget_window_figures hourly(const budget_id& id) const { return budget(id).hourly; }
     [[nodiscard]] budget_window_figures daily(const budget_id& id) const { return budget(id).daily; }
-    [[nodiscard]] window_figures hourly() const { return figures_of(limiter).hourly; }
-    [[nodiscard]] window_figures daily() const { return figures_of(limiter).daily; }
+    using offering::hourly, offering::daily;
 };
 
 inline const budget_id tenant_overflow{.overflow = true};

@@ -16,18 +16,16 @@ std::vector<std::uint64_t> fingerprints(const fleet_gate& gate, std::uint64_t fi
 }
 
 /// How many of these series may pass at once.
-std::uint64_t incumbents(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
+auto incumbents(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
     const auto current = gate.limiter.sets();
-    std::uint64_t found = 0;
-    for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->was_admitted_before(each);
-    return found;
+    return std::ranges::count_if(fingerprints(gate, first, count),
+                                 [&](std::uint64_t each) { return current->was_admitted_before(each); });
 }
 
-std::uint64_t known_in_day(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
+auto known_in_day(const fleet_gate& gate, std::uint64_t first, std::uint64_t count) {
     const auto current = gate.limiter.sets();
-    std::uint64_t found = 0;
-    for (const std::uint64_t each : fingerprints(gate, first, count)) found += current->day_has(each) ? 1 : 0;
-    return found;
+    return std::ranges::count_if(fingerprints(gate, first, count),
+                                 [&](std::uint64_t each) { return current->day_has(each); });
 }
 
 /// @return how many series a gate that gets these would ask the store about.

@@ -17,13 +17,7 @@ label_limit per_namespace(std::uint64_t hourly) {
 }
 
 limit_rules limited(const label_limit& limit) {
-    limit_rules settings = base();
-    settings.limits = {limit};
-    return settings;
-}
-
-batch in(std::string space, std::uint64_t first, std::uint64_t count, std::string tenant = {}) {
-    return {.tenant = std::move(tenant), .labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
+    return {.incumbent_grace = 0s, .limits = {limit}};
 }
 
 const budget_id shop{.limit = "per-namespace", .group = {{"namespace", "shop"}}};

@@ -10,10 +10,7 @@ namespace seriesgate::testing::rule_selections_test {
 namespace {
 
 compiled_rules rules_of(std::vector<label_limit> limits, std::vector<selector> exempt = {}) {
-    limit_rules rules;
-    rules.limits = std::move(limits);
-    rules.exempt = std::move(exempt);
-    return compiled_rules{std::move(rules)};
+    return compiled_rules{limit_rules{.limits = std::move(limits), .exempt = std::move(exempt)}};
 }
 
 std::string key_of(const std::vector<std::string>& parts) {
@@ -122,9 +119,7 @@ TEST_CASE("what the series of a request may ask for is bounded in work and in me
 }
 
 TEST_CASE("a limit for long values counts them in its overflow budget") {
-    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
-    settings.limits = {limit_named("by-a", {"a"}, {.hourly = 3})};
-    labelled_offering gate{settings, at(10)};
+    labelled_offering gate{{.incumbent_grace = 0s, .limits = {limit_named("by-a", {"a"}, {.hourly = 3})}}, at(10)};
     CHECK(gate.accepted({.labels = {{"a", std::string(2'000, 'x')}}, .count = 2}, at(10)) == 2);
     CHECK(gate.accepted({.labels = {{"a", std::string(60'000, 'y')}}, .count = 2}, at(10)) == 1);
     CHECK(gate.hourly(overflow_of("by-a")).series_current == 3);
@@ -132,11 +127,11 @@ TEST_CASE("a limit for long values counts them in its overflow budget") {
 }
 
 TEST_CASE("markers that ask for too much stay unknown, and the rest is as ever") {
-    limit_rules settings{.incumbent_grace = std::chrono::seconds{0}};
-    settings.exempt.push_back(selecting("{a=~\"(x+y?)+\"}"));
-    settings.exempt_series_max = 0;
-    settings.limits = {limit_named("", {}, {.hourly = 1})};
-    labelled_offering gate{settings, at(10)};
+    labelled_offering gate{{.incumbent_grace = 0s,
+                            .limits = {limit_named("", {}, {.hourly = 1})},
+                            .exempt = {selecting("{a=~\"(x+y?)+\"}")},
+                            .exempt_series_max = 0},
+                           at(10)};
     const std::string value(60'000, 'x');
     batch sent{.labels = {{"a", value}}, .count = 10, .admits = false};
     CHECK(gate.accepted(sent, at(10)) == 10);  // exempt

@@ -15,25 +15,21 @@ limit_rules before() {
     return settings;
 }
 
-batch in(std::string tenant, std::string space, std::uint64_t first, std::uint64_t count) {
-    return {.tenant = std::move(tenant), .labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
-}
-
 budget_id group(std::string space) {
     return {.limit = "per-namespace", .group = {{"namespace", std::move(space)}}};
 }
 
 /// Three tenants in three namespaces with 3, 4 and 5 series.
 void send(labelled_offering& gate, time_point now) {
-    gate.offer(in("a", "x", 0, 3), now);
-    gate.offer(in("b", "y", 0, 4), now);
-    gate.offer(in("c", "z", 0, 5), now);
+    gate.offer(in("x", 0, 3, "a"), now);
+    gate.offer(in("y", 0, 4, "b"), now);
+    gate.offer(in("z", 0, 5, "c"), now);
 }
 
 std::string saved_under(const limit_rules& settings) {
     labelled_offering gate{settings, at(10)};
     send(gate, at(10));
-    gate.offer(in("a", "z", 50, 4), at(10));  // three of them are refused by "z"
+    gate.offer(in("z", 50, 4, "a"), at(10));  // three of them are refused by "z"
     return saved(gate.limiter);
 }
 
@@ -47,7 +43,7 @@ TEST_CASE("a limit that is gone leaves nothing, and the others keep their counts
     CHECK(gate.hourly(tenant_id("a")).series_current == 4);
     CHECK(gate.hourly(tenant_id("c")).series_current == 5);
     CHECK(gate.hourly().series_current == 13);
-    CHECK(gate.accepted(in("c", "z", 0, 20), at(10)) == 10);
+    CHECK(gate.accepted(in("z", 0, 20, "c"), at(10)) == 10);
 }
 
 TEST_CASE("a limit with another name, other labels or in the tenants' hands counts from zero") {
@@ -64,8 +60,8 @@ TEST_CASE("a limit with another name, other labels or in the tenants' hands coun
     }
     restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK(figures_of(gate.limiter).limits.empty());
-    CHECK(gate.accepted(in("b", "z", 0, 20), at(10)) == 6);
-    CHECK(gate.accepted(in("c", "z", 0, 5), at(10)) == 5);
+    CHECK(gate.accepted(in("z", 0, 20, "b"), at(10)) == 6);
+    CHECK(gate.accepted(in("z", 0, 5, "c"), at(10)) == 5);
     CHECK(gate.hourly().series_current == 19);
 }
 
@@ -75,7 +71,7 @@ TEST_CASE("a limit that is new counts from now, wherever it stands") {
     restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK_FALSE(gate.has({.limit = "all"}));
     CHECK(gate.hourly(group("z")) == tally{.current = 6, .refused = 3});
-    CHECK(gate.offer(in("a", "x", 0, 10), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
+    CHECK(gate.offer(in("x", 0, 10, "a"), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 5});
 }
 
 TEST_CASE("other maxima hold at once") {
@@ -84,8 +80,8 @@ TEST_CASE("other maxima hold at once") {
     settings.limits[0].maxima.hourly = 4;
     restarted<labelled_offering> gate{settings, saved_under(before()), at(10)};
     CHECK(gate.hourly(group("z")) == tally{.max = 4, .current = 6});
-    CHECK(gate.offer(in("c", "z", 0, 9), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
-    CHECK(gate.offer(in("b", "w", 0, 9), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
+    CHECK(gate.offer(in("z", 0, 9, "c"), at(10)) == verdict_counts{.accepted = 5, .refused_hourly = 4});
+    CHECK(gate.offer(in("w", 0, 9, "b"), at(10)) == verdict_counts{.accepted = 1, .refused_hourly = 8});
 }
 
 TEST_CASE("tenants and groups that have to share the overflow budget now are added up in it") {
@@ -100,7 +96,7 @@ TEST_CASE("tenants and groups that have to share the overflow budget now are add
         CHECK(gate.hourly(tenant_overflow).series_current >= 8);
         // In the next hour room is kept in it for all of them.
         const auto kept = std::min<std::uint64_t>(10, gate.hourly(tenant_overflow).series_current);
-        CHECK(gate.accepted(in("d", "v", 0, 6), at(11)) == 10 - kept);
+        CHECK(gate.accepted(in("v", 0, 6, "d"), at(11)) == 10 - kept);
     }
     SECTION("groups") {
         settings.limits[0].groups_max = 1;
@@ -153,8 +149,8 @@ TEST_CASE("a restart leaves every tenant and group its own budget, overrides or 
         settings.limits[0].overrides.push_back({.group = {{"namespace", vip}}, .maxima = {.hourly = 9, .daily = 0}});
     }
     labelled_offering gate{settings, at(10)};
-    for (const char* name : {"a", "b", "c", "d"}) gate.offer(in(name, name, 0, 2), at(10));
-    for (const auto& [name, maxima] : settings.tenants.overrides) gate.offer(in(name, name, 0, 2), at(10));
+    for (const char* name : {"a", "b", "c", "d"}) gate.offer(in(name, 0, 2, name), at(10));
+    for (const auto& [name, maxima] : settings.tenants.overrides) gate.offer(in(name, 0, 2, name), at(10));
     REQUIRE_FALSE(gate.has(tenant_overflow));
     restarted<labelled_offering> other{settings, saved(gate.limiter), at(10)};
     CHECK_FALSE(other.has(tenant_overflow));

@@ -30,14 +30,10 @@ limit_rules all_kinds() {
     return settings;
 }
 
-batch in(std::string tenant, std::string space, std::uint64_t first, std::uint64_t count) {
-    return {.tenant = std::move(tenant), .labels = {{"namespace", std::move(space)}}, .first = first, .count = count};
-}
-
 /// Requests that leave something in every kind of budget.
 std::vector<batch> traffic() {
-    return {in("a", "shop", 0, 15), in("a", "bank", 0, 7),  in("b", "shop", 0, 9),
-            in("c", "mill", 0, 14), in("d", "shop", 0, 30), in("a", "vital", 0, 5)};
+    return {in("shop", 0, 15, "a"), in("bank", 0, 7, "a"),  in("shop", 0, 9, "b"),
+            in("mill", 0, 14, "c"), in("shop", 0, 30, "d"), in("vital", 0, 5, "a")};
 }
 
 std::vector<verdict> verdicts_of(labelled_offering& gate, const std::vector<batch>& requests, time_point now) {
@@ -102,12 +98,12 @@ TEST_CASE("what is restored decides as what was saved, and shows the same figure
     }));
     labelled_offering gate{all_kinds(), first};
     verdicts_of(gate, traffic(), first);
-    verdicts_of(gate, {in("a", "shop", 5, 4), in("e", "bank", 0, 2)}, second);
+    verdicts_of(gate, {in("shop", 5, 4, "a"), in("bank", 0, 2, "e")}, second);
     const std::string bytes = saved(gate.limiter);
     REQUIRE_FALSE(bytes.empty());
     restarted<labelled_offering> other{all_kinds(), bytes, second};
     check_same(gate, other);
-    for (const auto& requests : {traffic(), std::vector{in("b", "bank", 0, 30)}, traffic()})
+    for (const auto& requests : {traffic(), std::vector{in("bank", 0, 30, "b")}, traffic()})
         CHECK(verdicts_of(gate, requests, second + 2min) == verdicts_of(other, requests, second + 2min));
     check_same(gate, other);
     for (const auto later : {1h, 2h, 26h})
@@ -186,7 +182,7 @@ TEST_CASE("a restored table is as large as its series want, whatever the budgets
     limit_rules rules;
     rules.limits = {limit_named("per-namespace", {"namespace"}, {.hourly = 1, .daily = 1})};
     labelled_offering gate{rules, at(10), set_kind::exact};
-    for (int space = 0; space < 500; ++space) gate.offer(in("", std::to_string(space), 0, 1'100), at(10));
+    for (int space = 0; space < 500; ++space) gate.offer(in(std::to_string(space), 0, 1'100), at(10));
     restarted<labelled_offering> again{rules, saved(gate.limiter), at(10), set_kind::exact};
     const std::uint64_t bytes = figures_of(gate.limiter).hourly.filter_bytes;
     CHECK(figures_of(again.limiter).hourly.series_current == 500);

@@ -53,10 +53,8 @@ TEST_CASE("stored series within the limits leave the rest of the room to others,
 }
 
 TEST_CASE("stored exempt series count as exempt, above that limit too") {
-    limit_rules rules{.global = {.hourly = 5}};
-    rules.exempt = {selecting("m")};
-    rules.exempt_series_max = 10;
-    labelled_offering gate{rules, at(10), tested_set()};
+    labelled_offering gate{
+        {.global = {.hourly = 5}, .exempt = {selecting("m")}, .exempt_series_max = 10}, at(10), tested_set()};
     CHECK(gate.refused(stored(0, 20), at(10)) == 0);
     CHECK(figures_of(gate.limiter).exempt_hourly == 20);
     CHECK(gate.hourly().series_current == 0);
@@ -69,9 +67,7 @@ TEST_CASE("stored series beyond a limit that observes are not counted against it
 }
 
 TEST_CASE("stored series of a histogram that is kept whole begin it") {
-    limit_rules rules{.global = {.hourly = 100}};
-    rules.whole_histograms = true;
-    labelled_offering gate{rules, at(10), tested_set()};
+    labelled_offering gate{{.global = {.hourly = 100}, .whole_histograms = true}, at(10), tested_set()};
     const auto bucket = [](const char* le) { return label_set{{"__name__", "h_bucket"}, {"le", le}}; };
     gate.offer(stored(0, 100, bucket("1")), at(10));
     CHECK(gate.refused(sent(0, 1, bucket("+Inf")), at(10)) == 0);  // completes it
@@ -80,9 +76,7 @@ TEST_CASE("stored series of a histogram that is kept whole begin it") {
 }
 
 TEST_CASE("stored series are active until they are idle") {
-    limit_rules rules;
-    rules.global.active = 10;
-    labelled_offering gate{rules, at(10), set_kind::exact};
+    labelled_offering gate{{.global = {.active = 10}}, at(10), set_kind::exact};
     CHECK(gate.refused(stored(0, 15), at(10)) == 0);
     CHECK(figures_of(gate.limiter).active.value().series_current == 15);
     gate.offer(sent(0, 5), at(10, 8));

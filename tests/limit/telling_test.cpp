@@ -16,9 +16,8 @@ using namespace seriesgate::testing;
 namespace {
 
 limit_rules observed() {
-    limit_rules made{.global = {.hourly = 1'000'000, .daily = 1'000'000}};
-    made.limits = {limit_named("by job", {"job"}, {.hourly = 1'000})};
-    return made;
+    return {.global = {.hourly = 1'000'000, .daily = 1'000'000},
+            .limits = {limit_named("by job", {"job"}, {.hourly = 1'000})}};
 }
 
 /// A gate with a table, and its notes of what is untold.
