@@ -18,11 +18,6 @@
 
 namespace seriesgate::testing {
 
-/// A promise that a fleet has broken.
-struct broken_promise : std::runtime_error {
-    using runtime_error::runtime_error;
-};
-
 /// Faults in gates, which the promises have to notice.
 struct gate_mutants {
     bool accepts_after_told = false;  ///< incumbents pass at once although the gate has said that it has told

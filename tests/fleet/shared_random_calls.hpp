@@ -237,11 +237,6 @@ class shared_random_calls {
     }
 };
 
-/// A promise that does not hold.
-struct broken_promise : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
 /// Knows calls and answers only, and what promises follow for the next ones.
 class promise_watch {
     using series_by_id = std::map<std::uint64_t, std::set<std::uint64_t>>;

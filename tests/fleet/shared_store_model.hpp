@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,11 @@
 #include "fleet/store_keys.hpp"
 
 namespace seriesgate::testing {
+
+/// A promise that does not hold.
+struct broken_promise : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// What a store could do that it must not, for tests that have to notice.
 struct shared_store_mutants {
