@@ -5,9 +5,10 @@
 
 #include "claim/gate_session.hpp"
 #include "claim/witnessed_clock.hpp"
-#include "support/catch.hpp"
+#include "limit/offering.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 
 namespace {
 
@@ -42,10 +43,6 @@ struct view_in_hour {
     }
 };
 
-time_point clock_at(int hour, int minute, int second = 0) {
-    return std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{hour} +
-           std::chrono::minutes{minute} + std::chrono::seconds{second};
-}
 witnessed_clock::steady_point since_start(std::chrono::seconds since) {
     return witnessed_clock::steady_point{since};
 }
@@ -226,36 +223,36 @@ TEST_CASE("answers from before a loss are waited for") {
 
 TEST_CASE("the fleet's time goes on by itself, and a store that leaps is not believed") {
     witnessed_clock clock;
-    CHECK(clock.now(since_start(0s), clock_at(12, 0)) == clock_at(12, 0));
-    REQUIRE(clock.correct(clock_at(12, 0, 3), -1, since_start(0s), clock_at(12, 0)));
-    CHECK(clock.now(since_start(3600s), clock_at(5, 0)) == clock_at(13, 0, 3));
+    CHECK(clock.now(since_start(0s), at(12, 0)) == at(12, 0));
+    REQUIRE(clock.correct(at(12, 0, 3), -1, since_start(0s), at(12, 0)));
+    CHECK(clock.now(since_start(3600s), at(5, 0)) == at(13, 0, 3));
     for (const auto leap : {-90min, 5min, 60min, 24 * 60min}) {
-        CHECK_FALSE(clock.correct(clock_at(12, 1) + leap, -1, since_start(57s), clock_at(12, 1)));
-        CHECK(clock.now(since_start(60s), clock_at(12, 1)) == clock_at(12, 1, 3));
+        CHECK_FALSE(clock.correct(at(12, 1) + leap, -1, since_start(57s), at(12, 1)));
+        CHECK(clock.now(since_start(60s), at(12, 1)) == at(12, 1, 3));
     }
-    CHECK(clock.correct(clock_at(12, 2), -1, since_start(120s), clock_at(12, 2)));
+    CHECK(clock.correct(at(12, 2), -1, since_start(120s), at(12, 2)));
 }
 
 TEST_CASE("the fleet's time never steps back by less than two minutes, and believes two clocks against one") {
     witnessed_clock clock;
-    REQUIRE(clock.correct(clock_at(12, 0), -1, since_start(0s), clock_at(12, 0)));
-    REQUIRE(clock.correct(clock_at(11, 58, 30), -1, since_start(0s), clock_at(12, 0)));
-    CHECK(clock.now(since_start(10s), clock_at(12, 0)) == clock_at(12, 0));
-    CHECK(clock.now(since_start(100s), clock_at(12, 1, 40)) == clock_at(12, 0, 10));
-    CHECK(clock.correct(clock_at(9, 0), -1, since_start(100s), clock_at(9, 0)));  // it began by a wrong one
-    CHECK(clock.now(since_start(100s), clock_at(9, 0)) == clock_at(9, 0));
+    REQUIRE(clock.correct(at(12, 0), -1, since_start(0s), at(12, 0)));
+    REQUIRE(clock.correct(at(11, 58, 30), -1, since_start(0s), at(12, 0)));
+    CHECK(clock.now(since_start(10s), at(12, 0)) == at(12, 0));
+    CHECK(clock.now(since_start(100s), at(12, 1, 40)) == at(12, 0, 10));
+    CHECK(clock.correct(at(9, 0), -1, since_start(100s), at(9, 0)));  // it began by a wrong one
+    CHECK(clock.now(since_start(100s), at(9, 0)) == at(9, 0));
 }
 
 TEST_CASE("an hour that another gate has opened a little early has begun") {
     witnessed_clock clock;
-    const std::int64_t hour = hour_number(clock_at(12, 0));
-    REQUIRE(clock.correct(clock_at(11, 59, 57), hour, since_start(0s), clock_at(11, 59, 57)));
-    CHECK(clock.now(since_start(0s), clock_at(11, 59, 57)) == clock_at(12, 0));
+    const std::int64_t hour = hour_number(at(12, 0));
+    REQUIRE(clock.correct(at(11, 59, 57), hour, since_start(0s), at(11, 59, 57)));
+    CHECK(clock.now(since_start(0s), at(11, 59, 57)) == at(12, 0));
 }
 
 TEST_CASE("a loss is news until the gate has begun to tell all again") {
     fleet_view view;
-    const time_point now = clock_at(12, 30);
+    const time_point now = at(12, 30);
     gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, false, now, 600s};
     const gate_session::clocks at{.steady = since_start(0s), .own = now};
     const auto hear = [&](const char* epoch) {
@@ -279,7 +276,7 @@ TEST_CASE("a loss is news until the gate has begun to tell all again") {
 
 TEST_CASE("a gate that begins with series tells them, and the store is not refilled for that") {
     fleet_view view;
-    const time_point now = clock_at(10, 5);
+    const time_point now = at(10, 5);
     gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, true, now, 600s};
     open_windows open = open_hour(hour_number(now));
     open.now = now;
