@@ -57,23 +57,21 @@ struct client_scene {
         shared.refresh_files({.now = now + debounced_file::settling});
     }
 
-    void begin(words command, std::optional<redis_answer>& got, std::chrono::milliseconds within) {
-        net::co_spawn(io, keep(client.call(std::move(command), within), got), net::detached);
-    }
     /// @param got gets the answer when there is one; it must outlive the call
-    void begin(words command, std::optional<redis_answer>& got) { begin(std::move(command), got, limit); }
+    void begin(words command, std::optional<redis_answer>& got, std::optional<std::chrono::milliseconds> within = {}) {
+        net::co_spawn(io, keep(client.call(std::move(command), within.value_or(limit)), got), net::detached);
+    }
     redis_answer await(const std::optional<redis_answer>& got) {
         io.restart();
         while (!got && io.run_one_for(std::chrono::seconds{20}) != 0) continue;
         REQUIRE(got.has_value());
         return std::move(const_cast<std::optional<redis_answer>&>(got).value());
     }
-    redis_answer call(words command, std::chrono::milliseconds within) {
+    redis_answer call(words command, std::optional<std::chrono::milliseconds> within = {}) {
         std::optional<redis_answer> got;
         begin(std::move(command), got, within);
         return await(got);
     }
-    redis_answer call(words command) { return call(std::move(command), limit); }
     std::string say(words command) { return shown(call(std::move(command))); }
     /// Of a script that may look at the run_id, or not: it is the last of its arguments.
     redis_answer call_script(const redis_script& script, words arguments) {

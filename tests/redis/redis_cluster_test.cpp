@@ -12,14 +12,10 @@ namespace {
 
 constexpr int slot_count = 16384;
 
-server_wish node_wish() {
-    return {.arguments = {"--cluster-enabled", "yes", "--cluster-node-timeout", "500", "--repl-diskless-sync-delay",
-                          "0", "--cluster-replica-validity-factor", "0"}};
-}
-
 /// A node, and somebody who tells it what to do.
 struct cluster_node {
-    server_process server{node_wish()};
+    server_process server{{"--cluster-enabled", "yes", "--cluster-node-timeout", "500", "--repl-diskless-sync-delay",
+                           "0", "--cluster-replica-validity-factor", "0"}};
     client_scene admin{server.at_socket()};
 
     void take_slots(int first, int last) {

@@ -33,14 +33,6 @@ class told_names final : public transport_network {
     }
 };
 
-constexpr auto is_refused = [](const redis_answer& of) { return !of; };
-
-redis_config with_password(redis_config made, const std::filesystem::path& file) {
-    made.username = "gate";
-    made.password_file = file.string();
-    return made;
-}
-
 }  // namespace
 
 TEST_CASE("commands of any bytes are answered over TCP and over a unix socket") {
@@ -123,7 +115,10 @@ TEST_CASE("a user's password may change while the gate runs") {
     const server_process server{{"--user", "gate", "on", ">first", "~*", "+@all", "-keys"}};
     const scratch_directory folder;
     write_file(folder / "password", "first\n");
-    client_scene with{with_password(server.at_port(), folder / "password")};
+    redis_config config = server.at_port();
+    config.username = "gate";
+    config.password_file = (folder / "password").string();
+    client_scene with{config};
     client_scene admin{server.at_port()};
     CHECK(with.say({"SET", "key", "value"}) == "OK");
     CHECK(with.say({"KEYS", "*"}).starts_with("denied: NOPERM "));
@@ -193,7 +188,7 @@ TEST_CASE("a server that is restarted is another one, and one that was stopped i
     CHECK(with.client.connection_epoch() == 2);
 
     server.kill();
-    CHECK(with.say_until({"GET", "key"}, is_refused).starts_with("unreachable: "));
+    CHECK(with.say_until({"GET", "key"}, std::not_fn(is_answered)).starts_with("unreachable: "));
     REQUIRE(server.start());
     CHECK(with.say_until_answered({"GET", "key"}) == "nil");
     CHECK(with.client.run_id() != run_id);
