@@ -255,26 +255,16 @@ TEST_CASE("process metrics are written under their usual names") {
                              .open_fds = 12,
                              .max_fds = 1048576,
                              .threads = 5});
-    CHECK(out.take() ==
-          "# HELP process_cpu_seconds_total Total user and system CPU time spent in seconds.\n"
-          "# TYPE process_cpu_seconds_total counter\n"
-          "process_cpu_seconds_total 1.25\n"
-          "# HELP process_open_fds Number of open file descriptors.\n"
-          "# TYPE process_open_fds gauge\n"
-          "process_open_fds 12\n"
-          "# HELP process_max_fds Maximum number of open file descriptors.\n"
-          "# TYPE process_max_fds gauge\n"
-          "process_max_fds 1048576\n"
-          "# HELP process_virtual_memory_bytes Virtual memory size in bytes.\n"
-          "# TYPE process_virtual_memory_bytes gauge\n"
-          "process_virtual_memory_bytes 104857600\n"
-          "# HELP process_resident_memory_bytes Resident memory size in bytes.\n"
-          "# TYPE process_resident_memory_bytes gauge\n"
-          "process_resident_memory_bytes 20971520\n"
-          "# HELP process_start_time_seconds Start time of the process since unix epoch in seconds.\n"
-          "# TYPE process_start_time_seconds gauge\n"
-          "process_start_time_seconds 1767225600.5\n"
-          "# HELP process_threads Number of OS threads in the process.\n"
-          "# TYPE process_threads gauge\n"
-          "process_threads 5\n");
+    std::string page;
+    for (const auto& [name, type, value, help] : std::vector<std::array<std::string, 4>>{
+             {"cpu_seconds_total", "counter", "1.25", "Total user and system CPU time spent in seconds."},
+             {"open_fds", "gauge", "12", "Number of open file descriptors."},
+             {"max_fds", "gauge", "1048576", "Maximum number of open file descriptors."},
+             {"virtual_memory_bytes", "gauge", "104857600", "Virtual memory size in bytes."},
+             {"resident_memory_bytes", "gauge", "20971520", "Resident memory size in bytes."},
+             {"start_time_seconds", "gauge", "1767225600.5", "Start time of the process since unix epoch in seconds."},
+             {"threads", "gauge", "5", "Number of OS threads in the process."}})
+        page += "# HELP process_" + name + " " + help + "\n# TYPE process_" + name + " " + type + "\nprocess_" + name +
+                " " + value + "\n";
+    CHECK(out.take() == page);
 }
