@@ -183,17 +183,14 @@ TEST_CASE("what begins otherwise has no header") {
 
 const std::vector<ip_network> proxies = networks({"10.0.0.0/8", "2001:db8:f::/48"});
 
-std::string by_list(const std::vector<std::string>& lines) {
+template <auto Add>
+std::string sender_of(const std::vector<std::string>& lines) {
     forwarded_chain chain{proxies};
-    for (const std::string& each : lines) chain.add_list(each);
+    for (const std::string& each : lines) (chain.*Add)(each);
     return chain.is_empty() ? "empty" : shown(chain.sender());
 }
-
-std::string by_forwarded(const std::vector<std::string>& lines) {
-    forwarded_chain chain{proxies};
-    for (const std::string& each : lines) chain.add_forwarded(each);
-    return chain.is_empty() ? "empty" : shown(chain.sender());
-}
+constexpr auto by_list = sender_of<&forwarded_chain::add_list>;
+constexpr auto by_forwarded = sender_of<&forwarded_chain::add_forwarded>;
 
 TEST_CASE("the sender is the first address from the right that is not trusted") {
     CHECK(by_list({"203.0.113.9"}) == "203.0.113.9");
