@@ -7,10 +7,8 @@
 #include "cardinality/cardinality_tracker.hpp"
 #include "series/label.hpp"
 #include "support/catch.hpp"
-#include "support/files.hpp"
 #include "support/sanitizers.hpp"
-#include "support/source_tree.hpp"
-#include "wire/decompression.hpp"
+#include "wire/wire_bytes.hpp"
 #include "wire/write_request.hpp"
 
 namespace seriesgate::testing::accuracy_test {
@@ -130,13 +128,9 @@ TEST_CASE("recorded requests are counted as they are") {
     std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // by metric and label
     std::set<std::string> seen;
     std::vector<label_view> labels;
-    for (int file = 0; file < 16; ++file) {
-        const std::string compressed =
-            read_file(source_tree() / fmt::format("tests/data/prometheus-3.5-v1/{:05}.snappy", file));
-        decode_buffer buffer;
-        const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-        REQUIRE(body.has_value());
-        write_request_reader reader{*body};
+    for (const std::string& path : recorded_files("prometheus-3.5-v1")) {
+        const std::string body = decoded_file(path);
+        write_request_reader reader{body};
         while (reader.next()) {
             reader.labels(reader.series().record, labels);
             if (!seen.insert(to_text(labels, 1 << 20)).second) continue;

@@ -6,9 +6,8 @@
 
 #include "limit/window.hpp"
 #include "remote_write_v1.pb.h"
-#include "support/files.hpp"
-#include "support/source_tree.hpp"
-#include "wire/decompression.hpp"
+#include "support/catch.hpp"
+#include "wire/wire_bytes.hpp"
 
 namespace seriesgate::testing {
 
@@ -16,18 +15,8 @@ inline constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026}
 
 /// The recorded requests of a folder of tests/data, decoded, in order.
 inline std::vector<std::string> recorded_requests(const std::string& folder = "prometheus-3.5-v1") {
-    std::vector<std::filesystem::path> files;
-    for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/data" / folder})
-        files.push_back(file.path());
-    std::ranges::sort(files);
     std::vector<std::string> bodies;
-    for (const auto& path : files) {
-        const std::string compressed = read_file(path);
-        decode_buffer buffer;
-        const auto body = snappy_decode(compressed, decoded_bytes_limit, buffer);
-        if (!body) throw std::runtime_error{"cannot decode " + path.string()};
-        bodies.emplace_back(*body);
-    }
+    for (const std::string& path : recorded_files(folder)) bodies.push_back(decoded_file(path));
     return bodies;
 }
 

@@ -50,24 +50,21 @@ struct distinct_series {
 };
 
 template <class Reader = write_request_reader>
-void collect(const std::string& path, distinct_series& distinct) {
-    const std::string body = decoded_file(path);
-    Reader reader{body};
-    std::vector<label_view> views;
-    while (reader.next()) {
-        label_texts labels;
-        reader.labels(reader.series().record, views);
-        for (const label_view& label : views) labels.emplace_back(label.name, label.value);
-        distinct.fingerprints.insert(seriesgate::fingerprint_of(reader.series().labels_hash, {}));
-        distinct.texts.insert(canonical_text(labels));
-    }
-    REQUIRE_FALSE(reader.failed());
-}
-
-template <class Reader = write_request_reader>
 distinct_series collect_folder(const std::string& folder) {
     distinct_series distinct;
-    for (const std::string& path : recorded_files(folder)) collect<Reader>(path, distinct);
+    std::vector<label_view> views;
+    for (const std::string& path : recorded_files(folder)) {
+        const std::string body = decoded_file(path);
+        Reader reader{body};
+        while (reader.next()) {
+            label_texts labels;
+            reader.labels(reader.series().record, views);
+            for (const label_view& label : views) labels.emplace_back(label.name, label.value);
+            distinct.fingerprints.insert(seriesgate::fingerprint_of(reader.series().labels_hash, {}));
+            distinct.texts.insert(canonical_text(labels));
+        }
+        REQUIRE_FALSE(reader.failed());
+    }
     return distinct;
 }
 
@@ -256,12 +253,8 @@ TEST_CASE("recorded series have as many fingerprints as label sets, and the same
     CHECK((second.fingerprints == first.fingerprints));
     CHECK((second.texts == first.texts));
 
-    distinct_series histograms_1;
-    distinct_series histograms_2;
-    for (const char* const file : {"00000.snappy", "00005.snappy"}) {
-        collect(std::string{"data/native-histograms-v1/"}.append(file), histograms_1);
-        collect<write_request_v2_reader>(std::string{"data/native-histograms-v2/"}.append(file), histograms_2);
-    }
+    const distinct_series histograms_1 = collect_folder("native-histograms-v1");
+    const distinct_series histograms_2 = collect_folder<write_request_v2_reader>("native-histograms-v2");
     CHECK(histograms_2.fingerprints.size() == 1096);
     CHECK(histograms_2.texts.size() == 1096);
     CHECK((histograms_2.fingerprints == histograms_1.fingerprints));

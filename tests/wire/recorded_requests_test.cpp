@@ -62,12 +62,8 @@ TEST_CASE("the recorded requests hold what their README says, and version 2 what
 }
 
 TEST_CASE("the recorded native histograms are counted apart from samples, in both versions") {
-    totals first;
-    totals second;
-    for (const std::string file : {"/00000.snappy", "/00005.snappy"}) {
-        read_file<write_request_reader>("data/native-histograms-v1" + file, first);
-        read_file_v2("data/native-histograms-v2" + file, second);
-    }
+    const totals first = read_folder("native-histograms-v1", read_file<write_request_reader>);
+    const totals second = read_folder("native-histograms-v2", read_file_v2);
     CHECK(first.samples == 2903);
     CHECK(first.histograms == 19);
     CHECK(first.compressed_bytes == 69554);
@@ -79,8 +75,7 @@ TEST_CASE("the recorded native histograms are counted apart from samples, in bot
 }
 
 TEST_CASE("the recorded metadata holds 528 entries and no series") {
-    totals sums;
-    read_file<write_request_reader>("data/metadata-v1/00058.snappy", sums);
+    const totals sums = read_folder("metadata-v1", read_file<write_request_reader>);
     CHECK(sums.metadata == 528);
     CHECK(sums.entries == 0);
 }

@@ -1,6 +1,7 @@
 /// Protocol Buffers bytes made by hand, right ones and wrong ones, for tests of the walk.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <fstream>
@@ -125,11 +126,12 @@ inline std::string decoded_file(const std::string& path) {
     return std::string{*body};
 }
 
-/// The 16 files of tests/data/FOLDER.
+/// The files of tests/data/FOLDER, in order.
 inline std::vector<std::string> recorded_files(const std::string& folder) {
     std::vector<std::string> paths;
-    for (int number = 0; number < 16; ++number)
-        paths.push_back("data/" + folder + (number < 10 ? "/0000" : "/000") + std::to_string(number) + ".snappy");
+    for (const auto& file : std::filesystem::directory_iterator{source_tree() / "tests/data" / folder})
+        paths.push_back("data/" + folder + "/" + file.path().filename().string());
+    std::ranges::sort(paths);
     return paths;
 }
 
