@@ -1,15 +1,12 @@
-
-#include "limit/limiter.hpp"
+#include "limit/offering.hpp"
 #include "plan/planner.hpp"
 #include "series/label.hpp"
-#include "support/catch.hpp"
-#include "support/fingerprints.hpp"
 #include "wire/wire_bytes.hpp"
 
 namespace seriesgate::testing::distinguishing_labels_test {
 namespace {
 
-constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
+constexpr time_point noon = at(12);
 
 using pairs = std::vector<std::pair<std::string, std::string>>;
 

@@ -4,18 +4,14 @@
 #include <tuple>
 
 #include "limit/explain.hpp"
-#include "limit/figures.hpp"
-#include "limit/limiter.hpp"
+#include "limit/labelled.hpp"
 #include "plan/planner.hpp"
-#include "series/selector.hpp"
-#include "support/catch.hpp"
-#include "support/fingerprints.hpp"
 #include "wire/wire_bytes.hpp"
 
 namespace seriesgate::testing::limit_shares_test {
 namespace {
 
-constexpr time_point noon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + std::chrono::hours{12};
+constexpr time_point noon = at(12);
 
 using shares = std::map<std::string, std::uint64_t>;
 
@@ -30,11 +26,7 @@ std::string marker_of(const std::string& pod) {
 }
 
 label_limit limit_of(const std::string& name, const std::string& job, series_maxima maxima) {
-    label_limit made;
-    made.name = name;
-    made.match = *parse_selector("{job=\"" + job + "\"}");
-    made.maxima = maxima;
-    return made;
+    return limit_named(name, {}, maxima, "{job=\"" + job + "\"}");
 }
 
 struct gate {
@@ -143,7 +135,7 @@ TEST_CASE("what passes while a store is read is counted, and nothing of it refus
         const std::string sent = entry_of("a", "1") + entry_of("a", "2") + entry_of("a", "3");
         REQUIRE(planning.read(sent, "", protocol::v1).code == wire_errc::none);
         REQUIRE(planning.decide(limiter, noon, "", true).has_value());
-        const time_point next_hour = noon + std::chrono::hours{1};
+        const time_point next_hour = noon + 1h;
         REQUIRE(planning.read(sent, "", protocol::v1).code == wire_errc::none);
         CHECK(planning.pass(limiter, next_hour, "").refused_by.empty());
         CHECK(figures_of(limiter).hourly.series_current == 3);
@@ -217,7 +209,7 @@ TEST_CASE("all that is refused adds up, whatever is sent and whatever the limits
         time_point now = noon;
         for (int request = 0; request < 60; ++request) {
             if (random.one_in(10)) gate.limiter.reconfigure(some_rules());
-            if (random.one_in(20)) now += std::chrono::minutes{40};
+            if (random.one_in(20)) now += 40min;
             std::string body;
             for (std::uint64_t i = 0; i < 15; ++i) {
                 const std::string pod = std::to_string(random.below(60));

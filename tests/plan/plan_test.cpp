@@ -47,10 +47,6 @@ std::string with_replica(const std::string& job, const std::string& replica) {
     return request.SerializeAsString();
 }
 
-double double_of(std::uint64_t bits) {
-    return std::bit_cast<double>(bits);
-}
-
 std::uint64_t counted(distinct_counter& counter, const std::vector<std::uint64_t>& fingerprints) {
     counter.start();
     for (const auto each : fingerprints) counter.add(each);
@@ -237,13 +233,13 @@ TEST_CASE("samples count histograms in, and exemplars are counted apart") {
 
 TEST_CASE("a stale marker or exemplar of a series that nobody admitted is dropped and costs no slot") {
     prometheus::WriteRequest request;
-    add_series(request, "marker", double_of(stale_marker_bits));
+    add_series(request, "marker", std::bit_cast<double>(stale_marker_bits));
     auto& exemplar = add_series(request, "exemplar");
     exemplar.clear_samples();
     exemplar.add_exemplars()->set_value(1);
     auto& histogram = add_series(request, "histogram");
     histogram.clear_samples();
-    histogram.add_histograms()->set_sum(double_of(stale_marker_bits));
+    histogram.add_histograms()->set_sum(std::bit_cast<double>(stale_marker_bits));
 
     gate gate{limited_to(1)};
     const auto made = gate.of(request);
@@ -257,7 +253,7 @@ TEST_CASE("a stale marker or exemplar of a series that nobody admitted is droppe
     CHECK(trace::of(gate.limiter) == trace{});
     // Another NaN than the stale marker is a sample like any other.
     prometheus::WriteRequest nan;
-    add_series(nan, "marker", double_of(0x7ff8000000000001));
+    add_series(nan, "marker", std::bit_cast<double>(0x7ff8000000000001));
     CHECK(gate.of(nan).forward == body_action::unchanged);
     CHECK(figures_of(gate.limiter).hourly.series_current == 1);
 }

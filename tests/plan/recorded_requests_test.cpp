@@ -30,8 +30,8 @@ std::vector<std::string> replay(const std::vector<std::string>& bodies, series_l
 }
 
 /// The first `count` distinct series in the order of the requests.
-std::set<label_set> first_series(const std::vector<prometheus::WriteRequest>& requests, std::size_t count) {
-    std::set<label_set> first;
+std::set<label_pairs> first_series(const std::vector<prometheus::WriteRequest>& requests, std::size_t count) {
+    std::set<label_pairs> first;
     for (const auto& request : requests)
         for (const auto& series : request.timeseries())
             if (first.size() < count) first.insert(labels_of(series));
@@ -40,7 +40,7 @@ std::set<label_set> first_series(const std::vector<prometheus::WriteRequest>& re
 
 /// Whether of each request the series that are kept went on, and nothing else.
 void check_forwarded(const std::vector<std::string>& forwarded, const std::vector<std::string>& bodies,
-                     const std::set<label_set>& kept) {
+                     const std::set<label_pairs>& kept) {
     for (std::size_t i = 0; i < bodies.size(); ++i) {
         const auto wanted = without_others(parsed(bodies[i]), kept);
         if (parsed(forwarded[i]).SerializeAsString() != wanted.SerializeAsString()) FAIL("request " << i);
@@ -160,7 +160,7 @@ TEST_CASE("planners of several threads share one limit exactly") {
             }
         });
     for (auto& thread : threads) thread.join();
-    std::set<label_set> admitted;
+    std::set<label_pairs> admitted;
     for (const auto& bodies_of_one : forwarded)
         for (const auto& body : all_parsed(bodies_of_one))
             for (const auto& series : body.timeseries()) admitted.insert(labels_of(series));

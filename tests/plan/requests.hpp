@@ -27,17 +27,17 @@ inline prometheus::WriteRequest parsed(const std::string& body) {
 }
 
 /// Labels as a set of strings, which is what makes a series.
-using label_set = std::set<std::pair<std::string, std::string>>;
+using label_pairs = std::set<std::pair<std::string, std::string>>;
 
-inline label_set labels_of(const prometheus::TimeSeries& series) {
-    label_set labels;
+inline label_pairs labels_of(const prometheus::TimeSeries& series) {
+    label_pairs labels;
     for (const auto& label : series.labels()) labels.emplace(label.name(), label.value());
     return labels;
 }
 
 /// `request` without the series that are not in `kept`; everything else stays as it is.
 inline prometheus::WriteRequest without_others(const prometheus::WriteRequest& request,
-                                               const std::set<label_set>& kept) {
+                                               const std::set<label_pairs>& kept) {
     prometheus::WriteRequest left = request;
     left.clear_timeseries();
     for (const auto& series : request.timeseries())

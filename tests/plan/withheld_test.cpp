@@ -8,10 +8,11 @@
 #include "support/catch.hpp"
 
 using namespace seriesgate;
+using namespace seriesgate::testing;
 
 namespace {
 
-constexpr time_point hour = std::chrono::sys_days{std::chrono::year{2026} / 3 / 10} + 10h;
+constexpr time_point hour = at(10);
 constexpr auto hourly = refusing_window::hourly;
 constexpr auto daily = refusing_window::daily;
 
@@ -53,19 +54,19 @@ marker_values found_in(const limiter_figures& figures, const all_refused& refuse
 
 TEST_CASE("a budget of active series that takes no new ones for now has a marker, too") {
     series_limiter gate{
-        {.global = {.active = 5}}, testing::at(10), hash_key::known_to_all(), limit_scope::gate, set_kind::exact};
+        {.global = {.active = 5}}, at(10), hash_key::known_to_all(), limit_scope::gate, set_kind::exact};
     lookup_result scratch;
     const auto offer = [&](const std::vector<offered_series>& sent) {
         std::vector<verdict> verdicts(sent.size(), verdict::unknown);
-        gate.decide(sent, testing::at(10), verdicts, scratch);
+        gate.decide(sent, at(10), verdicts, scratch);
         return std::ranges::count_if(verdicts, is_accepted);
     };
     for (const std::uint64_t first : {0u, 5u}) {
-        REQUIRE(offer(testing::series(first, 5)) == 5);
-        offer(testing::stale_markers(first, 5));
+        REQUIRE(offer(series(first, 5)) == 5);
+        offer(stale_markers(first, 5));
     }
-    REQUIRE(offer(testing::series(10, 5)) == 0);  // twice as many as may be active have come within the window
-    CHECK(find_withheld(figures_of(gate), all_refused{refused_by("global", "", testing::at(10))}).size() == 1);
+    REQUIRE(offer(series(10, 5)) == 0);  // twice as many as may be active have come within the window
+    CHECK(find_withheld(figures_of(gate), all_refused{refused_by("global", "", at(10))}).size() == 1);
 }
 
 TEST_CASE("the global budget has a marker for the hour and one for the day") {
