@@ -22,14 +22,20 @@ using numbers = single_flight_queue<int, int>;
 void ask(numbers& asked, int key, net::io_context& io, std::chrono::milliseconds limit, std::size_t ahead_max,
          std::vector<std::optional<int>>& got) {
     net::co_spawn(io, asked.ask(key, io, limit, ahead_max),
-                  [&got](const std::exception_ptr&, std::optional<int> outcome) { got.push_back(outcome); });
+                  [&got](const std::exception_ptr& failure, std::optional<int> outcome) {
+                      if (failure) std::rethrow_exception(failure);
+                      got.push_back(outcome);
+                  });
 }
 
 /// @return nothing if nothing is asked for.
 std::optional<numbers::job> take(numbers& asked) {
     std::optional<numbers::job> taken;
     net::io_context io{1};
-    net::co_spawn(io, asked.take(), [&taken](const std::exception_ptr&, numbers::job job) { taken = std::move(job); });
+    net::co_spawn(io, asked.take(), [&taken](const std::exception_ptr& failure, numbers::job job) {
+        if (failure) std::rethrow_exception(failure);
+        taken = std::move(job);
+    });
     io.poll();
     return taken;
 }

@@ -79,14 +79,22 @@ TEST_CASE("what is shown of a configuration is read as the same configuration") 
     }
     const config defaults = loaded("");
     std::set<std::string> different;
+    std::set<std::pair<std::string, std::size_t>> taken;
     for (std::uint64_t seed = 0; seed < (sanitized ? 300 : 3'000); ++seed) {
         CAPTURE(seed);
-        const config random = random_config{seed}.make();
+        random_config drawn{seed};
+        const config random = drawn.make();
         if (!reads_back(random)) break;
+        taken.insert(drawn.taken.begin(), drawn.taken.end());
         for (const config_key& key : config_keys())
             if (!key.same(random, defaults)) different.insert(key.about.name);
     }
     CHECK(different.size() == config_keys().size());
+    for (const auto& [key, values] : possible_values())
+        for (std::size_t i = 0; i < values.size() && !sanitized; ++i) {
+            CAPTURE(key, values[i]);
+            CHECK(taken.contains({std::string{key}, i}));
+        }
 }
 
 TEST_CASE("what would be a variable of the environment is shown as none") {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "config/loading.hpp"
 #include "limit/rules.hpp"
 #include "support/catch.hpp"
@@ -104,6 +106,11 @@ TEST_CASE("a limit's name is required, plain and its own") {
 TEST_CASE("limits are maps") {
     CHECK(errors_of("limits: [a, [b]]\n") == lines{"c.yaml:1: limits[0]: expected keys below it, got 'a'",
                                                    "c.yaml:1: limits[1]: expected keys below it, got a list"});
+    std::string text = "limits:\n";
+    for (int i = 0; i < 64; ++i) text += fmt::format("- name: l{}\n", i);
+    CHECK(loaded(text).rules.limits.size() == 64);
+    CHECK(errors_of(text + "- {name: more}\n").at(0).find("has 65 items, at most 64 are possible") !=
+          std::string::npos);
 }
 
 TEST_CASE("unknown and repeated keys of a limit are errors") {

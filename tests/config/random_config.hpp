@@ -14,17 +14,21 @@ class random_config {
     random_numbers random_;
 
   public:
+    /// By key which of its possible values make() has taken.
+    std::map<std::string, std::size_t, std::less<>> taken;
+
     explicit random_config(std::uint64_t seed) : random_(seed) {}
 
     /// Half of the keys have values. Those that an error names are left out again.
     config make() {
         values_of_keys chosen;
         for (const auto& [key, values] : possible_values())
-            if (random_.one_in(2)) chosen.emplace(key, filled(values[below(values.size())]));
+            if (random_.one_in(2)) chosen.emplace(key, filled(values[taken[std::string{key}] = below(values.size())]));
         for (;;) {
             const bool has_upstream = chosen.contains("upstream.url") || chosen.contains("upstream.urls");
             const std::string file = yaml_of(chosen);
             load_outcome outcome = load_config_text(file, "random.yaml", has_upstream ? overrides{} : discard);
+            std::erase_if(taken, [&](const auto& each) { return !chosen.contains(each.first); });
             if (outcome.ok()) return std::move(outcome.value);
             std::size_t left_out = 0;
             for (const config_error& error : outcome.errors)

@@ -194,13 +194,13 @@ class VmAgent(Server):
         super().__init__("vmagent", flags_for, folder, "/health", newest=newest)
 
 
-def start_sender(name, folder, gate, targets, queue="batch_send_deadline: 200ms"):
+def start_sender(name, folder, gate, targets, queue="batch_send_deadline: 200ms", flags=()):
     """Prometheus or vmagent, or with "newest-" before that those of Debian unstable: it scrapes {job: an Answering}, and writes to
-    the gate."""
+    the gate. `flags`: of vmagent."""
     newest, is_vmagent = name.startswith("newest-"), name.endswith("vmagent")
     text = scraping({job: f"127.0.0.1:{target.server_port}" for job, target in targets.items()},
                     None if is_vmagent else f"{gate.url}/api/v1/write").replace("batch_send_deadline: 200ms", queue)
-    return VmAgent(folder, gate, config=text, newest=newest) if is_vmagent else Prometheus(folder, text, newest=newest)
+    return VmAgent(folder, gate, *flags, config=text, newest=newest) if is_vmagent else Prometheus(folder, text, newest=newest)
 
 
 def _labels(text):

@@ -52,6 +52,7 @@ class SharedStore:
 
     def __init__(self, kind, folder, *directives, name="store", kept=False, user=None, authority=None, at_path=False,
                  clock=None, file=None):
+        assert shutil.which("redis-cli"), "no redis-cli: run scripts/install-deps.sh --test"
         self.name, self.folder = name, Path(folder) / name
         self.folder.mkdir(parents=True)
         self.user, self.at_path = user, at_path

@@ -83,7 +83,8 @@ def test_version_and_help():
     assert (version.returncode, version.stderr) == (0, "")
     assert version.stdout.startswith("seriesgate ") and len(version.stdout.splitlines()) == 1
     usage = run("--help")
-    assert (usage.returncode, usage.stderr) == (0, "") and "--health-check" in usage.stdout
+    assert (usage.returncode, usage.stderr) == (0, "")
+    assert all(f"{each}" in usage.stdout for each in ("--health-check", "seriesgate top --help", "seriesgate suggest --help"))
 
 
 # --- the first line of the log

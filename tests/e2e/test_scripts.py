@@ -104,9 +104,10 @@ def test_the_demo_of_a_fleet_says_what_it_does_not_understand(script):
         assert said in output()
 
 
-@pytest.mark.parametrize("limit, series, refused, end", [(0, 31_817, "0", signal.SIGTERM), (10_000, 10_000, r"2\d{4}", signal.SIGINT)])
-def test_run_replays_the_recorded_requests_and_stays_up(script, limit, series, refused, end):
-    process, output = script("run.sh", "--listen=127.0.0.1:0", f"--maxHourlySeries={limit}")
+@pytest.mark.parametrize("flags, series, refused, end", [
+    ((), 31_817, "0", signal.SIGTERM), (("--maxHourlySeries=10000",), 10_000, r"2\d{4}", signal.SIGINT)])
+def test_run_replays_the_recorded_requests_and_stays_up(script, flags, series, refused, end):
+    process, output = script("run.sh", "--listen=127.0.0.1:0", *flags)
     eventually(lambda: "run: up" in output(), "the replay is over", 90, every=0.2)
     assert re.search(f"32000 samples of {series} distinct series, {refused} samples refused", output())
     address, = addresses(output())

@@ -466,11 +466,10 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, keep, tmp_path
             f"server: {{takeoverSocket: {tmp_path}/t, threads: 2}}\n")
     gate = start_gate(f"--upstream.url={upstream.url}", config=text)
     eventually(lambda: gate.get("/-/ready").status == 200, "it is ready")
-    left = []
+    looked = []
 
     def look(*_):
-        records = [each.split() for each in store.call("HVALS", "sg:{default}:4:gates")]
-        left.extend(record for record in records if record[2] == "-2")
+        looked.extend(each.split() for each in store.call("HVALS", "sg:{default}:4:gates"))
 
     with Series(gate.address) as senders, Busy(gate.address, 1, look):
         senders.answered(40)
@@ -479,6 +478,8 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, keep, tmp_path
             assert before.wait() == 0
             senders.answered(40)
         eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
+    assert len(looked) > 50
+    left = [record for record in looked if record[2] == "-2"]
     assert (senders.wrong, left) == ([], [])  # the other one is there in its place
     came = arrived(upstream.requests)
     assert len(came) == len(set(came)) == 200
@@ -499,7 +500,8 @@ def test_a_real_sender_loses_nothing(kept, upstream, keep, tmp_path, pb, sender)
     numbers = itertools.count(1)
     target = keep(Answering(lambda _: f"scrape_number {next(numbers)}\n".encode()))
     gate, take_over = kept()
-    process = keep(start_sender(sender, tmp_path, gate, {"p": target}, queue="batch_send_deadline: 100ms, min_shards: 4"))
+    process = keep(start_sender(sender, tmp_path, gate, {"p": target}, queue="batch_send_deadline: 100ms, min_shards: 4",
+                               flags=("-remoteWrite.flushInterval=100ms",)))
 
     def found():
         return values_of(pb, upstream.requests, b"scrape_number")

@@ -167,10 +167,14 @@ def mistakes(document):
     schema = schema_of(f"V1{kind}") if kind not in OPERATORS else {"required": ["spec"], **map_of(
         {"apiVersion": "str", "kind": "str", "metadata": "V1ObjectMeta", "spec": OPERATORS[kind]})}
     found = [f"{'.'.join(map(str, each.absolute_path))}: {each.message}" for each in Validator(schema).iter_errors(document)]
-    if found or kind in OPERATORS:
+    if found:
         return found
+    parts = [(document, f"V1{kind}")]
+    if kind in OPERATORS:
+        parts = [(document.get("metadata", {}), "V1ObjectMeta"), (document["spec"].get("selector", {}), "V1LabelSelector")]
     try:  # the classes themselves know what has to be there, and which words a field may have
-        ApiClient().deserialize(SimpleNamespace(data=json.dumps(document)), f"V1{kind}")
+        for part, of in parts:
+            ApiClient().deserialize(SimpleNamespace(data=json.dumps(part)), of)
     except ValueError as error:
         return [f"{kind}: {error}"]
     return []

@@ -230,7 +230,7 @@ TEST_CASE("a notification for which there is no memory is made up for within a s
     net::io_context io{1};
     const auto event = std::make_shared<async_event>(io.get_executor());
     bool over = false;
-    net::co_spawn(io, event->wait(), [&over](const std::exception_ptr&) { over = true; });
+    net::co_spawn(io, event->wait(), [&over](const std::exception_ptr& failure) { over = !failure; });
     io.poll();
     failing_allocations = 1;
     event->notify();
