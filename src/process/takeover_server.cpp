@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "net/async.hpp"
+#include "net/descriptor.hpp"
 #include "process/inherited_sockets.hpp"
 
 namespace seriesgate {
@@ -81,7 +82,9 @@ net::awaitable<void> takeover_server::run() {
     net::io_context& io = of_.serving.acceptor.thread.io;
     if (of_.serving.acceptor.thread.shared.life.in_takeover())
         co_await go_on();  // begun again: memory ran out amid one
-    net::posix::stream_descriptor somebody{io, ::dup(at_.native_handle())};
+    descriptor watched{::dup(at_.native_handle())};  // its owner if the event loop cannot take it
+    net::posix::stream_descriptor somebody{io, watched.get()};
+    watched.release();
     for (;;) {
         auto [failed] = co_await somebody.async_wait(net::posix::stream_descriptor::wait_read, no_throw);
         if (failed) co_return;
