@@ -66,8 +66,9 @@ std::string stats_json(const process_facts& process, const gate_counts& counts, 
                        std::uint64_t shown_max);
 
 /// @param found nothing if the rules would take too long.
+/// @param meanwhile what decides about series that are not known in place of the limits, for now; or nothing.
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
-                         const std::optional<explanation>& found);
+                         const std::optional<explanation>& found, std::string_view meanwhile = {});
 
 /// @param rules by which the suggestions were made.
 std::string suggestions_json(const suggestion_list& list, const limit_rules& rules);

@@ -272,7 +272,7 @@ json::object to_json(const refused_series& one) {
 }  // namespace
 
 std::string explain_json(const series_limiter& limiter, const series_labels& series, std::string_view tenant,
-                         const std::optional<explanation>& found) {
+                         const std::optional<explanation>& found, std::string_view meanwhile) {
     json::object made{{"series", to_text(label_views(series), series_text_bytes_max)}, {"tenant", readable(tenant)}};
     if (!found) {
         made["decision"] = "rejected";
@@ -281,7 +281,7 @@ std::string explain_json(const series_limiter& limiter, const series_labels& ser
     }
     const explanation& of = *found;
     made["decision"] = of.in_hour ? "known" : of.refused ? "refused" : "admitted";
-    made["why"] = why(of, limiter);
+    made["why"] = why(of, limiter).append(of.in_hour ? "" : meanwhile);
     made["refusedBy"] = refused_by_json(of, limiter);
     made["known"] = of.in_hour;
     made["knownSince"] = known_since(of);

@@ -53,6 +53,14 @@ process_facts facts_of(const page_sources& from) {
             .uptime = std::chrono::duration_cast<std::chrono::seconds>(clock::now() - from.started)};
 }
 
+/// What decides about series that are not known in place of the limits, for now.
+std::string_view decides_meanwhile(const gate_counts& of) {
+    if (of.warm && of.warm->state == "reading") return "; but while the warm start reads, all series pass";
+    if (of.shared && of.shared->state != "joined" && of.shared->state != "refilling")
+        return "; but the shared store does not answer: shared.onUnavailable decides about limited series";
+    return {};
+}
+
 std::string explain_text(const api_question& asked, const page_sources& from) {
     const auto series = read_series(asked.series);  // parsed again: the request only checked it
     const auto views = label_views(*series);
@@ -69,7 +77,8 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
         ignored != 0 && (became_known_apart || from.limiter.has_refused(ignored_value_of(ignored, key)));
     const offered_series offered{.fingerprint = is_apart ? apart : plain, .samples = 1, .admits = true};
     return explain_json(from.limiter, *series, tenant,
-                        explain_series(from.limiter, offered, hasher.family(views, key), views, tenant));
+                        explain_series(from.limiter, offered, hasher.family(views, key), views, tenant),
+                        decides_meanwhile(from.counts()));
 }
 
 std::string suggestions_text(const api_question& asked, const page_sources& from) {

@@ -25,11 +25,12 @@ std::string new_series(series_count count) {
     return count_text(count.series, count.is_exact) + " new series";
 }
 
-/// What limits that only observe would have refused this hour, for the limit with most: several limits may count the
-/// same series.
+/// What limits that only observe would have refused this hour, or today if the day's budget is spent, for the limit
+/// with most: several limits may count the same series.
 struct observed_refusals {
     series_count series{};
     std::string by{};
+    std::string_view when{};
 };
 
 observed_refusals observed_now(const status_facts& of) {
@@ -37,11 +38,13 @@ observed_refusals observed_now(const status_facts& of) {
     const auto look = [&](const budget_figures& each) {
         const bool observes = of.figures.mode == limit_mode::observe || each.mode == limit_mode::observe;
         if (!observes || !refuses_series(each.name.limit)) return;
-        for (const budget_window_figures* const window : {&each.hourly, each.active ? &*each.active : nullptr}) {
+        const budget_window_figures* const day = each.daily.is_spent() ? &each.daily : nullptr;
+        for (const budget_window_figures* const window : {&each.hourly, day, each.active ? &*each.active : nullptr}) {
             if (window == nullptr || window->series_refused <= most.series.series) continue;
             const std::string owner = owner_text(each.name);
             most = {.series = {window->series_refused, window->refused_is_exact},
-                    .by = owner.empty() ? "the global limit" : owner};
+                    .by = owner.empty() ? "the global limit" : owner,
+                    .when = window == day ? "today" : "this hour"};
         }
     };
     look(of.figures.global);
@@ -303,7 +306,7 @@ std::string verdict_text(const status_facts& of) {
         return fmt::format("Nothing is refused now: {} were, earlier this hour", new_series(refused));
     const observed_refusals most = observed_now(of);
     if (most.series.series == 0) return "The gate observes, and nothing would be refused this hour";
-    return fmt::format("The gate observes: {} this hour", observed_text(most));
+    return fmt::format("The gate observes: {} {}", observed_text(most), most.when);
 }
 
 std::string now_section(const status_facts& of) {

@@ -34,6 +34,7 @@ heartbeat gate_session::next(const facts& now) {
 gate_session::news gate_session::take_answer(const heartbeat_answer& said, const clocks& at) {
     const store_state& store = said.state;
     if (store.status == heartbeat_status::foreign) return news::foreign;
+    view_.clock.note(store.windows.now, at.steady);
     // A gate that begins has no witness but its own clock and those of the others.
     const auto agrees = [&at](time_point other) { return witnessed_clock::agree(other, at.own); };
     const time_point most = store.windows.now + store.ahead;

@@ -33,7 +33,8 @@ class witnessed_clock {
     std::atomic<std::int64_t> ahead_{0};  // nanoseconds, of this clock before the steady one
     std::atomic<std::int64_t> floor_{0};  // since the epoch: small steps back do not show
     std::mutex hearing_;
-    std::atomic<std::int64_t> of_store_{0};  // nanoseconds, of the store's clock before the steady one, believed or not
+    // Nanoseconds, of the store's clock before the steady one, believed or not; 0: unheard.
+    std::atomic<std::int64_t> of_store_{0};
 
   public:
     /// @param own what the gate's own clock says.
@@ -43,12 +44,17 @@ class witnessed_clock {
         return time_point{std::chrono::nanoseconds{std::max(carried_on, floor_.load(std::memory_order_relaxed))}};
     }
 
+    /// Notes for offset() what the store's clock has said, before anybody decides whether to believe it.
+    void note(time_point store, steady_point steady) noexcept {
+        of_store_.store(store.time_since_epoch().count() - count(steady), std::memory_order_relaxed);
+    }
+
     /// @param store what the store's clock has said in an answer, and the hour that is open there; -1: none.
     /// @param steady when that came.
     /// @return false if it agrees neither with this clock nor with the gate's own: then nothing has changed.
     bool correct(time_point store, std::int64_t open_hour, steady_point steady, time_point own) {
         const std::scoped_lock alone{hearing_};
-        of_store_.store(store.time_since_epoch().count() - count(steady), std::memory_order_relaxed);
+        note(store, steady);
         const time_point before = now(steady, own);
         if (has_heard() && !agree(store, before) && !agree(store, own)) return false;
         // Another gate may have opened the hour a little early.
@@ -65,9 +71,9 @@ class witnessed_clock {
 
     /// How far the store's clock is before the gate's own, believed or not; 0 until it has been heard.
     [[nodiscard]] std::chrono::nanoseconds offset(steady_point steady, time_point own) const noexcept {
-        if (!has_heard()) return std::chrono::nanoseconds{0};
-        return std::chrono::nanoseconds{count(steady) + of_store_.load(std::memory_order_relaxed) -
-                                        own.time_since_epoch().count()};
+        const std::int64_t of_store = of_store_.load(std::memory_order_relaxed);
+        if (of_store == 0) return std::chrono::nanoseconds{0};
+        return std::chrono::nanoseconds{count(steady) + of_store - own.time_since_epoch().count()};
     }
 
   private:

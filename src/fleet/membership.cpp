@@ -292,10 +292,12 @@ void membership::log_back() {
 }
 
 /// What becomes of them, as the log has it.
-const char* membership::new_series() const noexcept {
+const char* membership::new_series() const {
     if (shared_.view.state() == store_reach::refilling) return "wait";
     if (shared_.settings.on_unavailable == unavailable_answer::admit) return "admitted";
-    return shared_.settings.on_unavailable == unavailable_answer::refuse ? "refused" : "a part of the room";
+    const bool has_part = shared_.settings.on_unavailable == unavailable_answer::local &&
+                          shared_.view.windows().hour == hour_number(shared_.now());
+    return has_part ? "a part of the room" : "refused";
 }
 
 }  // namespace seriesgate

@@ -71,7 +71,7 @@ class membership {
     void log_state(const std::optional<obstacle>& in_the_way);
     void log_away(const obstacle& by);
     void log_back();
-    [[nodiscard]] const char* new_series() const noexcept;
+    [[nodiscard]] const char* new_series() const;
     [[nodiscard]] std::chrono::seconds grace() const;
 };
 

@@ -105,11 +105,12 @@ void write(exposition& out, const ingest_metrics& metrics) {
         "Samples and native histograms that admitted a series though a limit with mode observe had no room, by limit "
         "and tenant of the sender. Further samples of these series are of known ones, and not counted.");
     write_counter(out, "seriesgate_samples_stored_total",
-                  "Accepted samples and native histograms that the upstream has confirmed.", metrics.samples_stored);
+                  "Accepted samples and native histograms that the upstream and all required replicas have confirmed.",
+                  metrics.samples_stored);
     write_counter(
         out, "seriesgate_samples_failed_total",
-        "Accepted samples and native histograms that the upstream has not confirmed: it answered with an error, "
-        "gave no answer, or did not say that it has written them.",
+        "Accepted samples and native histograms that the upstream or a required replica has not confirmed: it answered "
+        "with an error, gave no answer, or did not say that it has written them.",
         metrics.samples_failed);
     write_counter(out, "seriesgate_unknown_dropped_total",
                   "Stale markers and exemplar-only entries dropped because their series is not known.",

@@ -85,6 +85,22 @@ TEST_CASE("the stats page has the counts and the limiter's figures") {
     CHECK(text->ends_with("}\n"));
 }
 
+TEST_CASE("explain says what decides for now in place of the limits") {
+    scene at;
+    gate_counts counts;
+    at.from.counts = [&counts] { return counts; };
+    const auto says = [&at](const char* series, std::string_view what) {
+        const page_text text = at.page({.path = api_path::explain, .series = series});
+        REQUIRE(text);
+        return text->find(what) != std::string::npos;
+    };
+    CHECK_FALSE(says(R"({a="1"})", "; but"));
+    counts.shared = {.state = "away: clock"};
+    CHECK(says(R"({a="2"})", "; but the shared store does not answer: shared.onUnavailable decides"));
+    counts.warm = {.state = "reading"};
+    CHECK(says(R"({a="3"})", "; but while the warm start reads, all series pass"));
+}
+
 TEST_CASE("the status page says the same to people") {
     scene at;
     const page_text text = at.page({.path = api_path::status});

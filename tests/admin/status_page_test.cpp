@@ -107,6 +107,8 @@ TEST_CASE("the first thing said is whether data is withheld") {
     CHECK(has(now_section(facts), "class=\"well\""));
     facts.figures.global.hourly.series_refused = 0;
     CHECK(verdict_text(facts) == "The gate observes, and nothing would be refused this hour");
+    facts.figures.global.daily = {.series_max = 9, .series_current = 9, .series_refused = 700};
+    CHECK(verdict_text(facts) == "The gate observes: 700 new series would be refused by the global limit today");
 }
 
 TEST_CASE("what a limit would refuse that only observes is said, whoever's it is") {

@@ -274,6 +274,18 @@ TEST_CASE("a loss is news until the gate has begun to tell all again") {
     CHECK(view.state() == store_reach::joined);
 }
 
+TEST_CASE("a gate that begins before a store with a wrong clock says by how much") {
+    fleet_view view;
+    const time_point now = at(12, 30);
+    gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, false, now, 600s};
+    open_windows open = open_hour(hour_number(now));
+    open.now = now + 10min;
+    const heartbeat_answer said{.state = {.windows = open, .epoch = "first", .ahead = -10min}};
+    CHECK(session.take_answer(said, {.steady = since_start(5s), .own = now}) == gate_session::news::wrong_clock);
+    CHECK(view.clock.offset(since_start(65s), now + 60s) == 10min);
+    CHECK_FALSE(view.clock.has_heard());
+}
+
 TEST_CASE("a gate that begins with series tells them, and the store is not refilled for that") {
     fleet_view view;
     const time_point now = at(10, 5);
