@@ -71,8 +71,7 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
     const std::uint64_t plain = fingerprint_of(hasher(views), key);
     const std::uint64_t apart = fingerprint_of(hasher(views) + ignored, key);
     // As planner::apply_ignored_values_limit and keep_apart do, but from the remembered values.
-    const bool became_known_apart =
-        from.limiter.hour_has(apart) && !from.limiter.hour_has(plain) && !from.limiter.has_refused(plain);
+    const bool became_known_apart = from.limiter.hour_has(apart) && !from.limiter.hour_has(plain);
     const bool is_apart =
         ignored != 0 && (became_known_apart || from.limiter.has_refused(ignored_value_of(ignored, key)));
     const offered_series offered{.fingerprint = is_apart ? apart : plain, .samples = 1, .admits = true};

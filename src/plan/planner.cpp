@@ -122,7 +122,7 @@ void planner::apply_ignored_values_limit(series_limiter& limiter, time_point now
     const bool is_decided = limiter.decide(values_, now, value_verdicts_, value_scratch_, origin);
     for (std::uint32_t i = 0; i < ignored_.size(); ++i) {
         if (ignored_[i].value == 0) continue;
-        const bool counts_apart = !is_decided || !is_accepted(value_verdicts_[ignored_[i].place]);
+        const bool counts_apart = !is_accepted(value_verdicts_[ignored_[i].place]);
         if (counts_apart != ignored_[i].is_apart) {  // also if collect_questions() is called again in another hour
             std::swap(offered_[i].fingerprint, ignored_[i].other_fingerprint);
             ignored_[i].is_apart = counts_apart;
@@ -137,16 +137,19 @@ bool planner::keep_apart(const series_limiter& limiter) {
     if (ignored_.empty()) return false;
     bool any = false;
     const auto sets = limiter.sets();
-    const auto keep_known = [&](std::span<const std::uint32_t> entries, const auto& is_known) {
-        for (const std::uint32_t i : entries) {
-            ignored_part& of = ignored_[i];
-            if (of.value == 0 || of.is_apart || !is_known(of.other_fingerprint)) continue;
-            std::swap(offered_[i].fingerprint, of.other_fingerprint);
-            of.is_apart = any = true;
-        }
+    const auto keep_if = [&](std::uint32_t i, const auto& is_known) {
+        ignored_part& of = ignored_[i];
+        if (of.value == 0 || of.is_apart || !is_known(of.other_fingerprint)) return;
+        std::swap(offered_[i].fingerprint, of.other_fingerprint);
+        of.is_apart = any = true;
     };
-    keep_known(scratch_.pending, [&](std::uint64_t fingerprint) { return sets->hour_has(fingerprint); });
-    keep_known(scratch_.non_admitting, [&](std::uint64_t fingerprint) { return sets->knows(fingerprint); });
+    const auto in_hour = [&](std::uint64_t fingerprint) { return sets->hour_has(fingerprint); };
+    for (const std::uint32_t i : scratch_.pending) keep_if(i, in_hour);
+    for (const std::uint32_t i : scratch_.non_admitting)
+        keep_if(i, [&](std::uint64_t fingerprint) { return sets->knows(fingerprint); });
+    if (scratch_.recalled != decltype(scratch_.recalled){})  // these were refused lately without their ignored labels
+        for (std::uint32_t i = 0; i < ignored_.size(); ++i)
+            if (is_refused(verdicts_[i])) keep_if(i, in_hour);
     return any;
 }
 

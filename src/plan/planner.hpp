@@ -163,9 +163,10 @@ class planner : public label_source {
     /// Instead of decide(): accepts all series, and counts only those that were admitted before.
     plan pass(series_limiter& limiter, time_point now, std::string_view tenant);
 
-    /// Upper bound of the size in remote write 1 of a body of remote write 2, which was read last.
+    /// Upper bound of the size in remote write 1 of a body of remote write 2, which was read last. Metadata may name
+    /// each metric once more.
     [[nodiscard]] std::size_t filled_in_bytes(bytes_view body) const noexcept {
-        return body.size() + reader_v2_.symbol_bytes();
+        return body.size() + 2 * reader_v2_.symbol_bytes();
     }
 
     /// Memory held, or needed for deciding, in bytes (without selection_bytes_max). About fifty times the body for the

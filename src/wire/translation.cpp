@@ -87,7 +87,7 @@ translation_loss translator::operator()(bytes_view body, std::span<const byte_ra
 void translator::shrink() {
     reader_.shrink();
     give_back_all(series_, inner_, metadata_, key_, labels_, names_);
-    if (written_.size() > written_kept_max) decltype(written_){0, written_.hash_function()}.swap(written_);
+    if (written_.size() > written_kept_max) decltype(written_){}.swap(written_);
 }
 
 /// @return the fault of a series' labels; empty if there is none.
@@ -188,7 +188,7 @@ void translator::write_metadata(const metric_metadata& metadata) {
         key_.push_back('\0');
         append_varint(key_, part);
     }
-    if (!written_.insert(key_).second) return;
+    if (!written_.insert(hash_(key_)).second) return;
 
     inner_.clear();
     if (metadata[1] != 0) {

@@ -50,19 +50,20 @@ class translator {
     std::string series_;  // payload being written; its length is written first
     std::string inner_;
     std::string metadata_;
-    std::unordered_set<std::string, hash_key> written_;  // metadata of this request, written already
+    hash_key hash_;
+    std::unordered_set<std::uint64_t> written_;  // hashes of this request's metadata that are written already
     std::string key_;
     std::vector<label_view> labels_;  // of the series being written
     std::vector<bytes_view> names_;   // of its labels
 
   public:
-    /// @param key of the hash tables that senders fill.
-    explicit translator(const hash_key& key) : written_(0, key) {}
+    /// @param key of hashes, so that no sender can make two that are equal.
+    explicit translator(const hash_key& key) : hash_(key) {}
 
     /// @param body valid for write_request_v2_reader; not `out`.
     /// @param removed records of series to leave out, ascending, as for splice.
-    /// @param out replaced; its capacity is reused. At most the size of the body plus its labels spelled out (see
-    /// write_request_v2_reader::reset) and a few bytes for each.
+    /// @param out replaced; its capacity is reused. At most the size of the body plus twice its labels spelled out (see
+    /// write_request_v2_reader::reset), since metadata may name a metric again, and a few bytes for each.
     translation_loss operator()(bytes_view body, std::span<const byte_range> removed, std::string& out);
 
   private:

@@ -9,6 +9,9 @@
 #include "plan/requests.hpp"
 #include "support/catch.hpp"
 #include "wire/splice.hpp"
+#include "wire/translation.hpp"
+#include "wire/wire_bytes.hpp"
+#include "wire/wire_bytes_v2.hpp"
 
 namespace seriesgate::testing::plan_test {
 namespace {
@@ -403,6 +406,7 @@ TEST_CASE("a series that counts apart passes for as long as the hour knows it, t
     SECTION("by a reload") {
         rules.ignored_values_max = 10;
         limiter.reconfigure(rules);
+        CHECK(refused("b", "one", noon) == 1);  // and is remembered, by the fingerprint without the label
         CHECK(refused("b", "two", noon) == 0);
     }
     SECTION("by the end of the grace") {
@@ -411,6 +415,36 @@ TEST_CASE("a series that counts apart passes for as long as the hour knows it, t
         CHECK(refused("b", "two", noon + 1h + 11min) == 0);
         CHECK(refused("c", "two", noon + 1h + 11min) == 0);
     }
+}
+
+TEST_CASE("a value that the hour knows counts for nothing, though others with it ask too much of the rules") {
+    limit_rules rules = limited_to(1);
+    rules.ignores_labels = true;
+    series_limiter limiter{rules, noon};
+    planner planning{hash_key::known_to_all(), {"replica"}};
+    const std::string tenant(1'000, 't');
+    const std::string known = with_replica("x", "one");
+    REQUIRE(planning(known, limiter, noon, tenant).has_value());
+    std::string body;
+    const std::size_t others = 450'000;
+    for (std::size_t i = 0; i < others; ++i) body += with_replica("y", std::to_string(i));
+    body += known;
+    const auto made = planning(body, limiter, noon, tenant);
+    REQUIRE(made.has_value());
+    CHECK(made->received.samples == others + 1);
+    CHECK(made->refused.samples == others);
+    CHECK(planning.verdict_of(others) == verdict::known);
+}
+
+TEST_CASE("metadata that names a metric again and again is in what a translation may take") {
+    std::string body = symbols({"", "__name__", std::string(100'000, 'x')});
+    for (std::uint64_t type = 1; type <= 20; ++type) body += entry({refs({1, 2}), len_field(5, varint_field(1, type))});
+    planner planning{hash_key::known_to_all()};
+    REQUIRE(planning.read(body, {}, protocol::v2).code == wire_errc::none);
+    std::string translated;
+    translator{hash_key::known_to_all()}(body, {}, translated);
+    CHECK(translated.size() > 3'900'000);
+    CHECK(translated.size() <= planning.filled_in_bytes(body));
 }
 
 TEST_CASE("in a fleet a request asks its store, and what it hears decides") {
