@@ -637,6 +637,7 @@ lines({
 @line("the shared store is away", real=True)
 def a_shared_store_that_is_killed(scene):
     gate = scene.in_fleet()
+    offer(gate, scene.upstream, numbered(3))  # so that it has heard of this hour's room
     scene.stores[0].kill()
     return gate, {"new_series": "a part of the room"}
 
@@ -674,6 +675,7 @@ def a_store_whose_clock_leaps(scene):
     clock = FakedClock(scene.folder, str(now), runs=True)
     gate = scene.in_fleet(clock=clock)
     eventually(lambda: gate.said("joined the fleet"), "it has joined")
+    offer(gate, scene.upstream, numbered(3))
     clock.set(str(now + datetime.timedelta(days=1)))
     return gate, clock
 
