@@ -80,8 +80,8 @@ struct takeover_server::talk {
 
 net::awaitable<void> takeover_server::run() {
     net::io_context& io = of_.serving.acceptor.thread.io;
-    if (of_.serving.acceptor.thread.shared.life.in_takeover())
-        co_await go_on();                            // begun again: memory ran out amid one
+    // Begun again: memory ran out amid one.
+    if (of_.serving.acceptor.thread.shared.life.in_takeover()) co_await go_on();
     descriptor watched{::dup(at_.native_handle())};  // its owner if the event loop cannot take it
     net::posix::stream_descriptor somebody{io, watched.get()};
     watched.release();
