@@ -37,9 +37,13 @@ class fleet_shared {
     const store_keys keys;
     const std::uint64_t run;  ///< tells this run of this gate from all others
     fleet_view view;
-    guarded<std::vector<gate_heard_of>> members{};  ///< by the last heartbeat
-    guarded<std::string> server{};                  ///< run_id of the one that has answered last
-    std::atomic<std::uint64_t> told_rounds{0};      ///< times that nothing was found untold
+    struct gates_of_fleet {
+        std::vector<gate_heard_of> all;
+        monotonic_clock::time_point as_of;
+    };
+    guarded<gates_of_fleet> members{};          ///< by the last heartbeat
+    guarded<std::string> server{};              ///< run_id of the one that has answered last
+    std::atomic<std::uint64_t> told_rounds{0};  ///< times that nothing was found untold
     /// The series that the fleet has admitted have yet to be read for the first time.
     std::atomic<bool> catches_up{true};
 

@@ -151,7 +151,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     if (came == gate_session::news::foreign) co_return obstacle{.why = foreign, .must_not = true};
     if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
     act_on(came);
-    *shared_.members.lock() = answer->gates;
+    *shared_.members.lock() = {.all = answer->gates, .as_of = clock::now()};
     co_return std::nullopt;
 }
 
@@ -253,7 +253,7 @@ void membership::log_state(const std::optional<obstacle>& in_the_way) {
         if (has_joined_) log::warn("the shared store has lost data", {{"new_series", new_series()}});
         return;
     }
-    const std::size_t gates = shared_.members.lock()->size();
+    const std::size_t gates = shared_.members.lock()->all.size();
     if (!has_joined_) {
         log::info("joined the fleet", {{"namespace", shared_.settings.name_space},
                                        {"name", shared_.who.name},

@@ -136,8 +136,10 @@ shared_counts counts_of(fleet_shared& fleet) {
                                               ? 0.0
                                               : std::chrono::duration<double>(durations.sum).count() / answered};
     const auto members = fleet.members.lock();
-    for (const gate_heard_of& each : *members)
-        made.gates.push_back({.name = each.name, .version = each.version, .seen_seconds_ago = each.silent_seconds});
+    const auto since = std::chrono::floor<std::chrono::seconds>(monotonic_clock::now() - members->as_of).count();
+    for (const gate_heard_of& each : members->all)
+        made.gates.push_back(
+            {.name = each.name, .version = each.version, .seen_seconds_ago = each.silent_seconds + since});
     return made;
 }
 

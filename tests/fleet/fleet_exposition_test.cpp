@@ -26,7 +26,7 @@ struct scene {
 TEST_CASE("what is counted about a fleet is written family by family", "[fleet]") {
     scene at;
     at.fleet.view.set_state(store_reach::joined);
-    *at.fleet.members.lock() = {{.name = "a", .version = "1"}, {.name = "b", .version = "1"}};
+    at.fleet.members.lock()->all = {{.name = "a", .version = "1"}, {.name = "b", .version = "1"}};
     at.metrics.claims.add(9);
     at.metrics.series[store_outcome::known].add(100);
     at.metrics.series[store_outcome::taken].add(20);
