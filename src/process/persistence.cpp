@@ -39,6 +39,10 @@ void write(exposition& out, const state_metrics& metrics) {
     write_gauge(out, "seriesgate_state_bytes", "Size of the last snapshot in state.dir.", metrics.bytes);
     write_gauge(out, "seriesgate_state_save_timestamp_seconds", "When the last snapshot was written, since 1970.",
                 metrics.save_seconds);
+    write_gauge(out, "seriesgate_state_last_save_successful",
+                "Whether the last snapshot was written to state.dir. 1 as well before the first one, and without "
+                "state.dir.",
+                metrics.is_failing.value() == 0 ? 1 : 0);
 }
 
 instance_identity::instance_identity(const config& settings) {
@@ -78,6 +82,7 @@ bool state_keeper::save(const pause& between) noexcept try {
     if (saved.result == state_file::save_result::window_ended) saved = file_.save(limiter_, between);
     if (saved.result == state_file::save_result::saved) {
         metrics_.saves.add();
+        metrics_.is_failing.set(0);
         metrics_.bytes.set(static_cast<std::int64_t>(saved.bytes));
         metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
     }
@@ -90,6 +95,7 @@ bool state_keeper::save(const pause& between) noexcept try {
 
 void state_keeper::note_failure(std::string_view reason) {
     metrics_.save_failures.add();
+    metrics_.is_failing.set(1);
     log::error("state not saved", {{"err", reason}});
 }
 

@@ -53,6 +53,7 @@ struct state_metrics {
     counter save_failures;
     gauge bytes;         ///< size of the last snapshot
     gauge save_seconds;  ///< Unix time of the last snapshot
+    gauge is_failing;    ///< 1 if the last snapshot could not be written
 };
 
 void write(exposition& out, const state_metrics& metrics);

@@ -73,11 +73,13 @@ def test_no_room_for_the_state_is_a_failed_save(limited, directory):  # noqa: F8
     with limited_to(gate, resource.RLIMIT_FSIZE, 4096):
         assert gate.send(wire.pack(wire.sampled("up", job="second"))).status == 204
         eventually(lambda: gate.metric(FAILURES) >= 2, "there is no room for it")
+        assert gate.metric("seriesgate_state_last_save_successful") == 0
         assert gate.send(BODY).status == 204
         assert (directory / "state").read_bytes() == state
         assert gate.metric(SAVES) == saves
         assert "File too large" in eventually(lambda: gate.said("state not saved"), "the log says so")[0]["err"]
     eventually(lambda: gate.metric(SAVES) > saves, "it is saved when there is room")
+    assert gate.metric("seriesgate_state_last_save_successful") == 1
     gate.stop()
     again = limited(kept(directory, "maxHourlySeries: 1000\n"))
     assert again.current() == 3

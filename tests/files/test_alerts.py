@@ -158,7 +158,7 @@ CASES = {
                        {'up{job="seriesgate",instance="a"}': "1x20", 'up{job="node",instance="b"}': "0x20"}),
     "SeriesgateReloadFailed": one("seriesgate_config_last_reload_successful{", "1x4 0x20", "1x20"),
     "SeriesgateWebConfigNotTaken": one("seriesgate_web_config_last_reload_successful{", "1x4 0x20", "1x20"),
-    "SeriesgateStateNotSaved": one("seriesgate_state_save_failures_total{", "0x4 1x20", "3x20"),
+    "SeriesgateStateNotSaved": one("seriesgate_state_last_save_successful{", "1x4 0x20", "1x20"),
     "SeriesgateClockInDoubt": one("seriesgate_clock_in_doubt{", "0x4 1x20", "0x20"),
     "SeriesgateLogLost": one("seriesgate_log_lines_lost_total{", "0x4 5x20", "5x20"),
 }

@@ -134,7 +134,7 @@ TEST_CASE("the metrics of all owners are written family by family") {
               plain("upstream_sent_bytes_total 16 config_reload_requests_total 29 config_reloads_total 28 "
                     "config_last_reload_successful 1 config_last_reload_success_timestamp_seconds 1700000000 "
                     "web_config_last_reload_successful 1 state_saves_total 22 state_save_failures_total 23 state_bytes "
-                    "24 state_save_timestamp_seconds 1700000010 log_lines_lost_total 0"));
+                    "24 state_save_timestamp_seconds 1700000010 state_last_save_successful 1 log_lines_lost_total 0"));
 }
 
 TEST_CASE("every family of the process has help and a type, once, and counters end in _total") {
@@ -155,7 +155,7 @@ TEST_CASE("every family of the process has help and a type, once, and counters e
         if (keyword == "TYPE") CHECK((rest == "counter") == name.ends_with("_total"));
     }
     CHECK(helped == typed);
-    CHECK(helped.size() == 56);
+    CHECK(helped.size() == 57);
 }
 
 TEST_CASE("the counts of /stats are those of all owners") {
