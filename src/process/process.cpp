@@ -113,6 +113,7 @@ process::process(const config& settings, const command_line& asked, std::functio
                 .stores = shared_.stores,
                 .workers = workers_,
                 .life = shared_.http.life,
+                .fleet = fleet_ ? &fleet_->shared : nullptr,
                 .waits_for = shared_.admin.waits_for}),
       // Before any thread starts and before readiness: a signal must find its handler.
       signals_(acceptor(), SIGTERM, SIGINT),

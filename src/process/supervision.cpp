@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "config/environment.hpp"
 #include "core/text.hpp"
+#include "fleet/fleet_shared.hpp"
 #include "limit/limiter.hpp"
 #include "net/async.hpp"
 
@@ -67,7 +68,8 @@ std::string upstream_in_words(std::size_t backends_up, std::size_t backends) {
 
 }  // namespace
 
-std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends) {
+std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends,
+                            std::string_view shared) {
     const window_figures& hour = figures.hourly;
     const window_figures& day = figures.daily;
     const bool observes = figures.mode == limit_mode::observe;
@@ -82,9 +84,9 @@ std::string status_in_words(const limiter_figures& figures, std::size_t backends
         day.series_refused == 0
             ? ""
             : fmt::format(" ({} by today's limits)", count_text(day.series_refused, day.refused_is_exact));
-    return fmt::format("hour: {}{} series, {} {}{}; {}", grouped(hour.series_current), max,
+    return fmt::format("hour: {}{} series, {} {}{}; {}{}{}", grouped(hour.series_current), max,
                        count_text(refused, is_exact), observes ? "would be refused" : "refused", of_day,
-                       upstream_in_words(backends_up, backends));
+                       upstream_in_words(backends_up, backends), shared.empty() ? "" : "; shared store ", shared);
 }
 
 supervision::supervision(const sources& from)
@@ -144,9 +146,11 @@ void supervision::send_status() {
     const auto up = std::ranges::count_if(backends, [](const shared_backend& each) { return each.health.is_up(); });
     const std::string why = stage == lifecycle_state::starting ? of_.waits_for() : std::string{};
     if (stage == lifecycle_state::starting && why.empty()) return;
-    std::string status =
-        why.empty() ? status_in_words(figures_of_windows(of_.limiter), static_cast<std::size_t>(up), backends.size())
-                    : "starting: " + one_line(why);
+    const store_reach reach = of_.fleet == nullptr ? store_reach::joined : of_.fleet->view.state();
+    std::string status = why.empty()
+                             ? status_in_words(figures_of_windows(of_.limiter), static_cast<std::size_t>(up),
+                                               backends.size(), reach == store_reach::joined ? "" : name_of(reach))
+                             : "starting: " + one_line(why);
     if (status == sent_status_) return;
     sent_status_ = std::move(status);
     manager_.send("STATUS=" + sent_status_);

@@ -59,8 +59,9 @@ class notify_socket {
 
 /// The status line in systemctl: "hour: 900 of 1000 series, 12 refused; upstream up".
 /// @param backends_up,backends of the first store; no backends: nothing is forwarded.
-[[nodiscard]] std::string status_in_words(const limiter_figures& figures, std::size_t backends_up,
-                                          std::size_t backends);
+/// @param shared state of a fleet's store; empty: joined, or no fleet. The figures leave out what is refused meanwhile.
+[[nodiscard]] std::string status_in_words(const limiter_figures& figures, std::size_t backends_up, std::size_t backends,
+                                          std::string_view shared);
 
 /// Reports to the service manager; does nothing without NOTIFY_SOCKET. Threads: any, unless stated.
 class supervision {
@@ -70,6 +71,7 @@ class supervision {
         const shared_stores& stores;
         const worker_threads& workers;
         const lifecycle& life;
+        const fleet_shared* fleet;                      ///< null without a fleet
         const std::function<std::string()>& waits_for;  ///< why it is not ready; empty: nothing is known yet
     };
 
