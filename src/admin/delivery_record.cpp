@@ -23,7 +23,7 @@ std::string in_words(std::string reason) {
     return reason;
 }
 
-/// The fault with the largest increase.
+/// The text with the largest increase.
 std::string most_since(const named_counts& now, const named_counts& before) {
     std::string most;
     std::uint64_t most_often = 0;
@@ -45,11 +45,18 @@ delivery_record::moment delivery_record::moment_of(std::chrono::sys_seconds now,
                 .failed = counts.samples.failed,
                 .refused = counts.samples.refused_by_limits};
     for (const auto& [reason, count] : counts.requests.upstream_errors_by_reason)
-        made.faults.emplace_back(in_words(reason), count);
+        made.first_store.emplace_back(in_words(reason), count);
+    std::uint64_t successes = 0;
     for (const auto& [status, count] : counts.requests.upstream_by_status)
-        if (!status.starts_with('2')) made.faults.emplace_back("it answers " + status, count);
-    made.faults.emplace_back("it does not say what it has written, see upstream.protocol", counts.requests.unconfirmed);
-    made.faults.emplace_back("it says that it has written less", counts.requests.partly_written);
+        if (status.starts_with('2'))
+            successes += count;
+        else
+            made.first_store.emplace_back("it answers " + status, count);
+    made.first_store.emplace_back("", successes);
+    for (const store_counts& each : counts.stores)
+        if (each.is_replica && !each.best_effort) made.replicas.emplace_back(each.name, each.samples_failed);
+    made.confirmations = {{"it does not say what it has written, see upstream.protocol", counts.requests.unconfirmed},
+                          {"it says that it has written less", counts.requests.partly_written}};
     return made;
 }
 
@@ -98,13 +105,19 @@ delivery_facts delivery_record::facts(std::chrono::sys_seconds now, const gate_c
     const moment& then = before(last_stored_);  // some senders retry only once a minute
     if (now - last_stored_ >= patience && last.failed > then.failed && last.stored == moments_.back().stored) {
         made.nothing_since = last_stored_;
-        made.why = most_since(last.faults, then.faults);
+        made.why = most_since(last.first_store, then.first_store);
+        if (made.why.empty()) made.failing_replica = most_since(last.replicas, then.replicas);
+        if (made.why.empty() && made.failing_replica.empty())
+            made.why = most_since(last.confirmations, then.confirmations);
     }
     return made;
 }
 
 std::string to_text(const delivery_facts& facts) {
     if (facts.is_discarded) return "Samples are discarded on purpose, by upstream.url";
+    if (!facts.failing_replica.empty())
+        return fmt::format("Nothing is confirmed to senders since {:%H:%M} UTC: the replica {} does not store it",
+                           fmt::gmtime(*facts.nothing_since), facts.failing_replica);
     if (facts.nothing_since) {
         std::string text =
             fmt::format("Nothing reaches the store since {:%H:%M} UTC", fmt::gmtime(*facts.nothing_since));

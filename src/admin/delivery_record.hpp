@@ -28,7 +28,9 @@ class delivery_record {
     struct moment {
         std::chrono::sys_seconds when{};
         std::uint64_t stored = 0, failed = 0, refused = 0;
-        named_counts faults{};  ///< faults of stores, by their text
+        named_counts first_store{};    ///< its answers and faults by their text, successes by an empty one
+        named_counts replicas{};       ///< failed samples of the required ones, by name
+        named_counts confirmations{};  ///< successes that do not confirm all, by their text
     };
     static moment moment_of(std::chrono::sys_seconds now, const gate_counts& counts);
     [[nodiscard]] const moment& before(std::chrono::sys_seconds when) const;

@@ -94,6 +94,7 @@ struct delivery_facts {
     std::uint64_t stored = 0, failed = 0;
     std::optional<std::chrono::sys_seconds> nothing_since{};  ///< last stored sample, if all failed since
     std::string why{};                                        ///< the most frequent fault since
+    std::string failing_replica;  ///< then the first store takes what it is sent; mostly empty
 
     std::chrono::sys_seconds watched_since{};                ///< start of the record
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< last refusal by a limit, to some seconds

@@ -69,6 +69,23 @@ TEST_CASE("success that says nothing of what was written is no success") {
           "Nothing reaches the store since 07:00 UTC: it does not say what it has written, see upstream.protocol");
 }
 
+TEST_CASE("a required replica that keeps samples from being confirmed is named, one with bestEffort is not") {
+    scene at;
+    at.counts.requests.upstream_by_status = {{"200", 0}, {"503", 0}};
+    at.counts.stores = {{.name = "store:80"},
+                        {.name = "copy", .is_replica = true, .best_effort = true},
+                        {.name = "other", .is_replica = true}};
+    at.fail = [&] {
+        ++at.counts.requests.upstream_by_status[0].second;
+        at.counts.stores[1].samples_failed += 90;
+        at.counts.stores[2].samples_failed += 50;
+    };
+    at.pass(seconds{30}, 0, 50);
+    CHECK(at.text() == "Nothing is confirmed to senders since 07:00 UTC: the replica other does not store it");
+    at.counts.requests.upstream_by_status[1].second += 20;  // the first store fails more often
+    CHECK(at.text() == "Nothing reaches the store since 07:00 UTC: it answers 503");
+}
+
 TEST_CASE("a clock that is set back begins anew") {
     scene at;
     at.pass(seconds{60}, 10, 0);
