@@ -126,6 +126,8 @@ struct upstream_config;
 
 void log_refusals(const refusing_request& of, ingest_logs& logs);
 void count_refusals(const refusing_request& of, ingest_metrics& metrics);
+/// The store and the replicas without bestEffort: the least that one of them confirms is confirmed.
+std::string stores_waited_for(const upstream_config& upstream);
 void write_unconfirmed(const lost_log::news& news, const upstream_config& upstream);
 /// Logs the events that no line has reported yet, where a line is due; otherwise only the first event of a burst would
 /// be logged. Call it every second. Threads: any.

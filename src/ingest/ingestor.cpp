@@ -265,12 +265,11 @@ void ingestor::log_unconfirmed(confirmation confirmed, std::uint64_t samples, co
     } else if (confirmed == confirmation::partial) {
         shared_.metrics.partly_written_requests.add();
         if (const auto news = shared_.logs.partly_written.count(samples))
-            log::warn("the store wrote less than it was sent",
-                      {{"requests", news->requests},
-                       {"samples", news->samples},
-                       {"sender", request.sender},
-                       {"tenant", shown_tenant(request.tenant)},
-                       {"upstream", upstream.store.backends.front().authority}});
+            log::warn("the store wrote less than it was sent", {{"requests", news->requests},
+                                                                {"samples", news->samples},
+                                                                {"sender", request.sender},
+                                                                {"tenant", shown_tenant(request.tenant)},
+                                                                {"upstream", stores_waited_for(upstream)}});
     }
 }
 

@@ -103,12 +103,35 @@ void count_refusals(const refusing_request& of, ingest_metrics& metrics) {
                                           of.decided.refused_unknown_samples);
 }
 
+std::string stores_waited_for(const upstream_config& upstream) {
+    std::string text = upstream.store.backends.front().authority;
+    for (const replica_config& each : upstream.replicas)
+        if (!each.best_effort) text += ", replica " + each.store.backends.front().authority;
+    return text;
+}
+
 void write_unconfirmed(const lost_log::news& news, const upstream_config& upstream) {
     log::error("the upstream does not confirm remote write 2", {{"requests", news.requests},
                                                                 {"samples", news.samples},
-                                                                {"upstream", upstream.store.backends.front().authority},
+                                                                {"upstream", stores_waited_for(upstream)},
                                                                 {"hint", unconfirmed_hint}});
 }
+
+namespace {
+
+/// Of backends that went out again before a line was due: else "is back" would be the log's last word about them.
+void log_outages(shared_store& of) {
+    for (shared_backend& each : of.backends) {
+        if (each.health.is_up() || each.outage_logged) continue;
+        const auto outages = each.outages.rest();
+        if (!outages) continue;
+        each.outage_logged = true;
+        if (each.health.is_up() && each.outage_logged.exchange(false)) continue;  // back meanwhile
+        log::warn("an address of the store is out", {{"upstream", each.name}, {"outages", *outages}});
+    }
+}
+
+}  // namespace
 
 void log_rest(ingest_shared& of) {
     of.stores.first.health.rest([](upstream_error_reason reason, std::uint64_t requests) {
@@ -127,10 +150,13 @@ void log_rest(ingest_shared& of) {
     if (const auto news = of.logs.partly_written.rest())
         log::warn("the store wrote less of more requests", {{"requests", news->requests}, {"samples", news->samples}});
     if (const auto news = of.logs.unconfirmed.rest()) write_unconfirmed(*news, of.settings.upstream);
-    for (shared_replica& each : of.stores.replicas)
+    log_outages(of.stores.first);
+    for (shared_replica& each : of.stores.replicas) {
+        log_outages(each.store);
         if (const auto news = each.lost.rest())
             log::warn("a replica has not stored more of what it was sent",
                       {{"requests", news->requests}, {"samples", news->samples}, {"replica", each.store.name}});
+    }
 }
 
 }  // namespace seriesgate

@@ -54,6 +54,18 @@ def test_a_backend_that_refuses_costs_nobody_an_answer(start_gate, stores):
     assert gate.stats["requests"]["upstreamErrors"] == 0
 
 
+def test_a_backend_that_is_out_again_at_once_has_that_as_the_last_word_in_the_log(start_gate, stores):
+    gate = start_gate(config=backends(*stores))
+    stores[1].stop()
+    eventually(lambda: gate.send(body()).status == 204 and gate.said("an address of the store is out"), "it is out")
+    back = Upstream(port=stores[1].port)
+    eventually(lambda: gate.send(body()).status == 204 and gate.said("an address of the store is back"), "it is back", 9)
+    back.stop()
+    eventually(lambda: gate.send(body()).status == 204 and len(gate.said("an address of the store is out")) == 2,
+               "it is out again", 30)
+    assert gate.said("an address of the store is back")[-1]["ts"] < gate.said("an address of the store is out")[-1]["ts"]
+
+
 def test_a_backend_that_swallows_connections_delays_few_requests(start_gate, stores, black_hole):
     gate = start_gate(config=backends(black_hole, *stores[:2]))
     times = []
