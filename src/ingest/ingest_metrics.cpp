@@ -93,13 +93,14 @@ void write(exposition& out, const ingest_metrics& metrics) {
                   "Samples and native histograms refused: by limits, and stale markers of series that nobody admitted.",
                   metrics.samples_refused);
     write_counter(out, "seriesgate_samples_refused_by_limits_total",
-                  "Samples and native histograms refused because a limit is spent: seriesgate_samples_refused_total "
-                  "without the stale markers.",
+                  "Samples and native histograms refused because a limit is spent, or because the shared store gave no "
+                  "answer: seriesgate_samples_refused_total without the stale markers.",
                   metrics.samples_refused_by_limits);
     metrics.limit_samples_refused.write(
         out, "seriesgate_limit_samples_refused_total",
-        "Samples and native histograms refused, by limit (its name, global, tenant, or __unknown__: stale markers of "
-        "series that nobody admitted) and tenant of the sender. Adds up to seriesgate_samples_refused_total.");
+        "Samples and native histograms refused, by limit (its name, global, tenant, __unknown__: stale markers of "
+        "series that nobody admitted, or __unavailable__: no answer of the shared store) and tenant of the sender. "
+        "Adds up to seriesgate_samples_refused_total.");
     metrics.limit_samples_observed.write(
         out, "seriesgate_limit_samples_would_refuse_total",
         "Samples and native histograms that admitted a series though a limit with mode observe had no room, by limit "
