@@ -140,6 +140,7 @@ net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request,
         if (!decided) co_return decided.error();
         const decided_request whole{
             .from = request, .kind = kind, .tenant = tenant, .decoded = *decoded, .decided = *decided};
+        sample_series(whole, work->planning, shared_);  // first: when the request comes again, its series are not new
         auto made = make_outgoing(whole, *work, shared_.limiter, shared_.settings.upstream);
         if (!made) co_return overloaded(request.memory.use());
         report(whole, *work);
@@ -149,7 +150,7 @@ net::awaitable<result<outgoing, reply>> ingestor::prepare(http_request& request,
     co_return out_of_memory();
 }
 
-/// Logs, counts and samples what was refused, left out or new.
+/// Logs and counts what was refused or left out.
 void ingestor::report(const decided_request& request, request_work& work) {
     const refusing_request refusing{.decided = request.decided,
                                     .planning = work.planning,
@@ -159,7 +160,6 @@ void ingestor::report(const decided_request& request, request_work& work) {
     log_refusals(refusing, shared_.logs);
     count_refusals(refusing, shared_.metrics);
     note_left_out(refusing, shared_.metrics, shared_.logs.left_out);
-    sample_series(request, work.planning, shared_);
 }
 
 /// Decodes a body at once, then parses it in steps (planner::read_on), so that the worker serves others in between.

@@ -146,6 +146,25 @@ TEST_CASE("a request that finds no memory is to come again, and nothing of it is
     CHECK(at.held.value() == 100);
 }
 
+TEST_CASE("what was decided is counted by its labels, though there was no memory for what is left of the request") {
+    unsigned late = 0;
+    for (std::uint64_t bytes = 150;; bytes += 8) {
+        scene at{{.global = {.hourly = 1}}, bytes};
+        inflight_lease others{at.room};
+        REQUIRE(others.grow(1));  // a request that is alone always fits
+        received from{at.room, compressed(compression::snappy, body_v1({"a", "b"}))};
+        const unsigned status = at.answer(from).status;
+        at.sampler.catch_up();
+        const bool is_decided = figures_of(at.limiter).hourly.series_current != 0;
+        CAPTURE(bytes, status);
+        CHECK(at.tracker.hours().back().newly_admitted == (is_decided ? 1 : 0));
+        late += status == 503 && is_decided ? 1 : 0;
+        if (status == 204) break;
+        REQUIRE(bytes < 1 << 20);
+    }
+    CHECK(late != 0);
+}
+
 TEST_CASE("the sender of refused series hears rejectStatus where the limit says so") {
     limit_rules rules{.global = {.hourly = 1}};
     rules.tenants.answer = limit_answer::reject;
