@@ -359,8 +359,8 @@ decision apply_unremembered(const pending_decision& by_fleet, limiter_state& sta
 decision admission::refuse(const offered_series& series, refusal refused) {
     const refusal first = state_.refused.insert(series.fingerprint, refused);
     const refusing_window window = window_of(first.how);
+    held_.has_refused_active |= window == refusing_window::active;  // first: memory may run out in the next line
     held_.tally_of(window).refused_series.insert(series.fingerprint);
-    held_.has_refused_active |= window == refusing_window::active;
     state_.samples.add(window, series.samples);
     return {.how = refused_by(window, is_reported(refused.how) ? limit_answer::reject : limit_answer::drop),
             .limit = first.limit};

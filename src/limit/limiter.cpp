@@ -107,9 +107,11 @@ void series_limiter::lookup(std::span<const offered_series> offered, time_point 
                 // A series that only a loaded filter has is not active yet: commit() enters it.
                 if (series.admits) return table.touch(series.fingerprint, first, minute);
                 const series_mark mark = table.mark_of(series.fingerprint);
-                if (mark.combination != 0 && series.samples != 0 && !in_fleet)
-                    open.ended.push_back(static_cast<std::uint32_t>(i));
-                return mark.seen >= first || (loaded != nullptr && loaded->contains(series.fingerprint));
+                const bool is_active = mark.combination != 0;
+                const bool is_known = mark.seen >= first || (loaded != nullptr && loaded->contains(series.fingerprint));
+                if (series.samples != 0 && !in_fleet && (is_active || is_known))
+                    (is_active ? open.ended : open.ended_if_revived).push_back(static_cast<std::uint32_t>(i));
+                return is_known;
             });
         } else {
             const admitted_set& hour = *current->hour;
@@ -205,6 +207,7 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
             state_->samples.add(window, samples);
     // Last, because an exemplar may precede the sample that admits its series.
     if (!open.non_admitting.empty()) resolve_stale(offered, verdicts, open, origin, by_fleet);
+    open.ended.insert(open.ended.end(), open.ended_if_revived.begin(), open.ended_if_revived.end());
     end_activity(offered, open);
     return true;
 }

@@ -21,9 +21,10 @@ struct limiter_state;
 /// Filled by series_limiter::lookup, used by series_limiter::commit. It lives with the request, so other requests may
 /// be decided between the two steps. The next request reuses its memory.
 struct lookup_result {
-    std::vector<std::uint32_t> pending;        ///< entries that may be new
-    std::vector<std::uint32_t> non_admitting;  ///< entries with stale markers and exemplars only
-    std::vector<std::uint32_t> ended;          ///< entries of active series that have stale markers only
+    std::vector<std::uint32_t> pending;           ///< entries that may be new
+    std::vector<std::uint32_t> non_admitting;     ///< entries with stale markers and exemplars only
+    std::vector<std::uint32_t> ended;             ///< entries of active series that have stale markers only
+    std::vector<std::uint32_t> ended_if_revived;  ///< the same of idle series: a sample beside may make them active
     /// Samples of series that were refused lately, by refusing_window.
     std::array<std::uint64_t, refusing_windows> recalled{};
     window_span hour;  ///< of the lookup
@@ -52,6 +53,7 @@ struct lookup_result {
         pending.clear();
         non_admitting.clear();
         ended.clear();
+        ended_if_revived.clear();
         recalled = {};
         observed.start();
         beyond_exemption = {};

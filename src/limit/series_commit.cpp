@@ -14,8 +14,8 @@ namespace seriesgate {
 void lookup_result::shrink() {
     rules = nullptr;
     selections.shrink();
-    give_back_all(pending, non_admitting, ended, refused_by, newly_admitted, newly_refused, returned, families, budgets,
-                  counted_in, observing);
+    give_back_all(pending, non_admitting, ended, ended_if_revived, refused_by, newly_admitted, newly_refused, returned,
+                  families, budgets, counted_in, observing);
 }
 
 bool select_rules(const limiter_state& state, lookup_result& open, const request_origin& origin) {

@@ -55,7 +55,7 @@ class oracle {
             const auto found = known_.find(one);
             const bool is_active = found != known_.end() && !found->second.budgets.empty();
             if (!offered[i].admits) {
-                if (is_active && offered[i].samples != 0) ended.push_back(i);
+                if (offered[i].samples != 0 && (is_active || hour_has_.contains(one))) ended.push_back(i);
                 if (!hour_has_.contains(one)) followers.push_back(i);
             } else if (hour_has_.contains(one) && is_active && !found->second.is_outdated) {
                 found->second.seen = minute_at(now);
@@ -427,6 +427,18 @@ TEST_CASE("a limit of active series that only observes refuses nothing, also bef
         restarted<labelled_offering> again{rules, saved(filters.limiter), at(10, 1), set_kind::exact};
         CHECK(again.accepted({.tenant = "new", .labels = {{"g", "b"}}, .first = 10, .count = 3}, at(10, 2)) == 3);
     }
+}
+
+TEST_CASE("a marker beside a sample of a series that was idle in this hour ends it") {
+    active_gate gate{{.global = {.active = 10}}, at(10)};
+    CHECK(gate.accepted(series(0, 10), at(10)) == 10);
+    CHECK(gate.accepted(stale_markers(0, 10), at(10, 1)) == 10);
+    REQUIRE(gate.active() == 0);
+    auto offered = joined(series(0, 10), stale_markers(0, 10));
+    if (GENERATE(false, true)) std::ranges::reverse(offered);
+    CHECK(gate.accepted(offered, at(10, 20)) == 20);
+    CHECK(gate.active() == 0);
+    CHECK(gate.accepted(series(100, 10), at(10, 21)) == 10);
 }
 
 TEST_CASE("a request that needs too much frees no slot") {
