@@ -60,7 +60,7 @@ class requests : label_source {
 
   private:
     std::span<const label_view> labels(std::size_t entry) override { return labels_[entry % 2]; }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 };
 
 std::size_t resident_bytes() {

@@ -47,7 +47,7 @@ struct request : label_source {
     lookup_result scratch;
 
     std::span<const label_view> labels(std::size_t) override { return shown; }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 
     void send(series_limiter& to, std::uint64_t group, std::uint64_t first, std::uint64_t count, time_point now) {
         space = "namespace-" + std::to_string(group);

@@ -110,7 +110,7 @@ class pods final : public label_source {
         }
     }
     std::span<const label_view> labels(std::size_t entry) override { return views_[entry]; }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 };
 
 /// A table whose series each have a combination of budgets of their own: `each: [pod]` beside `each: [__name__]`, or,

@@ -76,7 +76,7 @@ std::string explain_text(const api_question& asked, const page_sources& from) {
         ignored != 0 && (became_known_apart || from.limiter.has_refused(ignored_value_of(ignored, key)));
     const offered_series offered{.fingerprint = is_apart ? apart : plain, .samples = 1, .admits = true};
     return explain_json(from.limiter, *series, tenant,
-                        explain_series(from.limiter, offered, hasher.family(views, key), views, tenant),
+                        explain_series(from.limiter, offered, hasher.family(views, key, is_apart), views, tenant),
                         decides_meanwhile(from.counts()));
 }
 

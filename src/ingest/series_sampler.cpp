@@ -95,7 +95,7 @@ class series_sampler::batch_labels final : public label_source {
         reader_.labels(of_.entries[entry].record, labels_);
         return labels_;
     }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 };
 
 void series_sampler::take(const plan& decided, planner& planning, bytes_view body, protocol version,

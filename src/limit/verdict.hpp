@@ -95,9 +95,9 @@ class label_source {
   public:
     /// @return valid until the next call.
     virtual std::span<const label_view> labels(std::size_t entry) = 0;
-    /// The histogram of a series with these labels, which labels() has just returned; used only if histograms are kept
+    /// The histogram of the entry, of which labels() has just returned the labels; used only if histograms are kept
     /// whole.
-    virtual histogram_family family(std::span<const label_view> labels) = 0;
+    virtual histogram_family family(std::size_t entry, std::span<const label_view> labels) = 0;
 
   protected:
     ~label_source() = default;

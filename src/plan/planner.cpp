@@ -258,8 +258,8 @@ std::span<const label_view> planner::labels_of(byte_range record) {
     return labels_;
 }
 
-histogram_family planner::family(std::span<const label_view> labels) {
-    return hasher_.family(labels, tenant_);
+histogram_family planner::family(std::size_t entry, std::span<const label_view> labels) {
+    return hasher_.family(labels, tenant_, !ignored_.empty() && ignored_[entry].is_apart);
 }
 
 /// Notes an entry that is not forwarded, and the limit that refused it.

@@ -191,7 +191,7 @@ class planner : public label_source {
     std::span<const label_view> labels(const left_out_entry& of) { return labels_of(of.record); }
 
   private:
-    histogram_family family(std::span<const label_view> labels) override;
+    histogram_family family(std::size_t entry, std::span<const label_view> labels) override;
     std::span<const label_view> labels_of(byte_range record);
     void leave_out(byte_range record, const left_out_series& series);
     void note_ignored(const series_view& series);

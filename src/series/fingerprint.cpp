@@ -77,7 +77,7 @@ bool label_hasher::ignores(bytes_view name) const noexcept {
     return std::ranges::find(ignored_, name) != ignored_.end();
 }
 
-histogram_family label_hasher::family(std::span<const label_view> labels, const tenant_key& tenant) {
+histogram_family label_hasher::family(std::span<const label_view> labels, const tenant_key& tenant, bool is_apart) {
     const bytes_view name = label_value(labels, "__name__");
     const bytes_view suffix = suffix_of(name);
     assert(suffix.empty() || suffix.size() < name.size());
@@ -90,8 +90,8 @@ histogram_family label_hasher::family(std::span<const label_view> labels, const 
         if (label.name == "__name__" && label.value == name) common_.back().value.remove_suffix(suffix.size());
     }
     assert(common_.size() <= labels.size());
-    const std::uint64_t hash =
-        fingerprint_of((*this)(common_), {.flip = tenant.flip ^ family_domain, .factor = tenant.factor});
+    const std::uint64_t sum = (*this)(common_) + (is_apart ? ignored(common_) : 0);
+    const std::uint64_t hash = fingerprint_of(sum, {.flip = tenant.flip ^ family_domain, .factor = tenant.factor});
     return {.fingerprint = std::max<std::uint64_t>(hash, 1), .is_total = !is_bucket};
 }
 

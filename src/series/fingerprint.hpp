@@ -175,7 +175,8 @@ class label_hasher {
 
     /// The histogram of a series. Its hash covers what its series share: the labels without `le`, and the name without
     /// its suffix.
-    histogram_family family(std::span<const label_view> labels, const tenant_key& tenant);
+    /// @param is_apart the series counts by its ignored labels, too.
+    histogram_family family(std::span<const label_view> labels, const tenant_key& tenant, bool is_apart = false);
 
     /// Frees the memory of a giant request.
     void shrink();

@@ -90,7 +90,7 @@ class drawn_series final : public label_source {
         labels_ = {{"__name__", names_[of.metric]}, {"instance", names_[of.instance]}, {"job", names_[of.job]}};
         return labels_;
     }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 };
 
 TEST_CASE("the top ten of a million series by Zipf are right, and counts within their bounds") {

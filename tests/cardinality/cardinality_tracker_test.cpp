@@ -31,7 +31,7 @@ struct gate : label_source {
         shown = {{"__name__", "up"}, {"job", "node"}, {"number", numbers[entry]}};
         return shown;
     }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 
     void send(series_event kind, std::uint64_t first, std::uint64_t count, time_point now) {
         fingerprints.clear();

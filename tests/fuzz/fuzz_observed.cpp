@@ -18,7 +18,7 @@ const std::vector<std::string> chosen{"job"};
 struct one_job : label_source {
     std::vector<label_view> labels_{{"__name__", "up"}, {"job", "a"}, {"n", "1"}};
     std::span<const label_view> labels(std::size_t) override { return labels_; }
-    histogram_family family(std::span<const label_view>) override { return {}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 };
 
 /// Half an hour after the hour that the input names, if there can be such a time: else nothing of it is taken.

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 struct one_job : label_source {
     std::vector<label_view> labels_{{"__name__", "up"}, {"job", "a"}};
     std::span<const label_view> labels(std::size_t) override { return labels_; }
-    histogram_family family(std::span<const label_view>) override { return {.fingerprint = 99}; }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {.fingerprint = 99}; }
 };
 
 void decide_some(series_limiter& limiter, time_point now) {

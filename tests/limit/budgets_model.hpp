@@ -50,7 +50,7 @@ class budgets_model {
         const bool whole = book_.settings().whole_histograms;
         for (const bool totals : {false, true})
             for (const std::size_t i : unsure) {
-                const histogram_family family = whole ? labels.family(labels.entries[i]) : histogram_family{};
+                const histogram_family family = whole ? labels.family(i, labels.entries[i]) : histogram_family{};
                 if (family.is_total != totals) continue;
                 if (counts_active && knows_in_hour(offered[i]))
                     make_budgets(offered[i], tenant, labels.entries[i]);

@@ -14,7 +14,7 @@ explanation explained(series_limiter& limiter, const batch& of, std::uint64_t nu
     const auto labels = views_of(of.labels);
     shown_labels shown;
     shown.tenant = of.tenant;
-    const auto made = explain_series(limiter, series, shown.family(labels), labels, of.tenant);
+    const auto made = explain_series(limiter, series, shown.family(0, labels), labels, of.tenant);
     REQUIRE(made.has_value());
     return *made;
 }
@@ -251,7 +251,7 @@ TEST_CASE("what is foreseen is what is decided, under any rules and at any time"
             if (!offered[i].admits) continue;
             shown.tenant = tenant;
             const auto foretold =
-                explain_series(limiter, offered[i], shown.family(labels.entries[i]), labels.entries[i], tenant);
+                explain_series(limiter, offered[i], shown.family(i, labels.entries[i]), labels.entries[i], tenant);
             REQUIRE(foretold.has_value());
             shown.entries = {labels.entries[i]};
             verdicts.assign(1, verdict::unknown);

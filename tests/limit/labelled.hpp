@@ -66,7 +66,7 @@ struct shown_labels final : label_source {
         ++asked;
         return entries.at(entry);
     }
-    histogram_family family(std::span<const label_view> of) override {
+    histogram_family family(std::size_t, std::span<const label_view> of) override {
         return hasher_.family(of, tenant_key_of(tenant, hash_key::known_to_all()));
     }
 

@@ -417,6 +417,28 @@ TEST_CASE("a series that counts apart passes for as long as the hour knows it, t
     }
 }
 
+TEST_CASE("histograms that differ in an ignored label beyond its values are two") {
+    limit_rules rules = limited_to(3);
+    rules.ignores_labels = rules.whole_histograms = true;
+    rules.ignored_values_max = 1;
+    rules.histogram_series_max = 3;
+    series_limiter limiter{rules, noon};
+    planner planning{hash_key::known_to_all(), {"replica"}};
+    const auto refused = [&](const std::string& replica, int first, int last) {
+        std::string body;
+        for (int le = first; le <= last; ++le)
+            body += testing::series({testing::label("__name__", "h_bucket"), testing::label("le", std::to_string(le)),
+                                     testing::label("replica", replica), testing::sample(1)});
+        const auto made = planning(body, limiter, noon);
+        REQUIRE(made.has_value());
+        return made->refused.samples;
+    };
+    CHECK(refused("one", 1, 3) == 0);
+    CHECK(refused("two", 1, 4) == 4);
+    CHECK(figures_of(limiter).hourly.series_cut == 0);
+    CHECK(refused("one", 4, 4) == 0);
+}
+
 TEST_CASE("a value that the hour knows counts for nothing, though others with it ask too much of the rules") {
     limit_rules rules = limited_to(1);
     rules.ignores_labels = true;

@@ -219,7 +219,7 @@ struct request : label_source {
     request(std::string of, std::vector<label_texts> all) : tenant(std::move(of)), series(std::move(all)) {}
 
     std::span<const label_view> labels(std::size_t entry) override { return views_ = views_of(series[entry]); }
-    histogram_family family(std::span<const label_view> of) override {
+    histogram_family family(std::size_t, std::span<const label_view> of) override {
         return hasher_.family(of, tenant_key_of(tenant, secret));
     }
     [[nodiscard]] std::uint64_t fingerprint(std::size_t entry) {
