@@ -73,12 +73,9 @@ void state_keeper::load(time_point now) {
 }
 
 bool state_keeper::save(const pause& between) noexcept try {
-    if (directory_.hold()) {
-        log::warn("state.dir was removed or its lock was: made anew, and the state with it");
-        if (!secret_to_keep_.empty()) keep_secret(directory_, secret_to_keep_);
-    }
+    if (directory_.hold()) log::warn("state.dir was removed or its lock was: made anew, and the state with it");
+    if (!secret_to_keep_.empty() && !has_secret(directory_)) keep_secret(directory_, secret_to_keep_);
     auto saved = file_.save(limiter_, between);
-    // A window ended during the save. That cannot happen again within the hour.
     if (saved.result == state_file::save_result::window_ended) saved = file_.save(limiter_, between);
     if (saved.result == state_file::save_result::saved) {
         metrics_.saves.add();
@@ -87,6 +84,10 @@ bool state_keeper::save(const pause& between) noexcept try {
         metrics_.save_seconds.set(std::chrono::system_clock::to_time_t(wall_clock::now()));
     }
     if (saved.result == state_file::save_result::failed) note_failure(saved.reason);
+    if (saved.result == state_file::save_result::window_ended)
+        note_failure(
+            "the counts changed too much while they were written, twice: a window's end, a reload, too many new "
+            "series, or no memory");
     return saved.result == state_file::save_result::saved;
 } catch (const std::exception& error) {
     note_failure(error.what());
@@ -101,7 +102,7 @@ void state_keeper::note_failure(std::string_view reason) {
 
 bool state_keeper::save_if_changed(const pause& between) noexcept {
     const std::uint64_t revision = limiter_.revision();
-    if (revision == saved_revision_ && directory_.is_held()) return false;
+    if (revision == saved_revision_ && metrics_.is_failing.value() == 0 && directory_.is_held()) return false;
     const bool saved = save(between);
     if (saved) saved_revision_ = revision;
     return saved;
@@ -194,7 +195,7 @@ void persistence::save_now_and_then(const state_keeper::pause& between) {
 
 bool persistence::save_all() {
     const bool saved = !state_ || from_.is_half_read() || state_->save();
-    if (cardinality_) save_cardinality();
+    if (cardinality_ && from_.in.directory->is_held()) save_cardinality();
     return saved;
 }
 

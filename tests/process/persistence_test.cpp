@@ -90,6 +90,48 @@ double slowness(const Call& call) {
     return seconds{std::chrono::steady_clock::now() - began}.count() / seconds{thread_cpu_clock::now() - used}.count();
 }
 
+TEST_CASE("a secret that could not be kept with a new directory is kept with the next save") {
+    scene at;
+    at.admit(1);
+    REQUIRE(at.keeper->save_if_changed());
+    for (const char* each : {"lock", "secret", "state"}) std::filesystem::remove(at.scratch / "state.d" / each);
+    const auto in_the_way = at.scratch / "state.d/secret.new";
+    std::filesystem::create_directory(in_the_way);
+    write_file(in_the_way / "x", "x");
+    CHECK_FALSE(at.keeper->save_if_changed());
+    CHECK(at.metrics.is_failing.value() == 1);
+    std::filesystem::remove_all(in_the_way);
+    CHECK(at.keeper->save_if_changed());  // though nothing has changed since the last good one
+    CHECK(at.metrics.is_failing.value() == 0);
+    CHECK(std::filesystem::exists(at.scratch / "state.d/secret"));
+}
+
+TEST_CASE("a save that is given up twice is told") {
+    scratch_directory scratch;
+    config settings = kept_in(scratch / "state.d");
+    settings.rules.global = {.hourly = 1'000'000, .daily = 1'000'000};
+    const instance_identity installed{settings};
+    const hash_key key{installed.secret};
+    time_point now = wall_clock::now();
+    offering gate{settings.rules, now};
+    state_metrics metrics;
+    state_keeper keeper{settings, installed, key, gate.limiter, metrics, now};
+    CHECK_FALSE(keeper.save([&] { gate.limiter.maintain(now += 1h); }));  // an hour ends amid each try
+    CHECK(metrics.save_failures.value() == 1);
+    CHECK(metrics.is_failing.value() == 1);
+}
+
+TEST_CASE("what was seen is not saved over that of another gate, whose the directory has become") {
+    const scratch_directory scratch;
+    gate first{scratch / "state.d"};
+    std::filesystem::remove(scratch / "state.d/lock");
+    gate second{scratch / "state.d"};
+    second.kept.finish();
+    std::filesystem::remove(scratch / "state.d/observed");
+    first.kept.finish();
+    CHECK_FALSE(std::filesystem::exists(scratch / "state.d/observed"));
+}
+
 TEST_CASE("the state is loaded by the clock that decides about requests") {
     const scratch_directory scratch;
     for (const bool is_restart : {false, true}) {
