@@ -208,6 +208,15 @@ net::awaitable<void> check_passwords(access_control& access) {
     }
 }
 
+namespace {
+
+void log_lost_copies(const shared_stores& of) {
+    if (const std::int64_t copies = of.copies)
+        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies}});
+}
+
+}  // namespace
+
 std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) noexcept {
     return std::min(drain_sender_grace, drain_timeout / 2);
 }
@@ -227,8 +236,13 @@ net::awaitable<void> drain(serving_parts of, std::string_view why, std::function
     while (!left.is_over() && !is_impatient() && monotonic_clock::now() < end) co_await sleep_for(drain_poll_interval);
     if (const std::size_t requests = left.requests())
         log::warn("requests not finished, their senders will try again", {{"requests", requests}});
-    if (const std::int64_t copies = of.stores.copies)
-        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies}});
+    log_lost_copies(of.stores);
+}
+
+net::awaitable<void> finish_copies(serving_parts of) {
+    const auto end = monotonic_clock::now() + of.acceptor.thread.shared.settings.drain_timeout;
+    while (of.stores.copies != 0 && monotonic_clock::now() < end) co_await sleep_for(drain_poll_interval);
+    log_lost_copies(of.stores);
 }
 
 }  // namespace seriesgate

@@ -91,6 +91,9 @@ struct serving_parts {
     const shared_stores& stores;
 };
 
+/// Waits until the replica copies that no sender waits for are finished, at most server.drainTimeout.
+net::awaitable<void> finish_copies(serving_parts of);
+
 /// Stops accepting senders, then waits until all requests and replica copies are finished, at most server.drainTimeout.
 /// Threads: the acceptor thread.
 /// @param why the log's reason, for example SIGTERM.

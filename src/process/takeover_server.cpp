@@ -35,6 +35,7 @@ struct set_false {
 };
 
 constexpr const char* is_gone = "the new process has ended it";
+constexpr const char* is_late = "the new process has not answered in time: its log says what it waits for";
 
 }  // namespace
 
@@ -57,13 +58,14 @@ struct takeover_server::talk {
 
     explicit talk(message_socket with) : other(std::move(with)) {}
 
-    /// @return whether exactly this message came in time.
-    net::awaitable<bool> hear(std::string_view word, clock::duration limit) {
+    /// @return the fault, unless exactly this message came in time.
+    net::awaitable<const char*> hear(std::string_view word, clock::duration limit) {
         const auto end = clock::now() + limit;
         for (;;) {
             const auto got = other.receive();
-            if (got) co_return got->text == word;
-            if (got.error() != net::error::would_block || clock::now() >= end) co_return false;
+            if (got) co_return got->text == word ? nullptr : is_gone;
+            if (got.error() != net::error::would_block) co_return is_gone;
+            if (clock::now() >= end) co_return is_late;
             co_await sleep_for(poll_interval);
         }
     }
@@ -112,7 +114,7 @@ net::awaitable<std::string> takeover_server::hand_to(talk& with) {
     lifecycle& life = of_.serving.acceptor.thread.shared.life;
     const uid_t user = with.other.peer_user();
     if (user != ::geteuid() && user != 0) co_return fmt::format("it is a process of the user {}", user);
-    if (!co_await with.hear(takeover::hello, takeover::answer_limit))
+    if (co_await with.hear(takeover::hello, takeover::answer_limit) != nullptr)
         co_return "whoever asked speaks another protocol, or is too slow";
     if (life.stage() != lifecycle_state::ready) co_return "this one is not ready, or shuts down";
     std::string fault = co_await offer_sockets(with);
@@ -154,8 +156,8 @@ net::awaitable<std::string> takeover_server::offer_sockets(talk& with) {
     if (!failed && of_.serving.admin_server != nullptr) failed = offer(*of_.serving.admin_server, admin_socket_name);
     if (!failed) failed = with.other.send(takeover::that_is_all);
     if (failed) co_return failed.message();
-    if (!co_await with.hear(takeover::go, takeover::answer_limit)) co_return is_gone;
-    co_return "";
+    const char* const fault = co_await with.hear(takeover::go, takeover::answer_limit);
+    co_return fault == nullptr ? "" : fault;
 }
 
 void takeover_server::on_all_threads(const std::function<void(worker&)>& what) {
@@ -183,14 +185,14 @@ bool takeover_server::accepts() const {
            (of_.serving.admin_server != nullptr && of_.serving.admin_server->accepts());
 }
 
-/// Waits until every connection is closed and every replica copy is finished.
+/// Waits until every connection is closed.
 net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
     const http_shared& shared = of_.serving.acceptor.thread.shared;
     const auto is_done = [&] {
         const bool is_quiet =
             of_.serving.senders.connections().open_count() == 0 &&
             (of_.serving.admin_server == nullptr || of_.serving.admin_server->connections().open_count() == 0);
-        return !accepts() && is_quiet && of_.serving.stores.copies == 0;
+        return !accepts() && is_quiet;
     };
     const auto end = clock::now() + shared.settings.drain_timeout;
     while (!is_done()) {
@@ -236,12 +238,13 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
     has_given_ = true;
     on_servers(&server::leave_file);  // from here on the new process serves also if this one ends
     if (const error_code failed = with.other.send(takeover::yours)) co_return failed.message();
-    const bool is_ready = co_await with.hear(takeover::ready, takeover::load_limit);
-    if (!is_ready) co_return is_gone;
+    const char* const fault = co_await with.hear(takeover::ready, takeover::load_limit);
+    if (fault != nullptr) co_return fault;
     // If this arrives, the new process serves, in any case; otherwise this one does.
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
     log::info("another process serves in this one's place");
+    co_await finish_copies(of_.serving);
     co_return "";
 }
 
