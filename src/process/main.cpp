@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <initializer_list>
 
 #include "base/log.hpp"
 #include "config/command_line.hpp"
@@ -29,15 +30,18 @@ constexpr int could_not_serve = 2;
 /// How long the end waits for the last log lines to be written.
 constexpr std::chrono::seconds last_lines_limit{1};
 
+/// @param how SIG_BLOCK or SIG_UNBLOCK, for this thread and those that it starts.
+void mask_signals(int how, std::initializer_list<int> signals) {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int each : signals) ::sigaddset(&set, each);
+    ::pthread_sigmask(how, &set, nullptr);
+}
+
 /// Blocks the gate's signals at the end of its scope, when the handlers go. Everything is saved by then, and another
 /// SIGTERM must not make the exit a failure. SIGQUIT and SIGKILL still end the process.
 struct undisturbed_end {
-    ~undisturbed_end() {
-        sigset_t handled;
-        ::sigemptyset(&handled);
-        for (const int each : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&handled, each);
-        ::pthread_sigmask(SIG_BLOCK, &handled, nullptr);
-    }
+    ~undisturbed_end() { mask_signals(SIG_BLOCK, {SIGTERM, SIGINT, SIGHUP}); }
 };
 
 /// A line on stderr. If that cannot be written, on a full disk, the exit status says enough.
@@ -65,6 +69,7 @@ int serve(const seriesgate::load_outcome& loaded, const seriesgate::command_line
     {
         seriesgate::process gate{settings, asked, [&asked] { return seriesgate::read_settings(asked, true); }};
         const undisturbed_end end;
+        mask_signals(SIG_UNBLOCK, {SIGHUP});
         gate.run();
     }
     seriesgate::log::flush(last_lines_limit);
@@ -113,6 +118,8 @@ int start(int argc, const char* const* argv) {
         return 0;
     }
     if (asked.health_check) return check_health(*asked.health_check);
+    // A reload that is asked for from here on waits until the gate can make it. By default it would end the process.
+    mask_signals(SIG_BLOCK, {SIGHUP});
     const load_outcome loaded = read_settings(asked, false);
     for (const config_error& error : loaded.errors) complain(error.text());
     if (!loaded.ok()) return wrong_configuration;

@@ -287,6 +287,7 @@ net::awaitable<void> process::get_ready() {
     is_in_other_place_ = false;
     shared_.http.life.become_ready();
     if (!serves) open_to_senders();
+    if (inherited_.before) reload();  // what the running gate was told to reload while this one waited
     manager_.started();
 }
 

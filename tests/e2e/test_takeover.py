@@ -21,7 +21,7 @@ from servers import start_sender
 from shared_stores import SharedStore
 from taking_over import asking, is_given_all
 from traffic import arrived, body, identity, numbered, offer
-from upstream import Answer
+from upstream import Answer, Upstream
 from waiting import eventually
 from world import ThreadPoolExecutor, socket, threading
 
@@ -184,6 +184,38 @@ def test_a_request_that_is_written_meanwhile_is_answered(kept, upstream):
         late.close()
     assert gate.wait() == 0
     assert made.result().current() == 2
+
+
+def test_a_reload_meanwhile_is_in_force_afterwards(kept, start_gate, upstream):
+    """The new gate has read the file before; the old one says that it was reloaded."""
+    hold = threading.Event()
+    gate, _ = kept("maxHourlySeries: 100\n")
+    upstream.answers.append(Answer(hold=hold))
+    with written_meanwhile(gate.send, body(numbered(1))), ThreadPoolExecutor(1) as thread:
+        eventually(lambda: upstream.requests, "the slow request is at the store")
+        made = thread.submit(start_gate, f"--upstream.url={upstream.url}", f"--config.file={gate.config_file}", "--takeover")
+        eventually(lambda: gate.said("handing over to another process"), "the gate hands over")
+        gate.config_file.write_text(gate.config_file.read_text().replace("100", "7"))
+        gate.signal(signal.SIGHUP)
+        eventually(lambda: gate.said("configuration reloaded"), "it was told to")
+        hold.set()
+        after = made.result()
+    eventually(lambda: after.stats["windows"]["hourly"]["maxSeries"] == 7, "the new gate has the limit")
+    assert gate.wait() == 0
+
+
+def test_a_replica_that_nobody_waits_for_delays_nothing(kept, keep):
+    replica = keep(Upstream())
+    replica.default = Answer(hold=threading.Event())
+    gate, take_over = kept("server: {drainTimeout: 1s}\nupstream:\n"
+                           f"  timeout: 1m\n  replicateTo: [{{url: '{replica.url}', bestEffort: true}}]\n")
+    assert gate.send(body(numbered(1))).status == 204
+    eventually(lambda: replica.requests, "the copy is on its way")
+    after = take_over()
+    assert after.current() == 1
+    assert gate.wait() == 0
+    assert gate.said("copies for replicas not finished, what is in them is lost", requests="1")
+    replica.default.hold.set()
 
 
 def test_a_unix_socket_and_one_for_people_go_along(kept, tmp_path):
