@@ -200,6 +200,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::list_names(std:
                             }};
         const query_outcome got = co_await store_.ask(asked, answer, limit_);
         if (got.how == query_end::answered) {
+            ++answers_;
             if (!got.warning.empty()) note_unread({}, "the list of metric names: " + got.warning);
             if (bytes > names_bytes_max) note_unread({}, "there are too many metric names");
             co_return std::nullopt;
@@ -230,6 +231,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
         part of;
         stretch when;
         int busy = 0;
+        std::optional<std::uint64_t> deferred_at{};  // answers_ when the others were put first
     };
     std::vector<piece> left{{of, when}};
     seconds pause = pause_min;
@@ -238,28 +240,43 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
         left.pop_back();
         const query_outcome got = co_await ask(now.of, now.when, what);
         log_progress();
+        const int tries_max = now.deferred_at ? 1 : busy_max;
         const bool is_divisible = now.of.of.size() > 1 || now.when.length > stretch_min;
         if (got.how == query_end::answered) {
             unread_in_a_row_ = 0;
+            ++answers_;
             pause = pause_min;
         } else if (got.how == query_end::rejected) {
             co_return abandoned{warm_state::failed, got.why};
         } else if (got.how == query_end::away ||
-                   (got.how == query_end::busy && (++now.busy < busy_max || !is_divisible))) {
+                   (got.how == query_end::busy && (++now.busy < tries_max || (!is_divisible && answers_ == 0)))) {
             left.push_back(std::move(now));
             if (auto early = co_await wait_for_store(got.why, pause)) co_return early;
+        } else if (got.how == query_end::busy && !is_divisible && now.deferred_at.value_or(answers_) == answers_) {
+            // Perhaps it always fails at this name, perhaps at all for now: the others first, then this once more.
+            const names same = now.of.of;
+            const std::string why = same.empty() ? got.why : quoted(same.front()) + ": " + got.why;
+            left.push_back(std::move(now));
+            const auto others = std::stable_partition(left.begin(), left.end(),
+                                                      [&same](const piece& each) { return each.of.of == same; });
+            for (auto each = left.begin(); each != others; ++each) each->deferred_at = answers_;
+            if (auto early = co_await wait_for_store(why, pause)) co_return early;
         } else if (now.of.of.size() > 1) {
             piece other = now;
             const auto middle = static_cast<std::ptrdiff_t>(now.of.of.size() / 2);
             other.of.of.erase(other.of.of.begin(), other.of.of.begin() + middle);
             now.of.of.erase(now.of.of.begin() + middle, now.of.of.end());
             now.busy = other.busy = 0;
+            if (answers_ != 0) pause = pause_min;
             left.push_back(std::move(other));
             left.push_back(std::move(now));
         } else if (is_divisible) {
             const seconds half = std::max<seconds>(stretch_min, now.when.length / 2);
-            left.push_back({now.of, {.length = now.when.length - half, .ago = now.when.ago + half}});
-            left.push_back({now.of, {.length = half, .ago = now.when.ago}});
+            const stretch older{.length = now.when.length - half, .ago = now.when.ago + half};
+            left.push_back({.of = now.of, .when = older, .deferred_at = now.deferred_at});
+            left.push_back(
+                {.of = now.of, .when = {.length = half, .ago = now.when.ago}, .deferred_at = now.deferred_at});
+            if (answers_ != 0) pause = pause_min;
         } else {
             if (note_unread(now.of, got.why) && ++unread_in_a_row_ == unread_in_a_row_max)
                 co_return abandoned{warm_state::failed, got.why};

@@ -124,6 +124,7 @@ class warm_start {
     std::string first_unread_;         // why a part was not read
     std::set<std::string> in_part_;    // tenants and first names of parts that were not read completely
     std::size_t unread_in_a_row_ = 0;  // metric names
+    std::uint64_t answers_ = 0;        // questions that the store has answered
     time_limit next_progress_{};
 };
 

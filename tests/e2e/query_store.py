@@ -31,6 +31,7 @@ class QueryStore(Upstream):
         self.series = []
         self.series_max = self.breaks_above = 1_000_000
         self.respond_after = 0  # seconds
+        self.fails_at = None  # a metric name: 500
         self.scripted = []  # answers to the first requests
         self.queries = []  # (names or None, seconds, offset, the tenant's header)
         super().__init__(handler=self._respond, **how)
@@ -55,6 +56,8 @@ class QueryStore(Upstream):
         assert abs(float(arguments["time"][0]) - time.time()) < 600
         found = self._find(matchers, int(seconds), int(offset or 0), tenant)
         self.queries.append((matchers, int(seconds), int(offset or 0), tenant))
+        if self.fails_at and self.fails_at in matchers:
+            return Answer(500)
         if len(found) > self.breaks_above:
             return Answer(200, cut=20)
         if len(found) > self.series_max:

@@ -325,6 +325,16 @@ def test_a_store_that_fails_at_a_question_is_asked_for_less(warm, store, upstrea
     assert counts(gate) == [8, 0, 0, 0]
 
 
+def test_a_question_that_the_store_always_fails_at_costs_only_its_own_series(warm, store, upstream):
+    for name in ("bad", "good", "other"):
+        store.add(numbered(3, name=name), OLD)
+    store.fails_at = "bad"
+    gate = warm("maxHourlySeries: 20\n", until="incomplete")
+    assert counts(gate) == [6, 0, 0, 1]
+    line, = gate.said("warm start is incomplete: limits apply, and series that were not read are new")
+    assert line["err"].startswith('"bad": ')
+
+
 def test_a_store_without_series_is_told_of(warm, store, upstream):
     gate = warm(TEN, until="incomplete")
     line, = gate.said("warm start is incomplete: limits apply, and series that were not read are new")
