@@ -30,7 +30,7 @@ LATER = {("V1Handler", "sleep"): {"seconds": "int"},         # 1.30
          ("V1Container", "restartPolicy"): "str"}            # 1.29, of init containers
 #: Of the operator's own kinds what we use. Source: prometheus-operator, Documentation/api-reference/api.md
 OPERATORS = {
-    "ServiceMonitor": {"selector": "V1LabelSelector", "endpoints": [{"port": "str", "path": "str", "interval": "str"}]},
+    "ServiceMonitor": {"selector": "V1LabelSelector", "endpoints": [{"port": "str", "path": "str", "interval": "str", "scheme": "str", "tlsConfig": "object"}]},
     "PrometheusRule": {"groups": [{"name": "str", "rules": [{
         "record": "str", "alert": "str", "expr": "str", "for": "str", "labels": "dict(str, str)", "annotations": "dict(str, str)"}]}]}}
 PLAIN = {"str": {"type": "string"}, "int": {"type": "integer"}, "bool": {"type": "boolean"}, "float": {"type": "number"},

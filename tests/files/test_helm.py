@@ -53,7 +53,7 @@ SETS = {
     "with TLS": {
         "config": {"upstream": {"url": "https://store/api/v1/push", "tls": {"caFile": f"{SECRET_FOLDER}/ca.crt"}},
                    "web": {"config": {"file": f"{SECRET_FOLDER}/web.yml"}}},
-        "existingSecret": "tls"},
+        "existingSecret": "tls", "scheme": "HTTPS", "serviceMonitor": {"enabled": True, "tlsConfig": {"insecureSkipVerify": True}}},
     "several backends": {"config": {"upstream": {"urls": ["http://a:8428/w", "http://b:8428/w"], "protocol": "v1"}}},
     "no daily limit": {"config": {**STORE, "maxDailySeries": None, "maxHourlySeries": 0}},
     "a monitor that an operator looks for": {
@@ -258,6 +258,19 @@ def test_the_gate_understands_its_configuration(renderer, tmp_path):
 
 
 @rendering
+@rendering
+@pytest.mark.parametrize("name", ["with TLS", "several backends"])
+def test_who_asks_a_gate_speaks_as_it_does(renderer, name):
+    documents = rendered(renderer, SETS[name] | {"serviceMonitor": {"enabled": True}})
+    spoken = SETS[name].get("scheme", "HTTP")
+    [container] = [each for document in documents if document["kind"] in ("StatefulSet", "Deployment")
+                   for each in document["spec"]["template"]["spec"]["containers"]]
+    probes = [container[f"{which}Probe"]["httpGet"] for which in ("startup", "readiness", "liveness")]
+    assert [each.get("scheme", "HTTP") for each in probes] == [spoken] * 3
+    [monitor] = [each for each in documents if each["kind"] == "ServiceMonitor"]
+    assert monitor["spec"]["endpoints"][0].get("scheme", "http") == spoken.lower()
+
+
 def test_names_and_selectors_meet(renderer):
     """Two releases in one namespace have nothing in common, and each finds its own."""
     def meet(values, release, name):

@@ -46,9 +46,9 @@ spec:
         - {name: admin, containerPort: 9202}
       # One gate serves when its state is loaded, which takes a while with 100 million series. It is ready when it knows the store's
       # address. A gate without its Valkey is ready.
-      startupProbe: {httpGet: {path: /-/healthy, port: admin}, periodSeconds: 1, failureThreshold: {{ ternary 60 180 (not (empty .Values.shared)) }}}
-      readinessProbe: {httpGet: {path: /-/ready, port: admin}, periodSeconds: 2, failureThreshold: 2}
-      livenessProbe: {httpGet: {path: /-/healthy, port: admin}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
+      startupProbe: {httpGet: {path: /-/healthy, port: admin{{ if eq .Values.scheme "HTTPS" }}, scheme: HTTPS{{ end }}}, periodSeconds: 1, failureThreshold: {{ ternary 60 180 (not (empty .Values.shared)) }}}
+      readinessProbe: {httpGet: {path: /-/ready, port: admin{{ if eq .Values.scheme "HTTPS" }}, scheme: HTTPS{{ end }}}, periodSeconds: 2, failureThreshold: 2}
+      livenessProbe: {httpGet: {path: /-/healthy, port: admin{{ if eq .Values.scheme "HTTPS" }}, scheme: HTTPS{{ end }}}, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6}
       {{- if .Values.shared }}
       # New connections go elsewhere by the time that the gate stops listening.
       lifecycle: {preStop: {sleep: {seconds: 5}}}
