@@ -76,9 +76,10 @@ def not_let_in(reason, code, writes):
             f'seriesgate_requests_total{{{GATE},code="{code}"}}': writes}
 
 
-def doors(*up, store="s"):
-    """The backends of a store."""
-    return {f'seriesgate_upstream_door_up{{{GATE},store="{store}",door="{door}"}}': values for door, values in enumerate(up)}
+def doors(*up, store="s", requests="0+7x20"):
+    """The backends of a store, of which the last gets requests."""
+    return {**{f'seriesgate_upstream_door_up{{{GATE},store="{store}",door="{door}"}}': values for door, values in enumerate(up)},
+            f'seriesgate_upstream_door_requests_total{{{GATE},store="{store}",door="{len(up) - 1}"}}': requests}
 
 
 def answered_within(seconds):
@@ -203,6 +204,9 @@ MORE_CASES = [
                              REFUSED.replace("refused", "current").replace("daily", "active"): "95x20"}, True),
     ("SeriesgateWarmStartIncomplete", warm_start(complete=0, running=1), False),
     ("SeriesgateWarmStartIncomplete", warm_start(complete=0, started=-3600), False),
+    # It has taken an hour, and ended just now.
+    ("SeriesgateWarmStartIncomplete", {**warm_start(complete=0, started=-3600),
+                                       f"seriesgate_warm_start_running{{{GATE}}}": "1x1 0x20"}, True),
     *(("SeriesgateStoreRejects", {f'seriesgate_upstream_responses_total{{{GATE},code="{code}"}}': "0+1x20"}, True)
       for code in DROPPED_WITH),
     # Of several rules one is broken now, another then.
@@ -210,6 +214,18 @@ MORE_CASES = [
                            f'seriesgate_series_left_out_total{{{GATE},reason="too_many_labels"}}': "0x3 1x4 2x20"}, True),
     # Each store has one address: no other has its share.
     ("SeriesgateStoreDoorDown", {**doors("1 0x20"), **doors("1x20", store="t")}, False),
+    # Nobody asks that store: whether the backend is back is unknown.
+    ("SeriesgateStoreDoorDown", doors("1 0x20", "1x20", requests="7x20"), False),
+    # A single gate in another namespace, whose Service has the same name.
+    ("SeriesgateNotShared", {'seriesgate_build_info{job="seriesgate",namespace="staging",instance="a"}': "1x20",
+                             'seriesgate_build_info{job="seriesgate",namespace="prod",instance="b"}': "1x20",
+                             'seriesgate_shared_up{job="seriesgate",namespace="prod",instance="b"}': "1x20"}, False),
+    # No claim is answered in time.
+    ("SeriesgateSharedSlow", {f"seriesgate_shared_claims_total{{{GATE}}}": "0x20",
+                              f'seriesgate_shared_claim_failures_total{{{GATE},reason="timeout"}}': "0+10x20"}, True),
+    *(("SeriesgateBudgetNear", {f"seriesgate_limit_series_max{{{GATE},{of}}}": "100x20",
+                                f"seriesgate_limit_series_current{{{GATE},{of}}}": "90x20"}, False)
+      for of in (EXEMPT, EXEMPT.replace("exempt", "ignored-values"))),
     ("SeriesgateRequestsMisdirected", {f'seriesgate_requests_rejected_total{{{GATE},reason="{reason}"}}': "0+2x20"
                                        for reason in ("unknown_path", "method_not_allowed")}, True),
     ("SeriesgateSendersNotLetIn", not_let_in("forbidden", 403, "0+1x20"), True),
