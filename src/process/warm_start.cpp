@@ -200,7 +200,6 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::list_names(std:
                             }};
         const query_outcome got = co_await store_.ask(asked, answer, limit_);
         if (got.how == query_end::answered) {
-            ++answers_;
             if (!got.warning.empty()) note_unread({}, "the list of metric names: " + got.warning);
             if (bytes > names_bytes_max) note_unread({}, "there are too many metric names");
             co_return std::nullopt;
@@ -209,6 +208,13 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::list_names(std:
         if (got.how != query_end::busy && got.how != query_end::away) co_return abandoned{warm_state::failed, why};
         if (auto early = co_await wait_for_store(why, pause)) co_return early;
     }
+}
+
+net::awaitable<bool> warm_start::lists_names(std::string_view tenant) {
+    const store_query asked = names_query(tenant);
+    query_answer answer{{}, [](std::string_view) {}};
+    const query_outcome got = co_await store_.ask(asked, answer, limit_);
+    co_return got.how == query_end::answered;
 }
 
 /// First finds which series are old, then admits those of them that are still there.
@@ -248,8 +254,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
             pause = pause_min;
         } else if (got.how == query_end::rejected) {
             co_return abandoned{warm_state::failed, got.why};
-        } else if (got.how == query_end::away ||
-                   (got.how == query_end::busy && (++now.busy < tries_max || (!is_divisible && answers_ == 0)))) {
+        } else if (got.how == query_end::away || (got.how == query_end::busy && ++now.busy < tries_max)) {
             left.push_back(std::move(now));
             if (auto early = co_await wait_for_store(got.why, pause)) co_return early;
         } else if (got.how == query_end::busy && !is_divisible && now.deferred_at.value_or(answers_) == answers_) {
@@ -260,14 +265,16 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
             const auto others = std::stable_partition(left.begin(), left.end(),
                                                       [&same](const piece& each) { return each.of.of == same; });
             for (auto each = left.begin(); each != others; ++each) each->deferred_at = answers_;
+            const bool is_all = others == left.end();
             if (auto early = co_await wait_for_store(why, pause)) co_return early;
+            if (is_all && co_await lists_names(of.tenant)) ++answers_;  // the store is well
         } else if (now.of.of.size() > 1) {
             piece other = now;
             const auto middle = static_cast<std::ptrdiff_t>(now.of.of.size() / 2);
             other.of.of.erase(other.of.of.begin(), other.of.of.begin() + middle);
             now.of.of.erase(now.of.of.begin() + middle, now.of.of.end());
             now.busy = other.busy = 0;
-            if (answers_ != 0) pause = pause_min;
+            pause = pause_min;
             left.push_back(std::move(other));
             left.push_back(std::move(now));
         } else if (is_divisible) {
@@ -276,9 +283,9 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
             left.push_back({.of = now.of, .when = older, .deferred_at = now.deferred_at});
             left.push_back(
                 {.of = now.of, .when = {.length = half, .ago = now.when.ago}, .deferred_at = now.deferred_at});
-            if (answers_ != 0) pause = pause_min;
+            pause = pause_min;
         } else {
-            if (note_unread(now.of, got.why) && ++unread_in_a_row_ == unread_in_a_row_max)
+            if (note_unread(now.of, got.why) && !now.deferred_at && ++unread_in_a_row_ == unread_in_a_row_max)
                 co_return abandoned{warm_state::failed, got.why};
         }
         if (monotonic_clock::now() >= limit_) co_return abandoned{warm_state::incomplete, "warmStart.timeout is over"};

@@ -88,6 +88,8 @@ class warm_start {
     net::awaitable<std::optional<abandoned>> read_all();
     net::awaitable<std::optional<abandoned>> read_tenant(std::string tenant);
     net::awaitable<std::optional<abandoned>> list_names(std::string_view tenant, names& found);
+    /// Whether the store answers a question that is cheap.
+    net::awaitable<bool> lists_names(std::string_view tenant);
     net::awaitable<std::optional<abandoned>> read_old(part of);
     net::awaitable<std::optional<abandoned>> read(const part& of, stretch when, use what);
     net::awaitable<query_outcome> ask(const part& of, const stretch& when, use what);
@@ -124,7 +126,7 @@ class warm_start {
     std::string first_unread_;         // why a part was not read
     std::set<std::string> in_part_;    // tenants and first names of parts that were not read completely
     std::size_t unread_in_a_row_ = 0;  // metric names
-    std::uint64_t answers_ = 0;        // questions that the store has answered
+    std::uint64_t answers_ = 0;        // times that the store has shown that it answers
     time_limit next_progress_{};
 };
 

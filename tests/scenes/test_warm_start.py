@@ -325,14 +325,16 @@ def test_a_store_that_fails_at_a_question_is_asked_for_less(warm, store, upstrea
     assert counts(gate) == [8, 0, 0, 0]
 
 
-def test_a_question_that_the_store_always_fails_at_costs_only_its_own_series(warm, store, upstream):
-    for name in ("bad", "good", "other"):
+@pytest.mark.parametrize("match", [None, "[first, middle, other]"])
+@pytest.mark.parametrize("failing", ["first", "middle", "other"])
+def test_a_name_that_the_store_always_fails_at_costs_only_its_own_series(warm, store, upstream, failing, match):
+    for name in ("first", "middle", "other"):
         store.add(numbered(3, name=name), OLD)
-    store.fails_at = "bad"
-    gate = warm("maxHourlySeries: 20\n", until="incomplete")
+    store.fails_at = failing
+    gate = warm("maxHourlySeries: 20\n", until="incomplete", **({"match": match} if match else {}))
     assert counts(gate) == [6, 0, 0, 1]
     line, = gate.said("warm start is incomplete: limits apply, and series that were not read are new")
-    assert line["err"].startswith('"bad": ')
+    assert line["err"].startswith(f'"{failing}": ')
 
 
 def test_a_store_without_series_is_told_of(warm, store, upstream):
