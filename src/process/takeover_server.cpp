@@ -244,7 +244,11 @@ net::awaitable<std::string> takeover_server::give_place(talk& with) {
     if (const error_code failed = with.other.send(takeover::serve)) co_return failed.message();
     at_.leave_file();
     log::info("another process serves in this one's place");
-    co_await finish_copies(of_.serving);
+    on_servers(&server::close);  // else connections would wait here if the other process died
+    try {
+        co_await finish_copies(of_.serving);
+    } catch (const std::exception&) {  // no memory: they are lost
+    }
     co_return "";
 }
 
