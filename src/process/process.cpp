@@ -4,7 +4,9 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -62,10 +64,21 @@ listening_socket take_or_open(std::optional<listening_socket>& given, const list
 
 }  // namespace
 
+namespace {
+
+/// When the file was last written; the smallest time if that cannot be told.
+std::filesystem::file_time_type written_at(const std::string& file) {
+    std::error_code failed;
+    return std::filesystem::last_write_time(file, failed);
+}
+
+}  // namespace
+
 process::process(const config& settings, const command_line& asked, std::function<load_outcome()> read_again,
                  thread_starter starter)
     : settings_(settings),
       config_file_(asked.config_file.value_or("")),
+      config_written_(written_at(config_file_)),
       starter_(std::move(starter)),
       inherited_(find_listeners(settings, asked.takes_over)),
       installed_(settings),
@@ -287,7 +300,8 @@ net::awaitable<void> process::get_ready() {
     is_in_other_place_ = false;
     shared_.http.life.become_ready();
     if (!serves) open_to_senders();
-    if (inherited_.before) reload();  // what the running gate was told to reload while this one waited
+    // The running gate may have been told to reload while this one waited.
+    if (inherited_.before && written_at(config_file_) != config_written_) reload();
     manager_.started();
 }
 

@@ -38,6 +38,7 @@ namespace seriesgate {
 class process {
     const config& settings_;
     const std::string config_file_;
+    const std::filesystem::file_time_type config_written_;  // just after it was read
     const thread_starter starter_;
     inherited_listeners inherited_;  // first: a running gate holds the lock of state.dir
     const instance_identity installed_;
