@@ -73,8 +73,14 @@ void state_keeper::load(time_point now) {
 }
 
 bool state_keeper::save(const pause& between) noexcept try {
-    if (directory_.hold()) log::warn("state.dir was removed or its lock was: made anew, and the state with it");
-    if (!secret_to_keep_.empty() && !has_secret(directory_)) keep_secret(directory_, secret_to_keep_);
+    if (directory_.hold()) {
+        log::warn("state.dir was removed or its lock was: made anew, and the state with it");
+        is_secret_due_ = !secret_to_keep_.empty();
+    }
+    if (is_secret_due_) {
+        keep_secret(directory_, secret_to_keep_);
+        is_secret_due_ = false;
+    }
     auto saved = file_.save(limiter_, between);
     if (saved.result == state_file::save_result::window_ended) saved = file_.save(limiter_, between);
     if (saved.result == state_file::save_result::saved) {

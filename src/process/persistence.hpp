@@ -71,6 +71,7 @@ struct instance_identity {
 class state_keeper {
     state_directory& directory_;
     const std::string secret_to_keep_;  // empty: the secret is in a file of its own
+    bool is_secret_due_ = false;        // the directory is new
     const state_file file_;
     series_limiter& limiter_;
     state_metrics& metrics_;

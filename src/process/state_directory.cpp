@@ -232,10 +232,6 @@ std::string kept_secret(const state_directory& directory) {
     return secret;
 }
 
-bool has_secret(const state_directory& directory) {
-    return directory.open(file_name).has_value();
-}
-
 void keep_secret(const state_directory& directory, const std::string& secret) {
     assert(secret.size() >= hash_key::random_bytes_min && secret.size() <= secret_bytes_max);
     directory.replace(file_name, [&secret](int fd) {

@@ -75,7 +75,6 @@ std::string read_secret(const std::string& path);
 std::string kept_secret(const state_directory& directory);
 
 void keep_secret(const state_directory& directory, const std::string& secret);
-[[nodiscard]] bool has_secret(const state_directory& directory);
 
 /// The file `observed`, always whole or absent. Holds cardinality and demand, on which no decision depends. Separate
 /// from `state`, so that a fault in one does not affect the other. Threads: one at a time.

@@ -106,6 +106,16 @@ TEST_CASE("a secret that could not be kept with a new directory is kept with the
     CHECK(std::filesystem::exists(at.scratch / "state.d/secret"));
 }
 
+TEST_CASE("another's secret that came into a new directory is written over") {
+    scene at;
+    at.admit(1);
+    REQUIRE(at.keeper->save_if_changed());
+    for (const char* each : {"lock", "state"}) std::filesystem::remove(at.scratch / "state.d" / each);
+    write_file(at.scratch / "state.d/secret", std::string(32, 'x'));
+    CHECK(at.keeper->save_if_changed());
+    CHECK(read_file(at.scratch / "state.d/secret") != std::string(32, 'x'));
+}
+
 TEST_CASE("a save that is given up twice is told") {
     scratch_directory scratch;
     config settings = kept_in(scratch / "state.d");
