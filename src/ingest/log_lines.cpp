@@ -126,7 +126,10 @@ void log_outages(shared_store& of) {
         const auto outages = each.outages.rest();
         if (!outages) continue;
         each.outage_logged = true;
-        if (each.health.is_up() && each.outage_logged.exchange(false)) continue;  // back meanwhile
+        if (each.health.is_up()) {  // back meanwhile
+            each.outage_logged = false;
+            continue;
+        }
         log::warn("an address of the store is out", {{"upstream", each.name}, {"outages", *outages}});
     }
 }

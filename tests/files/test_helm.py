@@ -258,7 +258,6 @@ def test_the_gate_understands_its_configuration(renderer, tmp_path):
 
 
 @rendering
-@rendering
 @pytest.mark.parametrize("name", ["with TLS", "several backends"])
 def test_who_asks_a_gate_speaks_as_it_does(renderer, name):
     documents = rendered(renderer, SETS[name] | {"serviceMonitor": {"enabled": True}})
@@ -271,6 +270,7 @@ def test_who_asks_a_gate_speaks_as_it_does(renderer, name):
     assert monitor["spec"]["endpoints"][0].get("scheme", "http") == spoken.lower()
 
 
+@rendering
 def test_names_and_selectors_meet(renderer):
     """Two releases in one namespace have nothing in common, and each finds its own."""
     def meet(values, release, name):
