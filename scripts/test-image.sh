@@ -17,8 +17,9 @@ image=localhost/seriesgate:test
 
 # A package that package.sh or test-package.sh has made of this commit, or at least after it.
 ready_package() {
-    find build/packages build/debian12/build/packages -name 'seriesgate_*~deb12u1_*.deb' \
-        -newermt "@$(git log -1 --format=%ct)" -printf '%T@ %p\n' 2>/dev/null | sort -n | sed -n '$s/[^ ]* //p'
+    { find build/packages build/debian12/build/packages -name 'seriesgate_*~deb12u1_*.deb' \
+        -newermt "@$(git log -1 --format=%ct)" -printf '%T@ %p\n' 2>/dev/null || true; } | # a folder may not be there
+        sort -n | sed -n '$s/[^ ]* //p'
 }
 
 cd "$root"
