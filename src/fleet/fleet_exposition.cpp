@@ -88,7 +88,8 @@ void write(exposition& out, fleet_shared& of) {
                 of.view.state() == store_reach::joined ? 1 : 0);
     write_states(out, of.view.state());
     write_gauge(out, "seriesgate_shared_gates",
-                "Gates of the namespace that gave a sign of life in this hour or the last.", of.members.lock()->all.size());
+                "Gates of the namespace that gave a sign of life in this hour or the last.",
+                of.members.lock()->all.size());
     write_gauge(out, "seriesgate_shared_clock_offset_seconds", "The shared store's clock less this gate's own.",
                 std::chrono::duration<double>(of.clock_offset()).count());
     write_claims(out, of.metrics);
