@@ -49,7 +49,10 @@ net::awaitable<reply> answer_one(served_connection& peer, incoming_request& curr
     if (!peer.lease.enter(connection_stage::working)) co_return gone();
     assert(current.to != nullptr);
     peer.thread.delay.note_request(queue_delay::clock::now());
-    if (!current.is_ingestion()) current.memory.release();  // admin requests do not count as inflight memory
+    if (!current.is_ingestion()) {  // they count no more as inflight memory, so their bodies, which nobody reads, go
+        std::string{}.swap(current.parser.get().body());
+        current.memory.release();
+    }
     http_request request{.headers = current.header,
                          .query = query_of(current.header.target()),
                          .is_head = current.is_head(),

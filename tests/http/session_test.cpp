@@ -158,6 +158,20 @@ TEST_CASE("an admin request is answered, and counted nowhere") {
     CHECK(at.metrics.request_duration.read().count == 0);
 }
 
+TEST_CASE("the body of an admin request is not kept while its handler waits") {
+    scene at;
+    std::size_t kept = 1;
+    std::int64_t counted = 1;
+    at.offered.routes = {{"/-/reload", "POST", route_kind::admin, [&](http_request& request) -> net::awaitable<reply> {
+                              kept = request.body.capacity();
+                              counted = request.memory.use().held;
+                              co_return text_reply(200, "told");
+                          }}};
+    CHECK(at.heard_after(last("POST /-/reload", "", std::string(900, 'x'))).starts_with("HTTP/1.1 200"));
+    CHECK(kept < 100);
+    CHECK(counted == 0);
+}
+
 TEST_CASE("who rejects returns why, and the session counts it once") {
     scene at;
     CHECK(at.heard_after(last("POST /reject", "", "x")).starts_with("HTTP/1.1 415 "));
