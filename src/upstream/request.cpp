@@ -101,7 +101,7 @@ upstream_message make_message(const upstream_config& settings, const store_backe
                           .to = &backend,
                           .query = std::string{request.query},
                           .tenant = std::string{request.path_tenant},
-                          .uses_gate_credentials = request.for_replica,
+                          .uses_gate_credentials = request.for_replica || !request.keeps_authorization,
                           .keeps_host = keeps_host};
     auto& message = made.http;
     message.set(http::field::host, keeps_host ? host->value() : boost::beast::string_view{backend.authority});

@@ -235,6 +235,12 @@ TEST_CASE("what shows the sender to the first store is not for its replicas") {
         CHECK(made.http["Digest"] == "sha-256=x");
         CHECK(made.uses_gate_credentials == for_replica);
     }
+    const upstream_request without{.headers = headers,
+                                   .tenant_header = "",
+                                   .keeps_authorization = false,  // it was for the gate
+                                   .query = "",
+                                   .body = "x"};
+    CHECK(made_of_request(without).uses_gate_credentials);
 }
 
 }  // namespace
