@@ -57,13 +57,15 @@ std::shared_ptr<const tls_context> tls_files::current() const {
 }
 
 void tls_files::refresh(const file_look& look, clock::time_point date) {
-    if (std::string fault = read(look); !fault.empty()) return warn_of(std::move(fault));
-    if (untaken_ || !fault_.empty()) {
-        auto made = make();
-        if (!made) return warn_of(made.error());
-        take(*std::move(made));
+    if (std::string fault = read(look); !fault.empty()) {
+        warn_of(std::move(fault));
+    } else if (untaken_ || !fault_.empty()) {
+        if (auto made = make())
+            take(*std::move(made));
+        else
+            warn_of(made.error());
     }
-    warn_of_expiry(date);
+    warn_of_expiry(date);  // of those in force, also while new ones are bad
 }
 
 /// A file reports a change only once, so untaken_ remembers it until a context exists.
