@@ -110,6 +110,8 @@ void check_tls(const config_node& at, const web_tls_config& made) {
                           made.client_auth == client_certificates::require_and_verify;
     if (is_set("client_allowed_sans") && !required)
         at.fail_below("client_allowed_sans", "needs client_auth_type to be RequireAndVerifyClientCert");
+    if (is_set("client_allowed_sans") && required && made.client_allowed_sans.empty())
+        at.fail_below("client_allowed_sans", "is empty: no client would have one of the names");
 }
 
 void read_tls_version(const config_node& at, tls_version& target) {
@@ -236,11 +238,11 @@ void read_bearer_tokens(const config_node& at, web_draft& to) {
     }
 }
 
-/// No key, or nothing behind it: everyone. An empty list: nobody.
+/// No key: everyone. An empty list: nobody. Nothing behind the key is a mistake, since its names may stand behind a #.
 auto into_names(std::optional<user_names>& target) {
     return [&target](const config_node& at) {
-        if (!at.is_null())
-            list_type<user_names>("list of users", users(), users_max, nullptr).read(at, target.emplace());
+        if (at.is_null()) return at.fail_key("has no value: [] is nobody, and without the key it is everyone");
+        list_type<user_names>("list of users", users(), users_max, nullptr).read(at, target.emplace());
     };
 }
 

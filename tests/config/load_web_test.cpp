@@ -39,8 +39,16 @@ void check_web_tls(const std::string& more, const std::string& expected) {
 
 TEST_CASE("an empty web configuration asks nothing of anyone") {
     CHECK(loaded("{}\n") == web_config{});
-    CHECK(loaded("tls_server_config:\nbasic_auth_users:\ningestion_users:\n") == web_config{});
+    CHECK(loaded("tls_server_config:\nbasic_auth_users:\n") == web_config{});
     CHECK_FALSE(web_config{}.has_users());
+}
+
+TEST_CASE("names of who may come in that are left away let nobody in") {
+    check_web("ingestion_users:", "ingestion_users: has no value: [] is nobody, and without the key it is everyone");
+    check_web("admin_users: # [prometheus]",
+              "admin_users: has no value: [] is nobody, and without the key it is everyone");
+    check_web_tls(", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca, client_allowed_sans: []",
+                  "client_allowed_sans: is empty: no client would have one of the names");
 }
 
 TEST_CASE("Prometheus' own example of a web configuration is read") {
