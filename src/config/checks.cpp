@@ -67,6 +67,7 @@ void check_own_addresses(const config& read, config_report& report) {
         if (!where || report.has_errors(own_key)) continue;
         for (const auto& [key, store] : all_stores_of(read)) {
             const bool has_url = store.backends.size() == 1 && report.is_set(key + ".url");
+            if (report.has_errors(key + ".urls")) continue;  // some are left out
             for (std::size_t i = 0; i < store.backends.size(); ++i) {
                 const keys at{has_url ? key + ".url" : key_of_item(key + ".urls", i)};
                 const own_address found = find_own_address(*where, store.backends[i]);
@@ -222,6 +223,7 @@ void check_warm_start(const config& read, config_report& report) {
     const keys url{"warmStart.url"};
     const bool has_mark = has_tenant_mark(warm.store.backends.front());
     const auto mark = find_tenant_mark(warm.store.backends.front().target.reveal());
+    if (report.has_errors("warmStart.tenants")) return;  // some are left out
     for (std::size_t i = 0; mark && i < warm.tenants.size(); ++i) {
         if (fits_path(warm.tenants[i], mark->is_account)) continue;
         const std::string key = key_of_item("warmStart.tenants", i);
@@ -230,7 +232,7 @@ void check_warm_start(const config& read, config_report& report) {
                                      (mark->is_account ? "expected an account, 7 or 7:1"
                                                        : "expected letters, digits, '-', '.', '_', '~' and ':'"));
     }
-    if (has_mark && warm.tenants.empty() && !report.has_errors("warmStart.tenants"))
+    if (has_mark && warm.tenants.empty())
         report.add_at(url, "needs warmStart.tenants: the names to put in the place of the tenant");
 }
 
@@ -314,13 +316,14 @@ void lint_limits(const limit_rules& rules, config_report& report) {
     for (std::size_t i = 0; i < rules.exempt.size(); ++i) {
         const selector& exempt = rules.exempt[i];
         const auto warn = [&](const std::string& message) { report.warn_at(keys{key_of_item("exempt", i)}, message); };
-        if (matches_everything(exempt)) warn("matches every series or nearly, and what is exempt has no limit");
+        if (matches_everything(exempt))
+            warn("matches every series or nearly, and maxExemptSeries is the only limit of what is exempt");
         if (matches_nothing(exempt)) warn(nothing);
         const auto same = std::ranges::find(rules.limits, exempt,
                                             [](const label_limit& limit) { return limit.match.value_or(selector{}); });
         if (same != rules.limits.end())
             warn("is what " + key_of_item("limits", static_cast<std::size_t>(same - rules.limits.begin())) +
-                 " matches, which therefore never refuses anything");
+                 " matches, which therefore refuses only what exceeds maxExemptSeries");
     }
 }
 

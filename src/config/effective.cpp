@@ -179,6 +179,9 @@ std::optional<std::string> suggested_yaml(const limit_rules& rules, demand_scope
     if (limit == rules.limits.end()) return std::nullopt;
     if (scope == demand_scope::limit || limit->each.empty()) {
         label_limit changed = *limit;
+        for (group_override& each : changed.overrides)  // what one has left out follows its limit
+            for (const auto of : {&series_maxima::hourly, &series_maxima::daily, &series_maxima::active})
+                if (each.maxima.*of == limit->maxima.*of) each.maxima.*of = maxima.*of;
         changed.maxima = maxima;
         return limit_yaml(std::move(changed), nullptr, rules);
     }

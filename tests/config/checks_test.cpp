@@ -145,7 +145,8 @@ TEST_CASE("selectors of nothing and of everything are doubted") {
     check_warning("limits:\n- name: a\n  match: '{a=\"b\",a=\"c\"}'", "limits[0].match: " + nothing, 3);
     check_warning("limits:\n- name: a\n  match: '{a=\"b\",a=~\"c.*\"}'", "limits[0].match: " + nothing, 3);
     check_warning("exempt: [up, 'up{a=\"b\",a=\"c\"}']", "exempt[1]: " + nothing);
-    const std::string everything = "matches every series or nearly, and what is exempt has no limit";
+    const std::string everything =
+        "matches every series or nearly, and maxExemptSeries is the only limit of what is exempt";
     for (const std::string text : {"{__name__=~\".+\"}", "{__name__!=\"\"}", "{__name__=~\".+\",env!=\"dev\"}"}) {
         CAPTURE(text);
         check_warning("exempt: ['" + text + "']", "exempt[0]: " + everything);
@@ -155,7 +156,7 @@ TEST_CASE("selectors of nothing and of everything are doubted") {
 TEST_CASE("what a limit matches and is exempt is doubted") {
     check_warning(
         "limits:\n- {name: a, match: up}\n- {name: b, match: '{a=\"b\",c=\"d\"}'}\nexempt: ['{c=\"d\",a=\"b\"}']",
-        "exempt[0]: is what limits[1] matches, which therefore never refuses anything", 4);
+        "exempt[0]: is what limits[1] matches, which therefore refuses only what exceeds maxExemptSeries", 4);
 }
 
 TEST_CASE("names that do not count are doubted") {

@@ -72,6 +72,16 @@ TEST_CASE("those of a limit are its whole entry") {
     }
 }
 
+TEST_CASE("what an override of a limit has left out stays as for the other groups") {
+    const limit_rules rules = rules_of(
+        "limits: [{name: l, each: [ns], maxHourlySeries: 4000, maxDailySeries: 20000, "
+        "overrides: [{group: {ns: big}, maxHourlySeries: 12000}]}]\n");
+    const series_maxima raised{.hourly = 4'000, .daily = 25'000};
+    const auto made = suggested_yaml(rules, demand_scope::limit, group_named("l", {}), raised);
+    REQUIRE(made.has_value());
+    CHECK(rules_of(*made).limits.at(0).overrides.at(0).maxima == series_maxima{.hourly = 12'000, .daily = 25'000});
+}
+
 TEST_CASE("those of a group are an override in the whole entry of its limit") {
     limit_rules rules = rules_of(with_limits);
     limit_rules made = rules_of(yaml(rules, demand_scope::group, group_named("per-namespace", {{"namespace", "a"}})));
