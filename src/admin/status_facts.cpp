@@ -200,11 +200,13 @@ std::vector<finding> explosions_in(cardinality_window window, cardinality_tracke
     return explosions_among({.newly_admitted = newly_admitted, .refused = turned_down}, window, of);
 }
 
-void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused) {
+void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused,
+                     const std::vector<std::string>& ignored_labels) {
     to.hours = tracker.hours();
     to.refused = refused.all();
     to.samples = tracker.samples();
     to.samples.admitted = to.figures.hourly.series_current;
+    to.samples.ignored_labels = ignored_labels;
     {
         const cardinality_tables newly_admitted =
             tracker.tables(series_event::newly_admitted, cardinality_window::hourly);

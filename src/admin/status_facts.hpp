@@ -95,6 +95,7 @@ std::vector<finding> explosions_in(cardinality_window window, cardinality_tracke
 
 /// Fills in findings, hours, top and refused. Copies some tables, one after the other: takes a few milliseconds, and a
 /// dozen MiB at worst. Threads: any.
-void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused);
+void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_ring& refused,
+                     const std::vector<std::string>& ignored_labels);
 
 }  // namespace seriesgate

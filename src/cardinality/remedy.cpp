@@ -234,7 +234,8 @@ class trial {
             rules.push_back(with_label(*scope, values));
         if (!tries_all()) std::ranges::reverse(rules);
         const bool says_little = has_unseen() && made_.remembered < tried_min;
-        if (!says_little) offer_limit(found_.what == explosion::metric_names ? *scope : widest);
+        if (!says_little && !is_ignored(found_.label))
+            offer_limit(found_.what == explosion::metric_names ? *scope : widest);
         if (!drops_label && found_.what == explosion::label) {
             made_.note =
                 fmt::format("no rule: series that differ in {} alone would become one; see where its values come from",
@@ -273,12 +274,15 @@ class trial {
             return std::nullopt;  // the label alone would match all histograms
         }
         // No job is required if series have none, or too many.
-        if (found_.label != "job")
+        if (found_.label != "job" && !is_ignored("job"))
             if (const auto jobs = choice_of(sorted_.exploding, "job", jobs_max); jobs && !jobs->empty())
                 made.require("job", *jobs);
         return made;
     }
 
+    [[nodiscard]] bool is_ignored(std::string_view label) const {
+        return std::ranges::find(all_.ignored_labels, label) != all_.ignored_labels.end();
+    }
     [[nodiscard]] std::uint64_t sampled_series_count() const { return sorted_.healthy.size() * all_.weight; }
     /// Series that are no part of it, about. A warm start or a fleet may have brought most of them, without labels.
     [[nodiscard]] std::uint64_t known_series() const {

@@ -73,6 +73,7 @@ struct sampled {
     std::uint64_t weight = 1;                                      ///< series that one of `known` stands for
     /// Series admitted in this hour. More than `known` stands for after a warm start, and in a fleet. 0: unknown.
     std::uint64_t admitted = 0;
+    std::vector<std::string> ignored_labels{};  ///< limits cannot select by them
 };
 
 /// Samples of the running hour and the one before. Threads: one at a time.

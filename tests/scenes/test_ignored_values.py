@@ -114,6 +114,7 @@ def test_who_reads_the_log_or_the_findings_learns_of_it_though_nothing_is_refuse
     assert sent(gate, version, of_replicas(3000)) == 3000
     found, = json.loads(gate.get("/api/v1/findings").body)["data"]
     assert (found["metrics"], found["label"]) == (["m"], "replica")
+    assert found["remedy"]["limit"] == ""  # none may select by an ignored label
     gate.stop()
     line, = gate.said("values of ignored labels beyond their limit")
     assert (line["samples"], line["limit"], line["window"], line["max"], line["current"]) == (
