@@ -68,6 +68,7 @@ TEST_CASE("those of a limit are its whole entry") {
     for (label_limit& each : rules.limits) {
         const limit_rules made = rules_of(yaml(rules, demand_scope::limit, group_named(each.name, {})));
         each.maxima = suggested;
+        for (group_override& of : each.overrides) of.maxima.daily = suggested.daily;  // which it has left out
         CHECK(made.limits == std::vector{each});
     }
 }
