@@ -66,7 +66,7 @@ listening_socket take_or_open(std::optional<listening_socket>& given, const list
 
 namespace {
 
-/// When the file was last written; the smallest time if that cannot be told.
+/// When the file was last written; the smallest time if it cannot be looked at.
 std::filesystem::file_time_type written_at(const std::string& file) {
     std::error_code failed;
     return std::filesystem::last_write_time(file, failed);
@@ -300,7 +300,7 @@ net::awaitable<void> process::get_ready() {
     is_in_other_place_ = false;
     shared_.http.life.become_ready();
     if (!serves) open_to_senders();
-    // The running gate may have been told to reload while this one waited.
+    // A reload may have been asked of the running gate while this one waited.
     if (inherited_.before && written_at(config_file_) != config_written_) reload();
     manager_.started();
 }

@@ -197,7 +197,7 @@ def test_a_reload_meanwhile_is_in_force_afterwards(kept, start_gate, upstream):
         eventually(lambda: gate.said("handing over to another process"), "the gate hands over")
         gate.config_file.write_text(gate.config_file.read_text().replace("100", "7"))
         gate.signal(signal.SIGHUP)
-        eventually(lambda: gate.said("configuration reloaded"), "it was told to")
+        eventually(lambda: gate.said("configuration reloaded"), "the running gate does so")
         hold.set()
         after = made.result()
     eventually(lambda: after.stats["windows"]["hourly"]["maxSeries"] == 7, "the new gate has the limit")

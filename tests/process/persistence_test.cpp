@@ -116,7 +116,7 @@ TEST_CASE("another's secret that came into a new directory is written over") {
     CHECK(read_file(at.scratch / "state.d/secret") != std::string(32, 'x'));
 }
 
-TEST_CASE("a save that is given up twice is told") {
+TEST_CASE("a save that is given up twice is a failure") {
     scratch_directory scratch;
     config settings = kept_in(scratch / "state.d");
     settings.rules.global = {.hourly = 1'000'000, .daily = 1'000'000};
