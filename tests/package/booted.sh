@@ -191,8 +191,14 @@ if [ -e /lib/systemd/system/seriesgate.socket ]; then
     systemctl start seriesgate.service
 fi
 
+touch /tmp/asking
+(while [ -e /tmp/asking ]; do curl -s -o /dev/null -m 5 "$gate/-/healthy" || true; done) & # senders go on
 holds "it can be removed" apt remove seriesgate
+rm /tmp/asking
+wait $!
 holds "the service has ended" test "$(systemctl is-active seriesgate.service || true)" != active
+holds "so has its socket" test "$(systemctl is-active seriesgate.socket || true)" != active
+holds "no gate is left" fails pgrep -x seriesgate
 holds "the binary is gone" test ! -e /usr/bin/seriesgate
 holds "removal keeps the configuration" test -e "$configuration"
 holds "removal keeps the state" test -s /var/lib/seriesgate/state
