@@ -44,11 +44,17 @@ if(Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
   install(FILES ${generated}/fish/seriesgate.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d ${where})
 endif()
 
-# Somebody's own is not written over.
+# That of the package, which keeps its state where the unit lets it. Somebody's own is not written over.
+file(READ ${CMAKE_SOURCE_DIR}/debian/seriesgate.yaml text)
+string(REPLACE "/usr/share/doc/seriesgate/examples/" "${CMAKE_INSTALL_FULL_DOCDIR}/examples/config/" text "${text}")
+string(REPLACE "/usr/share/doc/seriesgate/" "${CMAKE_INSTALL_FULL_DOCDIR}/" text "${text}")
+string(REPLACE "/etc/seriesgate/" "${CMAKE_INSTALL_FULL_SYSCONFDIR}/seriesgate/" text "${text}")
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/installed/seriesgate.yaml CONTENT "${text}" @ONLY)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/debian/seriesgate.yaml)
 install(CODE "
   set(folder \"${CMAKE_INSTALL_FULL_SYSCONFDIR}/seriesgate\")
   if(NOT EXISTS \"\$ENV{DESTDIR}\${folder}/seriesgate.yaml\")
-    file(INSTALL \"${CMAKE_SOURCE_DIR}/config/seriesgate.yaml\" DESTINATION \"\${folder}\")
+    file(INSTALL \"${CMAKE_BINARY_DIR}/installed/seriesgate.yaml\" DESTINATION \"\${folder}\")
   endif()" COMPONENT runtime)
 
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)

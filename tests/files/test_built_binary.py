@@ -61,6 +61,7 @@ def test_all_of_it_is_installed_and_a_configuration_is_kept(tmp_path):
 
     assert output_of(tmp_path / "usr/local/bin/seriesgate", "--version") == output_of(BINARY, "--version")
     own = tmp_path / "usr/local/etc/seriesgate/seriesgate.yaml"
+    assert "dir: /var/lib/seriesgate\n" in own.read_text() and " /etc/seriesgate" not in own.read_text()
     own.write_text("upstream: {url: 'discard:'}\n")
     installed_by(tmp_path, "runtime")
     assert own.read_text() == "upstream: {url: 'discard:'}\n"
