@@ -386,6 +386,15 @@ def prometheus_config(gates, port):
                             "    basic_auth: {username: shop, password: word of shop}\n")
 
 
+@pytest.mark.parametrize("kind", ["haproxy"], indirect=True)
+def test_a_login_that_is_removed_has_chosen_the_gate(fleet, tmp_path):
+    """docs/balancer.md's row besides the file's recipe."""
+    gates = fleet(edits=[*by_login("haproxy", tmp_path), *BY_LOGIN["haproxy"]])
+    for n in range(20):
+        assert gates.balancer.send(wire.pack(wire.sampled("up")), [("Authorization", LOGIN)], source=f"127.0.0.{n + 2}").status == 204
+    assert sorted(len(store.requests) for store in gates.stores) == [0, 0, 20]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_real_prometheus_writes_over_tls_to_one_gate(fleet, kind, tmp_path):
