@@ -12,6 +12,7 @@ import yaml
 
 import documents
 import manifests
+import rule_tests
 import servers
 from certificates import Authority
 from commands import output_of, takes
@@ -207,6 +208,15 @@ def test_each_line_of_that_page_is_provoked():
     provoked = [message for lines in LINES.values() for message in lines]
     assert len(provoked) == len(set(provoked))
     assert {LOST, *provoked} == documents.log_lines(1).keys()
+
+
+def test_the_growth_query_finds_what_was_not_shown_an_hour_before(tmp_path):
+    """/metrics has the hundred groups with the most demand: one that explodes is new there."""
+    query, = (block.text for block in documents.blocks("promql") if "find-metric" in block.text)
+    name = 'seriesgate_limit_series_current{{limit="find-metric",window="hourly",group="{}"}}'.format
+    quiet, loud = name("quiet"), name("loud")
+    rule_tests.check(tmp_path, rule_tests.scenario("growth", {quiet: "100x120", loud: "_x99 80000x20"}, rule_tests.asks(
+        query, 115, *((each.replace("seriesgate_limit_series_current", ""), value) for each, value in ((loud, 80000), (quiet, 0))))))
 
 
 # --- docs/recipes; tests/e2e/test_recipes.py runs them
