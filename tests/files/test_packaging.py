@@ -171,6 +171,19 @@ def test_the_service_has_the_folder_of_the_unix_socket_that_the_pages_name():
     assert named == {"seriesgate"} and {"RuntimeDirectory=seriesgate", "RuntimeDirectoryMode=0750"} <= set(unit)
 
 
+def test_the_page_says_how_the_state_may_be_elsewhere():
+    """The check of a configuration does not see what systemd forbids the service."""
+    unit = (UNITS / "seriesgate.service").read_text()
+    section = (REPOSITORY / "docs/operation.md").read_text().partition("## As a service")[2].partition("\n## ")[0]
+    assert "ProtectSystem=strict" in unit and "ReadWritePaths=" in section
+
+
+def test_removal_stops_the_socket_before_the_service():
+    """Or a sender that waits has the service started again, and the gate runs on from a file that is gone."""
+    script = (REPOSITORY / "debian/prerm").read_text()
+    assert "--no-start" in (REPOSITORY / "debian/rules").read_text() and 0 < script.find("stop seriesgate.socket") < script.find("#DEBHELPER#")
+
+
 def test_the_service_grants_more_time_than_a_drain_takes():
     unit = (UNITS / "seriesgate.service").read_text()
     drain = re.search(r"drainTimeout: (\d+)s", (REPOSITORY / "config/seriesgate.yaml").read_text())[1]
