@@ -101,19 +101,20 @@ std::string group_html(const budget_name& name) {
     return fmt::format("{} <span class=\"quiet\">{}</span>", name_html(group, group_bytes_max), note);
 }
 
-/// The style has a class for each step of five percent.
-std::string used_html(const budget_window_figures& window) {
+/// The style has a class for each step of five percent; the last is red, and only for what refuses series.
+std::string used_html(const budget_window_figures& window, bool refuses) {
     if (window.series_max == 0) return "<td></td>";
     const auto used = static_cast<std::uint64_t>(100.0 * static_cast<double>(window.series_current) /
                                                  static_cast<double>(window.series_max));
-    return fmt::format("<td class=\"used u{}\">{} %</td>", std::min<std::uint64_t>(used, 100) / 5 * 5, grouped(used));
+    return fmt::format("<td class=\"used u{}\">{} %</td>", std::min<std::uint64_t>(used, refuses ? 100 : 95) / 5 * 5,
+                       grouped(used));
 }
 
 std::string window_html(const budget_window_figures& window, bool refuses) {
     const bool is_bad = window.series_refused > 0 && refuses;
     return fmt::format("<td>{}</td><td>{}</td>", grouped(window.series_current),
                        window.series_max == 0 ? "–" : grouped(window.series_max)) +
-           used_html(window) +
+           used_html(window, refuses) +
            fmt::format("<td{}>{}</td>", is_bad ? " class=\"bad\"" : "",
                        count_text(window.series_refused, window.refused_is_exact));
 }

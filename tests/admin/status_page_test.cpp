@@ -351,6 +351,16 @@ TEST_CASE("the hundred tenants and groups with the most demand are shown") {
     CHECK(has(budgets_section(facts), "<p>None: <code>tenants</code> and <code>limits</code>"));
 }
 
+TEST_CASE("a full budget is red only if it refuses series") {
+    status_facts facts = some_facts();
+    facts.figures.limits = {group("per-app", {}, 1'000)};
+    CHECK(has(budgets_section(facts), "<td class=\"used u100\">100 %</td><td class=\"bad\">1,234</td>"));
+    facts.figures.limits = {group("ignored-values", {}, 1'000)};
+    CHECK(has(budgets_section(facts), "<td class=\"used u95\">100 %</td><td>1,234</td>"));
+    facts.figures.limits = {tenant("a", 500)};  // it observes
+    CHECK(has(budgets_section(facts), "<td class=\"used u95\">100 %</td><td>1</td>"));
+}
+
 TEST_CASE("the tenant of senders that name none is told from a limit that tells no tenants apart") {
     status_facts facts = some_facts();
     facts.figures.tenants.push_back(tenant("", 1));

@@ -6,7 +6,7 @@ import yaml
 from answering import Answering
 from gate import run
 from page_pictures import make_pictures
-from browser import explode, exploded, open_page  # noqa: F401
+from browser import explode, exploded, open_page, rows  # noqa: F401
 from servers import Prometheus, free_port, scraping
 from waiting import eventually
 from web_files import ALICE, users
@@ -89,6 +89,17 @@ def test_a_series_that_was_refused_is_explained_and_so_is_one_that_is_typed(expl
     shown.until(lambda: "every label needs an '='" in shown.text("#explain-answer"), "one that is no series")
     shown.may_complain = lambda message: "a status of 400" in message
     assert shown.driver.current_url == address  # the policy sends no form anywhere
+
+
+def test_what_is_full_and_refuses_nothing_is_not_red(exploded):
+    _, shown = exploded("ignoreLabels: [trace_id]\nmaxIgnoredValues: 4\n"
+                        "limits: [{name: seen, each: [job], maxHourlySeries: 100, mode: observe}]\n")
+    shown.until(lambda: shown.text("#budget-count").startswith("1 to"), "the script has painted them")
+    assert {"ignored-values", "seen"} <= {row[0] for row in rows(shown)}
+    assert shown.all("#budget-rows .u95") and not shown.all("#budget-rows .u100, #budget-rows .bad")
+    shown.find("#explain-series").send_keys('m{job="shop",trace_id="another"}', "\n")
+    shown.until(lambda: shown.text("#explain-answer").startswith("admitted"), "it would be admitted")
+    assert "100 of 100" in shown.text("#explain-answer") and not shown.all("#explain-answer .bad")
 
 
 def test_a_gate_that_cannot_be_reached_is_told_and_found_again(limited, open_page, start_gate, upstream):

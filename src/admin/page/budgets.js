@@ -6,11 +6,14 @@ const manyBudgets = 1000;
 
 const usedOf = (window) => (window.maxSeries === 0 ? -1 : window.currentSeries / window.maxSeries);
 
+// The two leave the decision to others: what is withheld is red, and they withhold nothing.
+const refusesSeries = (mode, limit) => mode === "enforce" && limit !== "exempt" && limit !== "ignored-values";
+
 const budgetOf = (entry, limit) => {
   const group = Object.entries(entry.group ?? {}).map(([label, value]) => `${label}=${value}`).join(", ");
   const { hourly, daily, active } = entry;
   return {
-    limit, group, tenant: entry.tenant === "" ? "(no tenant)" : entry.tenant ?? "", mode: entry.mode,
+    limit, group, tenant: entry.tenant === "" ? "(no tenant)" : entry.tenant ?? "", mode: entry.mode, refuses: refusesSeries(entry.mode, limit),
     hourRefusedExact: hourly.refusedSeriesExact, dayRefusedExact: daily.refusedSeriesExact, note: entry.note,
     used: Math.max(...[hourly, daily, active].filter(Boolean).map(usedOf)),
     hourCurrent: hourly.currentSeries, hourMax: hourly.maxSeries, hourUsed: usedOf(hourly), hourRefused: hourly.refusedSeries,
@@ -28,11 +31,12 @@ const countCells = (budget, of) => {
   const max = budget[`${of}Max`];
   const used = Math.floor(100 * budget[`${of}Used`] + 1e-9);
   const refused = budget[`${of}Refused`];
+  const shade = Math.min(budget.refuses ? 100 : 95, used - (used % 5));
   return [
     make("td", {}, grouped(budget[`${of}Current`])),
     make("td", {}, max === 0 ? "–" : grouped(max)),
-    max === 0 ? make("td", {}) : make("td", { class: `used u${Math.min(100, used) - (Math.min(100, used) % 5)}` }, `${grouped(used)} %`),
-    make("td", refused > 0 && budget.mode === "enforce" ? { class: "bad" } : {}, countText(refused, budget[`${of}RefusedExact`])),
+    max === 0 ? make("td", {}) : make("td", { class: `used u${shade}` }, `${grouped(used)} %`),
+    make("td", refused > 0 && budget.refuses ? { class: "bad" } : {}, countText(refused, budget[`${of}RefusedExact`])),
   ];
 };
 

@@ -1,9 +1,9 @@
 // Whether a series would be admitted, asked of the gate: one that is typed in, or one of those that were refused.
 
-const explainRow = ({ limit, group, tenant, hourly, daily, active }) => {
+const explainRow = ({ limit, group, tenant, mode, hourly, daily, active }) => {
   const labels = Object.entries(group).map(([label, value]) => `${label}=${value}`).join(", ");
   const count = ({ currentSeries, maxSeries }) => (maxSeries === 0 ? "not limited" : `${grouped(currentSeries)} of ${grouped(maxSeries)}`);
-  const room = (window) => make("td", window.hasRoom ? {} : { class: "bad" }, count(window));
+  const room = (window) => make("td", window.hasRoom || !refusesSeries(mode, limit) ? {} : { class: "bad" }, count(window));
   return make("tr", {}, make("th", { scope: "row" }, name(limit)), make("td", {}, name(labels)), make("td", {}, name(tenant ?? "")),
     room(hourly), room(daily), ...(active ? [room(active)] : []));
 };
