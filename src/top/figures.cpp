@@ -102,9 +102,10 @@ void add_budget(std::vector<budget_figures>& to, const json::object& from, const
         budget_figures one{.name = name,
                            .window = kind,
                            .observes = text_at(from, "mode") == "observe",
+                           .refuses = refuses_series(from),
                            .counts = window_of(from.at(key).as_object()),
                            .note = text_if(from, "note")};
-        if (!refuses_series(from)) one.counts.refused = 0;
+        if (!one.refuses) one.counts.refused = 0;
         if (one.counts.series_max != 0) to.push_back(std::move(one));
     }
 }

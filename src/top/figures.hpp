@@ -33,6 +33,7 @@ struct budget_figures {
     std::string name{};
     count_window window = count_window::hour;
     bool observes = false;
+    bool refuses = true;  ///< not of a limit that leaves the decision to others
     window_figures counts{};
     std::string note{};  ///< a further note; usually empty
 };

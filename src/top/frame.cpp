@@ -64,8 +64,8 @@ tone tone_of(std::uint64_t series, std::uint64_t series_max) {
     return full >= 100 ? tone::bad : full >= 80 ? tone::warning : tone::good;
 }
 
-void add_bar(line& to, std::uint64_t series, std::uint64_t series_max, std::size_t columns) {
-    to.add(bar(series, series_max, columns), tone_of(series, series_max));
+void add_bar(line& to, std::uint64_t series, std::uint64_t series_max, std::size_t columns, bool refuses = true) {
+    to.add(bar(series, series_max, columns), refuses ? tone_of(series, series_max) : tone::plain);
     to.add(fmt::format(" {:>3} %  ", percent(series, series_max)));
 }
 
@@ -93,10 +93,11 @@ window_figures with_observing(const figures& known, count_window window) {
     return made;
 }
 
-/// The budget with least room, if it has less than the global one, or null. Budgets are sorted.
+/// Of the budgets that can refuse, the one with least room, if it has less than the global one, or null. Budgets are
+/// sorted.
 const budget_figures* tighter_than(const window_figures& window, const figures& known, count_window of) {
     const auto found = std::ranges::find_if(known.budgets, [&](const budget_figures& each) {
-        return each.window == of && each.observes == (known.mode == "observe");
+        return each.refuses && each.window == of && each.observes == (known.mode == "observe");
     });
     if (found == known.budgets.end()) return nullptr;
     const std::uint64_t full = percent(found->counts.series, found->counts.series_max);
@@ -167,7 +168,7 @@ line entry_line(const top_entry& one, std::size_t columns) {
 line budget_numbers(const budget_figures& one) {
     line made;
     const window_figures& counts = one.counts;
-    add_bar(made, counts.series, counts.series_max, budget_bar_columns);
+    add_bar(made, counts.series, counts.series_max, budget_bar_columns, one.refuses);
     made.add(fmt::format("{} of {}  ", grouped(counts.series), grouped(counts.series_max)));
     add_refused(made, counts.refused, counts.refused_is_exact, one.observes);
     return made;

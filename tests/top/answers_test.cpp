@@ -82,6 +82,16 @@ TEST_CASE("budgets come in the order of how full they are, those without a limit
     CHECK(read.budgets[3].name == "no tenant");
 }
 
+TEST_CASE("the budget of a limit that leaves the decision to others refuses nothing") {
+    figures read;
+    std::string renamed{stats};
+    renamed.replace(renamed.find("per-job"), 7, "ignored-values");
+    REQUIRE(take_stats(read, renamed).empty());
+    CHECK(read.budgets.at(0).name == "ignored-values{job=shop, ns=x} of tenant b");
+    CHECK((!read.budgets[0].refuses && read.budgets[0].counts.refused == 0));
+    CHECK((read.budgets[1].refuses && read.budgets[1].observes));
+}
+
 TEST_CASE("findings and their remedies are read") {
     figures read;
     REQUIRE(

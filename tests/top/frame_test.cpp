@@ -251,6 +251,10 @@ TEST_CASE("the line of a window names the budget that has less room than the glo
           "hour  [###--]  60 %  60,000 of 100,000  refused about 6,400  50 min left  100 % in per-job{job=shop}");
     CHECK(line_of(1, 80) == "hour   60 %  60,000 of 100,000  refused about 6,400  100 % in per-job{job=shop}");
     CHECK(line_of(2, 80) == "day   123,456 new, not limited  refused 0  85 % in tenant team-a");
+    known.budgets.insert(known.budgets.begin(),
+                         {.name = "exempt", .refuses = false, .counts = {.series_max = 64, .series = 64}});
+    CHECK(line_of(1, 80).ends_with("  100 % in per-job{job=shop}"));
+    known.budgets.erase(known.budgets.begin());
     known.budgets[0].counts.series = 599;  // less full
     CHECK(line_of(1, 120).ends_with(" left"));
 }
