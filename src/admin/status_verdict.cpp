@@ -150,11 +150,13 @@ std::string warnings_html(const status_facts& of) {
 constexpr std::size_t pasted_bytes_max = 2'500, sentence_bytes_max = 500;
 
 /// Text to paste, with a button to copy it if scripts run.
-std::string paste_html(std::string_view id, std::string_view title, std::string_view where, std::string_view yaml) {
+/// @param elsewhere where it stands, too.
+std::string paste_html(std::string_view id, std::string_view title, std::string_view where, std::string_view yaml,
+                       std::string_view elsewhere) {
     if (yaml.empty()) return {};
     const std::string shown = escaped(yaml);
     if (shown.size() > pasted_bytes_max)
-        return fmt::format("<p><a href=\"api/v1/findings\">{}</a>: too long to be shown here.</p>\n", title);
+        return fmt::format("<p><a href=\"{}\">{}</a>: too long to be shown here.</p>\n", elsewhere, title);
     return fmt::format(
         "<div class=\"paste\">\n<div class=\"row\"><h4 id=\"{0}-title\">{1}</h4> "
         "<button type=\"button\" hidden id=\"{0}-copy\" data-copies=\"{0}\" "
@@ -180,9 +182,11 @@ std::string remedies_html(const finding& found, const sampled& samples, std::str
     const remedy stop = remedy_of(found, samples);
     const std::string note = fmt::format("<p class=\"quiet\">{}</p>\n", escaped(sentence(stop.note)));
     if (stop.relabel.empty() && stop.limit.empty()) return note;
+    const std::string_view elsewhere = id.starts_with("day") ? "api/v1/findings?window=daily" : "api/v1/findings";
     return note + "<div class=\"remedies\">\n" +
-           paste_html(fmt::format("{}-relabel", id), "Stop it at the sender", at_the_sender, stop.relabel) +
-           paste_html(fmt::format("{}-limit", id), "Give it a limit of its own", at_the_gate, stop.limit) + "</div>\n";
+           paste_html(fmt::format("{}-relabel", id), "Stop it at the sender", at_the_sender, stop.relabel, elsewhere) +
+           paste_html(fmt::format("{}-limit", id), "Give it a limit of its own", at_the_gate, stop.limit, elsewhere) +
+           "</div>\n";
 }
 
 /// Shows the remedy for the worst finding at once, for others on request.
@@ -229,7 +233,7 @@ std::string too_small_html(const status_facts& of) {
                           escaped(fmt::format("Raise {}: {}", cut(each.whose, 200), raised)),
                           "in the gate&#39;s configuration, if the store has room: one and a half times the highest "
                           "demand of an hour that is known, one and a quarter times that of a day, or of active series",
-                          each.yaml);
+                          each.yaml, "api/v1/suggestions?limit=1000");
     }
     return out.empty() ? out : "<h3>Where a limit is too small</h3>\n<div class=\"remedies\">\n" + out + "</div>\n";
 }

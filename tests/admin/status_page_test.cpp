@@ -316,6 +316,22 @@ TEST_CASE("a limit that is too small has what to raise it to, to copy") {
     CHECK_FALSE(has(html, "raise-2"));
 }
 
+TEST_CASE("what is too long to be shown is linked to where it stands") {
+    status_facts facts = some_facts();
+    facts.too_small_limits = {
+        {.whose = "limit a", .hourly = {.series_max = 1'000, .suggested = 1'800}, .yaml = std::string(3'000, 'x')}};
+    CHECK(has(now_section(facts), "<a href=\"api/v1/suggestions?limit=1000\">Raise limit a: "));
+    const std::string metric(3'000, 'm');
+    facts.samples.refused.assign(
+        2, std::make_shared<const sampled_series>(
+               sampled_series{.labels = {{"__name__", metric}, {"trace_id", "1"}}, .first_seen = hour_start + 4min}));
+    facts.of_hour = {trace_ids()};
+    facts.of_hour.front().metrics = {metric};
+    CHECK(has(now_section(facts), "<a href=\"api/v1/findings\">Give it a limit"));
+    std::swap(facts.of_day, facts.of_hour);
+    CHECK(has(now_section(facts), "<a href=\"api/v1/findings?window=daily\">Give it a limit"));
+}
+
 TEST_CASE("a budget that many share says so") {
     status_facts facts = some_facts();
     facts.figures.limits.push_back(group("per-app", {{"app", "__overflow__"}}, 3));
