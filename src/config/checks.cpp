@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
 #include <tuple>
@@ -345,6 +346,14 @@ void lint_stores(const config& read, config_report& report) {
             "names tenants, and upstream.url has one of its own for all of them: write {account} in its place");
 }
 
+void lint_top_labels(const config& read, config_report& report) {
+    constexpr std::array<std::string_view, 4> own{"metric", "label", "sender", "tenant"};
+    for (std::size_t i = 0; i < read.top_labels.size(); ++i)
+        if (std::ranges::find(own, read.top_labels[i]) != own.end())
+            report.warn_at(keys{key_of_item("topLabels", i)},
+                           "is a word of /api/v1/top itself, which never shows the values of this label");
+}
+
 /// At what asks for the answer. Whoever has chosen 400 knows the senders.
 void lint_reject_status(const limit_rules& rules, config_report& report) {
     if (report.is_set("rejectStatus")) return;
@@ -482,6 +491,7 @@ void lint_config(const config& read, config_report& report) {
     if (std::ranges::count(read.ignore_labels, name_label) != 0)
         report.warn_at(keys{"ignoreLabels"},
                        "without the name, series of all metrics that have the same labels count as one");
+    lint_top_labels(read, report);
     lint_stores(read, report);
     lint_reject_status(read.rules, report);
     lint_fleet(read, report);

@@ -164,6 +164,11 @@ TEST_CASE("names that do not count are doubted") {
                   "ignoreLabels: without the name, series of all metrics that have the same labels count as one");
 }
 
+TEST_CASE("labels that /api/v1/top cannot be asked for are doubted") {
+    check_warning("topLabels: [job, tenant]",
+                  "topLabels[1]: is a word of /api/v1/top itself, which never shows the values of this label");
+}
+
 TEST_CASE("a configuration with errors is not doubted") {
     CHECK(load_config_text("maxHourlySeries: 10\nmaxDailySeries: 9\nmode: x\n", "c.yaml", discard).warnings.empty());
 }
