@@ -471,6 +471,14 @@ std::vector<config_error> ignored_labels(const limit_rules& rules, std::span<con
     return found;
 }
 
+std::string active_maximum_key(const limit_rules& rules) {
+    std::string first;
+    for_each_maxima(rules, [&](const std::string& section, const series_maxima& maxima) {
+        if (maxima.active != 0 && first.empty()) first = section + "maxActiveSeries";
+    });
+    return first;
+}
+
 void check_config(const config& read, config_report& report) {
     check_upstream(read, report);
     check_own_addresses(read, report);

@@ -20,6 +20,9 @@ void lint_config(const config& read, config_report& report);
 /// @param ignored ignoreLabels. @return errors with keys, and without places.
 std::vector<config_error> ignored_labels(const limit_rules& rules, std::span<const std::string> ignored);
 
+/// The key of the first maximum of active series; empty if there is none.
+std::string active_maximum_key(const limit_rules& rules);
+
 /// Warns of each file with a secret that other users may read, change or replace: files that the configuration names,
 /// and the secret in state.dir.
 /// @param file the configuration's own; empty: none. It is looked at where it holds secrets itself.

@@ -71,7 +71,7 @@ std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, cons
     const bool counts_active = in_force.series_set == set_kind::exact && !in_force.shared.has_store();
     if (!counts_active && limits_active(wanted))
         mistakes.push_back({.where = {},
-                            .key = "maxActiveSeries",
+                            .key = active_maximum_key(wanted),
                             .message = "needs seriesSet: exact, without shared; a restart is needed for these first"});
     return mistakes;
 }

@@ -199,6 +199,9 @@ TEST_CASE("limits of active series that the set in force cannot count are not ta
     CHECK_FALSE(outcome.ok);
     CHECK(outcome.text ==
           "maxActiveSeries: needs seriesSet: exact, without shared; a restart is needed for these first");
+    wanted.value.rules.global.active = 0;
+    wanted.value.rules.limits.push_back({.name = "a", .overrides = {{{{"b", "c"}}, {.active = 20}}}});
+    CHECK(at.read(wanted).text.starts_with("limits[0].overrides[0].maxActiveSeries: needs seriesSet: exact"));
     CHECK(at.hourly_max() == 3);
 }
 
