@@ -17,6 +17,9 @@
 namespace seriesgate {
 namespace {
 
+/// Of a list or names: what was to stand there may be a comment.
+constexpr auto nothing_there = "has nothing below it, so it is empty";
+
 /// Credentials, and where a URL may hold some: `basicAuth: me:secret`.
 bool may_be_shown(std::string_view key, std::string_view text) noexcept {
     return !key.ends_with(".basicAuth") && key.find(".headers") == std::string_view::npos &&
@@ -148,6 +151,7 @@ bool config_node::take_node() const {
 std::vector<config_node> config_node::items(std::size_t count_max) const {
     std::vector<config_node> items;
     if (!is_list() && !is_null()) fail_kind("a list");
+    if (is_null()) warn(nothing_there);
     if (!is_list()) return items;
     if (node_.size() > count_max)
         fail("has " + std::to_string(node_.size()) + " items, at most " + std::to_string(count_max) + " are possible");
@@ -193,6 +197,7 @@ bool config_node::is_first(const std::string& name, lines_of_names& lines) const
 std::vector<named_node> config_node::members() const {
     std::vector<named_node> members;
     lines_of_names lines;
+    if (is_null()) warn(nothing_there);
     for (named_node& member : all_members()) {
         if (of_->variables && has_variables(member.name))
             member.value.warn("is taken as it stands: variables are filled in in values, not in keys");

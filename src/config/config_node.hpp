@@ -96,10 +96,11 @@ class config_node {
 
     /// The scalar; nothing if it is unknown or something else, which is reported.
     [[nodiscard]] std::optional<std::string_view> text() const;
-    /// The items of a list of at most so many, none if nothing stands here. Reports a longer list, or anything else.
+    /// The items of a list of at most so many; none, with a warning, if nothing stands here. Reports a longer list, or
+    /// anything else.
     [[nodiscard]] std::vector<config_node> items(std::size_t count_max) const;
-    /// The members of a map whose names are the user's own, none if nothing stands here. Reports anything else. A name
-    /// that comes twice is reported and left out.
+    /// The members of a map whose names are the user's own; none, with a warning, if nothing stands here. Reports
+    /// anything else. A name that comes twice is reported and left out.
     [[nodiscard]] std::vector<named_node> members() const;
 
   private:

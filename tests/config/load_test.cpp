@@ -21,6 +21,14 @@ TEST_CASE("an empty file means the defaults") {
     // What they are, key by key: effective_test.cpp.
 }
 
+TEST_CASE("lists and names with nothing below them are doubted, sections are not") {
+    const std::string why = "has nothing below it, so it is empty";
+    CHECK(warnings_of("tenants:\n  overrides:\nlimits:\ntopLabels:\n") ==
+          lines{"c.yaml:2: warning: tenants.overrides: " + why, "c.yaml:3: warning: limits: " + why,
+                "c.yaml:4: warning: topLabels: " + why});
+    CHECK(warnings_of("tenants:\nlimits: []\n") == lines{});
+}
+
 TEST_CASE("every key of the file arrives in its place") {
     const config read = loaded(
         "listen: '[::1]:1234'\n"
