@@ -121,6 +121,10 @@ bool window_sets::cover(time_point now) const noexcept {
     return leap && is_leap(now) && now >= *leap - step_back && now < *leap + clock_doubt;
 }
 
+void window_sets::take_grace(const compiled_rules& of) noexcept {
+    if (in_grace()) grace_end = hour_span.start + std::max(of.incumbent_grace, std::chrono::seconds{1});
+}
+
 minute_number window_sets::minute_at(time_point now) const noexcept {
     if (leap && is_leap(now)) return minute_before_leap;
     const minute_number first = minute_of(hour_span.start);

@@ -237,6 +237,8 @@ struct window_sets {
     /// Whether these sets are valid at `now`; if not, advance the windows first.
     [[nodiscard]] bool cover(time_point now) const noexcept;
     [[nodiscard]] bool in_grace() const noexcept { return grace_end > hour_span.start; }
+    /// Takes the rules' grace for the running one. What is over by that, even a grace of 0, ends at the next advance.
+    void take_grace(const compiled_rules& of) noexcept;
     /// The minute that a series which is seen at `now` gets: one of the running hour, and during a leap the last
     /// before.
     [[nodiscard]] minute_number minute_at(time_point now) const noexcept;

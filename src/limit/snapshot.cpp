@@ -394,6 +394,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& budge
     state.samples.in(refusing_window::daily) = loaded.samples_daily;
     state.samples.in(refusing_window::active) = loaded.samples_active;
     sets->rules = held->budgets.rules();
+    sets->take_grace(*sets->rules);
     sets->step_back = state.sets.read()->step_back;
     if (state.is_shared()) sets->lapse = sets->hour_span.start + sets->rules->incumbent_grace;
     bound_sets(*held, *sets->rules);

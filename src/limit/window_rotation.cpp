@@ -349,6 +349,7 @@ void take_rules(limiter_state& state, const std::shared_ptr<const compiled_rules
         held->limit_numbers.swap(numbers);
         bound_sets(*held, *rules);
         next->rules = rules;
+        next->take_grace(*rules);
         if (state.is_shared()) next->lapse = next->hour_span.start + rules->incumbent_grace;
         state.refused.clear();
         publish(state.sets, *held, std::move(next));

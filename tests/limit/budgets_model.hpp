@@ -218,6 +218,7 @@ class budgets_model {
 
     void reconfigure(const limit_rules& settings) {
         book_.reconfigure(settings);
+        if (grace_end_) grace_end_ = hour_.span.start + std::max(settings.incumbent_grace, std::chrono::seconds{1});
         refusals_.clear();
     }
 

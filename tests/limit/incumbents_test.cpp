@@ -30,6 +30,24 @@ TEST_CASE("with the limit spent and twice as many newcomers first, every incumbe
     CHECK(gate.hourly().series_current == limit);
 }
 
+TEST_CASE("another grace is that of the running hour, too") {
+    limit_rules settings{.global = {.hourly = 10}, .incumbent_grace = 10min};
+    offering gate{settings, at(10)};
+    REQUIRE(gate.accepted(series(0, 5), at(10)) == 5);
+    REQUIRE(gate.accepted(series(100, 10), at(11, 2)) == 5);
+    SECTION("none") {
+        settings.incumbent_grace = 0s;
+        gate.limiter.reconfigure(settings);
+        CHECK(gate.accepted(series(200, 10), at(11, 2)) == 5);
+    }
+    SECTION("a longer one") {
+        settings.incumbent_grace = 30min;
+        gate.limiter.reconfigure(settings);
+        CHECK(gate.accepted(series(200, 10), at(11, 20)) == 0);
+        CHECK(gate.accepted(series(0, 5), at(11, 20)) == 5);
+    }
+}
+
 TEST_CASE("at midnight the day's budget is reserved for the last hour's series") {
     const auto settings = GENERATE(values<limit_rules>({daily_limit, {.global = {.hourly = limit, .daily = limit}}}));
     offering gate{settings, at(23)};
