@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "http/query_string.hpp"
 #include "ingest/sender_answer.hpp"
@@ -97,9 +96,7 @@ upstream_request forwarder::request_of(const http_request& from, std::string_vie
 }
 
 net::awaitable<reply> forwarder::post(const http_request& from, const upstream_request& message) {
-    const auto begin = monotonic_clock::now();
     auto answer = co_await store_->post(message);
-    shared_.stores.first.metrics.upstream_request_duration.observe(monotonic_clock::now() - begin);
     if (!answer) co_return failed(from, answer.error());
     reply relayed = answered(std::move(*answer));
     const bool is_data = !message.body.empty();

@@ -134,6 +134,7 @@ net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& 
         .answer = limit};
     slot.backend().requests.add();
     outcome got = co_await backends_[slot.index()].send(message, limits);
+    shared_.metrics.upstream_request_duration.observe(clock::now() - began);
     if (got) {
         answered(slot.backend(), began, got->status);
         co_return got;

@@ -110,6 +110,20 @@ def test_connections_are_bounded_and_who_cannot_wait_comes_again(start_gate, sto
     assert "is busy: all connections to it are in use" in busy.first_line
     assert gate.stats["requests"]["upstreamErrorsByReason"]["busy"] == statuses[503]
     assert gate.metric("seriesgate_upstream_waits_total", store=stores[0].host) >= 8
+    assert gate.metric("seriesgate_upstream_request_duration_seconds_count") == statuses[504]
+
+
+def test_a_wait_for_a_connection_is_no_slowness_of_the_store(start_gate, stores):
+    gate = start_gate(config=f"server: {{threads: 1}}\nupstream: {{url: '{stores[0].url}', maxConnections: 1}}\n")
+    first, replies = threading.Event(), []
+    stores[0].answers.append(Answer(hold=first))  # the others are answered at once
+    with in_threads(lambda: replies.append(gate.send(body())), 5):
+        eventually(lambda: gate.metric("seriesgate_upstream_waiting", store=stores[0].host) == 4, "four wait")
+        time.sleep(2)
+        first.set()
+    assert [reply.status for reply in replies] == [204] * 5
+    assert gate.metric("seriesgate_upstream_request_duration_seconds_count") == 5
+    assert gate.metric("seriesgate_upstream_request_duration_seconds_sum") == pytest.approx(2, abs=0.5)
 
 
 def test_addresses_of_a_name_that_change_move_the_requests(start_gate, tmp_path):

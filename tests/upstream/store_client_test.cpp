@@ -90,6 +90,7 @@ TEST_CASE("a backend that refuses connections costs nobody an answer, and is out
     CHECK(with.shared->backends[1].requests.value() == 1);
     CHECK(with.shared->backends[1].errors[upstream_error_reason::connection_refused].value() == 1);
     CHECK(with.metrics.upstream_sent_bytes.value() == 6 * 4);
+    CHECK(with.metrics.upstream_request_duration.read().count == 7);
 }
 
 TEST_CASE("what a backend may have worked on goes to no other") {
@@ -185,8 +186,10 @@ TEST_CASE("who waits for as long as a request may take is told that the store is
     REQUIRE_FALSE(got[0]->has_value());
     CHECK(got[0]->error().reason == upstream_error_reason::timeout);
     REQUIRE_FALSE(got[1]->has_value());
-    CHECK((got[1]->error().reason == upstream_error_reason::busy ||
-           got[1]->error().reason == upstream_error_reason::timeout));  // both limits pass together
+    const bool is_busy = got[1]->error().reason == upstream_error_reason::busy;
+    CHECK((is_busy || got[1]->error().reason == upstream_error_reason::timeout));  // both limits pass together
+    CHECK(with.metrics.upstream_request_duration.read().count ==
+          (is_busy ? 1 : 2));  // the wait is no time of the store
 }
 
 TEST_CASE("a backend that is slow takes no connections from the others") {
