@@ -14,7 +14,6 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 namespace seriesgate {
 
@@ -280,23 +279,43 @@ struct name_resolver::state {
     tcp::resolver resolver;
 };
 
-name_resolver::name_resolver(net::io_context& io) : state_(std::make_unique<state>(state{tcp::resolver{io}})) {}
+namespace {
+
+/// Asio drops a handler without a call if it has no memory for the addresses. The caller must get an answer then, too.
+struct lookup_answer {
+    name_resolver::answer take{};
+    std::weak_ptr<void> awaited_by{};  // the resolver, from the lookup's beginning to the answer
+
+    void give(error_code error, std::vector<stream_endpoint> found) {
+        awaited_by.reset();
+        take(error, std::move(found));
+    }
+    ~lookup_answer() {
+        if (awaited_by.expired()) return;
+        try {
+            take(net::error::no_memory, {});
+        } catch (...) {  // the caller has been told
+        }
+    }
+};
+
+}  // namespace
+
+name_resolver::name_resolver(net::io_context& io) : state_(std::make_shared<state>(state{tcp::resolver{io}})) {}
 name_resolver::~name_resolver() = default;
 
 void name_resolver::look_up(const std::string& host, std::uint16_t port, answer take) {
     if (auto* const network = transport_network::installed())
         return network->look_up(host, port, state_->resolver.get_executor(), std::move(take));
-    state_->resolver.async_resolve(
-        host, std::to_string(port),
-        [take = std::move(take)](error_code error, const tcp::resolver::results_type& found) {
-            std::vector<stream_endpoint> endpoints;
-            try {
-                for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
-            } catch (const std::bad_alloc&) {  // the caller must get an answer
-                return take(net::error::no_memory, {});
-            }
-            take(error, std::move(endpoints));
-        });
+    const auto asked = std::make_shared<lookup_answer>();
+    asked->take = std::move(take);
+    state_->resolver.async_resolve(host, std::to_string(port),
+                                   [asked](error_code error, const tcp::resolver::results_type& found) {
+                                       std::vector<stream_endpoint> endpoints;
+                                       for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
+                                       asked->give(error, std::move(endpoints));
+                                   });
+    asked->awaited_by = state_;
 }
 
 socket_file::socket_file(std::string path) : path_(std::move(path)) {

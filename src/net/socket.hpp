@@ -277,7 +277,7 @@ class detached_socket {
 /// Calls the system's resolver on a thread of Asio, without a time limit. Threads: that of its io_context.
 class name_resolver {
     struct state;
-    std::unique_ptr<state> state_;
+    std::shared_ptr<state> state_;
 
   public:
     using answer = std::function<void(error_code, std::vector<stream_endpoint>)>;
@@ -285,7 +285,8 @@ class name_resolver {
     explicit name_resolver(net::io_context& io);
     ~name_resolver();
 
-    /// @param take called later from the io_context; with operation_aborted if the resolver is destroyed first.
+    /// @param take called later from the io_context: with no_memory if there is none for the addresses, and with
+    /// operation_aborted if the resolver is destroyed first. Never if this throws.
     void look_up(const std::string& host, std::uint16_t port, answer take);
 };
 

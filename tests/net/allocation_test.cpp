@@ -284,6 +284,38 @@ TEST_CASE("what has to last is begun again once there is memory") {
     }
 }
 
+TEST_CASE("a lookup has one answer, whichever allocation for it fails") {
+    bool has_failed = true;
+    int after = 0;
+    for (; has_failed; ++after) {
+        CAPTURE(after);
+        net::io_context io{1};
+        name_resolver resolver{io};
+        int answers = 0;
+        error_code last;
+        resolver.look_up("localhost", 9201, [&](error_code error, const std::vector<stream_endpoint>&) {
+            ++answers;
+            last = error;
+        });
+        has_failed = fails_once(static_cast<std::uint64_t>(after), [&io] { io.run_for(10s); });
+        io.restart();
+        io.run_for(10s);
+        CHECK(answers == 1);
+        CHECK((last == net::error::no_memory) == has_failed);
+    }
+    CHECK(after > 1);
+}
+
+TEST_CASE("a lookup for which there is no memory to begin it has no answer") {
+    net::io_context io{1};
+    name_resolver resolver{io};
+    int answers = 0;
+    const auto look_up = [&] { resolver.look_up("localhost", 9201, [&](auto...) { ++answers; }); };
+    for (std::uint64_t after = 0; fails_once(after, look_up); ++after) CHECK(answers == 0);
+    io.run_for(10s);
+    CHECK(answers == 1);
+}
+
 net::awaitable<void> hold(fair_queue& of, std::string key, std::list<fair_queue::turn>& held) {
     auto mine = co_await of.take(key, fair_queue::clock::now() + 10s);
     if (mine) held.push_back(std::move(mine));
