@@ -68,7 +68,7 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
 
     const std::pair name{to.host, to.port};
     awaited<result<endpoints, error_code>> answer{io_};
-    if (!std::exchange(looking_up_, true))
+    if (!looking_up_) {
         resolver_.look_up(to.host, to.port, [this, name, give = answer.to_give()](error_code error, endpoints found) {
             looking_up_ = false;
             if (error) return give(error);
@@ -76,8 +76,10 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
             known_[name] = found;
             give(std::move(found));
         });
-    else if (const auto before = known_.find(name); before != known_.end())
+        looking_up_ = true;  // not if that has thrown
+    } else if (const auto before = known_.find(name); before != known_.end()) {
         co_return before->second;  // the lookup under way gives its addresses to another
+    }
     auto found = co_await answer.wait(by - clock::now());
     if (found && *found) co_return *std::move(*found);
     if (const auto before = known_.find(name); before != known_.end()) co_return before->second;

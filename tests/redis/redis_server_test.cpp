@@ -22,10 +22,12 @@ class told_names final : public transport_network {
     ~told_names() override { install(nullptr); }
 
     bool fails = false;
+    bool throws = false;
 
     std::shared_ptr<transport> make_transport() override { return nullptr; }
     std::shared_ptr<transport_listener> listen(const transport::endpoint&) override { return nullptr; }
     void look_up(const std::string&, std::uint16_t port, const net::any_io_executor& where, found done) override {
+        if (throws) throw std::bad_alloc{};
         net::post(where, [this, port, done = std::move(done)] {
             if (fails) return done(net::error::host_not_found, {});
             done({}, {net::ip::tcp::endpoint{net::ip::address_v4::loopback(), port}});
@@ -50,31 +52,50 @@ TEST_CASE("commands of any bytes are answered over TCP and over a unix socket") 
     CHECK(with.shared.metrics.connections.value() == 1);
 }
 
+/// A connector that looks names up at told_names.
+struct named_scene : client_scene {
+    redis_connector connector{io, config, shared};
+
+    using client_scene::client_scene;
+
+    /// @return nothing if that throws.
+    std::optional<bool> connects_to(std::string host, std::uint16_t port, std::chrono::milliseconds limit = 5s) {
+        std::optional<bool> made;
+        bool is_over = false;
+        const auto connect = [&]() -> net::awaitable<void> {
+            const host_port at{std::move(host), port};
+            made = (co_await connector.connect_to(at, testing::clock::now() + limit)).has_value();
+        };
+        net::co_spawn(io, connect, [&](const std::exception_ptr&) { is_over = true; });
+        io.restart();
+        while (!is_over && io.run_one_for(20s) != 0) continue;
+        REQUIRE(is_over);
+        return made;
+    }
+};
+
 TEST_CASE("an address that is known from before keeps the port it was looked up for") {
     const server_process server;
     told_names names;
-    redis_config to = server.at_port();
-    to.host = "one.example";
-    client_scene with{to};
-    redis_connector connector{with.io, with.config, with.shared};
-    const auto connects_to = [&](std::uint16_t port) {
-        std::optional<bool> made;
-        net::co_spawn(
-            with.io,
-            [&]() -> net::awaitable<void> {
-                const host_port at{to.host, port};
-                made = (co_await connector.connect_to(at, clock::now() + 5s)).has_value();
-            },
-            net::detached);
-        while (!made) with.io.run_one();
-        return *made;
-    };
+    const redis_config to = server.at_port();
+    named_scene with{to};
+    const auto connects_to = [&](std::uint16_t port) { return with.connects_to("one.example", port).value(); };
     REQUIRE(connects_to(to.port));
     CHECK_FALSE(connects_to(1));  // nobody listens there
     names.fails = true;
     CHECK(connects_to(to.port));
     CHECK_FALSE(connects_to(1));
     CHECK_FALSE(connects_to(2));
+}
+
+TEST_CASE("a lookup that could not begin does not count as one under way") {
+    const server_process server;
+    told_names names;
+    named_scene with{server.at_port()};
+    names.throws = true;
+    CHECK_FALSE(with.connects_to("one.example", with.config.port).has_value());
+    names.throws = false;
+    CHECK(with.connects_to("one.example", with.config.port) == true);
 }
 
 TEST_CASE("a script runs by its digest, also after the server has forgotten it") {
