@@ -18,6 +18,8 @@ using kind = redis_error::kind;
 using clock = monotonic_clock;
 
 constexpr std::size_t names_max = 128;
+/// One that may hang, and one that comes next. The thread's other names wait for both.
+constexpr std::size_t lookups_max = 2;
 
 redis_error unreachable(std::string text) {
     return {.why = redis_error::kind::unreachable, .text = std::move(text)};
@@ -66,19 +68,19 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
     const auto address = net::ip::make_address(to.host, no_address);
     if (!no_address) co_return endpoints{tcp_endpoint(address, to.port)};
 
-    const std::pair name{to.host, to.port};
+    const name_port name{to.host, to.port};
+    if (const auto before = known_.find(name); before != known_.end() && !looking_up_.empty())
+        co_return before->second;  // the resolver is busy, and may hang
     awaited<result<endpoints, error_code>> answer{io_};
-    if (!looking_up_) {
+    if (looking_up_.size() < lookups_max && !looking_up_.contains(name)) {
         resolver_.look_up(to.host, to.port, [this, name, give = answer.to_give()](error_code error, endpoints found) {
-            looking_up_ = false;
+            looking_up_.erase(name);
             if (error) return give(error);
             if (known_.size() >= names_max) known_.clear();
             known_[name] = found;
             give(std::move(found));
         });
-        looking_up_ = true;  // not if that has thrown
-    } else if (const auto before = known_.find(name); before != known_.end()) {
-        co_return before->second;  // the lookup under way gives its addresses to another
+        looking_up_.insert(name);  // not if that has thrown
     }
     auto found = co_await answer.wait(by - clock::now());
     if (found && *found) co_return *std::move(*found);

@@ -7,7 +7,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/redis_config.hpp"
@@ -51,13 +53,14 @@ struct redis_connection {
 class redis_connector {
     using time_limit = std::chrono::steady_clock::time_point;
     using endpoints = std::vector<stream_endpoint>;
+    using name_port = std::pair<std::string, std::uint16_t>;
 
     net::io_context& io_;
     const redis_config& config_;
     redis_shared& shared_;
     name_resolver resolver_;
-    bool looking_up_ = false;                                           // the resolver takes one lookup at a time
-    std::map<std::pair<std::string, std::uint16_t>, endpoints> known_;  // last addresses of each name, with its port
+    std::set<name_port> looking_up_;        // the resolver takes one after the other
+    std::map<name_port, endpoints> known_;  // last addresses
     redis_route route_;
     std::size_t sentinel_ = 0;
 

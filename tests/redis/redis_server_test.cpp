@@ -23,11 +23,19 @@ class told_names final : public transport_network {
 
     bool fails = false;
     bool throws = false;
+    bool hangs = false;
+    std::vector<std::function<void()>> held{};  ///< what is asked while it hangs
 
     std::shared_ptr<transport> make_transport() override { return nullptr; }
     std::shared_ptr<transport_listener> listen(const transport::endpoint&) override { return nullptr; }
     void look_up(const std::string&, std::uint16_t port, const net::any_io_executor& where, found done) override {
         if (throws) throw std::bad_alloc{};
+        if (hangs) return held.push_back([=, this] { tell(port, where, done); });
+        tell(port, where, std::move(done));
+    }
+
+  private:
+    void tell(std::uint16_t port, const net::any_io_executor& where, found done) {
         net::post(where, [this, port, done = std::move(done)] {
             if (fails) return done(net::error::host_not_found, {});
             done({}, {net::ip::tcp::endpoint{net::ip::address_v4::loopback(), port}});
@@ -96,6 +104,21 @@ TEST_CASE("a lookup that could not begin does not count as one under way") {
     CHECK_FALSE(with.connects_to("one.example", with.config.port).has_value());
     names.throws = false;
     CHECK(with.connects_to("one.example", with.config.port) == true);
+}
+
+TEST_CASE("a name that hangs keeps no other from being looked up after it") {
+    const server_process server;
+    told_names names;
+    named_scene with{server.at_port()};
+    const std::uint16_t port = with.config.port;
+    names.hangs = true;
+    CHECK(with.connects_to("silent.example", port, 100ms) == false);
+    CHECK(with.connects_to("one.example", port, 100ms) == false);
+    for (const auto& answer : names.held) answer();
+    with.io.restart();
+    with.io.poll();
+    CHECK(with.connects_to("silent-too.example", port, 100ms) == false);
+    CHECK(with.connects_to("one.example", port) == true);
 }
 
 TEST_CASE("a script runs by its digest, also after the server has forgotten it") {
