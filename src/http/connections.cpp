@@ -151,11 +151,11 @@ bool connection_registry::make_room(scope& within, std::size_t bound, connection
 bool connection_registry::give_up(entry* chosen, connection_bound reason) {
     if (chosen == nullptr || chosen->house->given_up >= chosen->house->given_up_max) return false;
     assert(!chosen->given_up && chosen->stage != connection_stage::working);
-    // An overflow connection closed before its first request gets no answer, so it counts as turned away.
-    if (chosen->over)
-        metrics_.connections_turned_away[*chosen->over].add();
-    else
+    // An overflow connection that has asked and waits again has had its answer. Any other gets none: it is turned away.
+    if (!chosen->over)
         metrics_.connections_given_up[reason].add();
+    else if (!chosen->has_asked || chosen->stage != connection_stage::waiting)
+        metrics_.connections_turned_away[*chosen->over].add();
     forget(*chosen);
     chosen->given_up = true;
     ++chosen->house->given_up;

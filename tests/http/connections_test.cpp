@@ -157,6 +157,25 @@ TEST_CASE("guests are few, and the one that says nothing makes room for the next
     CHECK(at.given_up() == 0);
 }
 
+TEST_CASE("a guest that has had its answer is not turned away once more when it makes room") {
+    scene at{{.total = 1}};
+    REQUIRE(at.admit().lease.enter(connection_stage::working, start));
+    std::vector<taken*> guests;
+    for (std::size_t i = 0; i < connection_registry::overflow_max; ++i) guests.push_back(&at.admit());
+    for (taken* each : guests) REQUIRE(each->lease.enter(connection_stage::receiving, start));
+    SECTION("answered") {
+        for (taken* each : guests) REQUIRE(each->lease.enter(connection_stage::waiting, start));  // it lingers
+        CHECK(at.admit().lease);
+        CHECK(at.turned_away() == 0);
+    }
+    SECTION("not answered yet") {
+        CHECK(at.admit(start + connection_registry::slow_after).lease);
+        CHECK(at.turned_away() == 1);
+    }
+    CHECK(guests[0]->socket.is_shut_down());
+    CHECK(at.given_up() == 0);
+}
+
 TEST_CASE("sockets are never more than said, though those given up stay open") {
     constexpr std::size_t total = 16;
     scene at{{.total = total}};
