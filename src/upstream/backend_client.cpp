@@ -73,6 +73,8 @@ attempt no_answer(std::string why) {
 
 using namespace std::chrono_literals;
 
+/// Time to read the answer of a store that has answered, but does not read the rest of the request.
+constexpr auto early_answer_limit = 100ms;
 /// Stores close idle connections after one to two minutes; the gate closes them first.
 constexpr auto idle_age_max = 45s;
 
@@ -105,6 +107,8 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
 
     // Reads an answer even after a write error: a store that rejects early may answer before it has read everything. A
     // success is not believed then.
+    const bool is_late = write_error == boost::beast::error::timeout;
+    if (is_late && !stream.is_quiet()) stream.expires_after(early_answer_limit);
     flat_buffer buffer{read_buffer_bytes_max};
     bool answer_began = false;
     for (unsigned interim = 0; interim <= interim_answers_max; ++interim) {
@@ -113,7 +117,7 @@ net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& m
         const error_code error = co_await read_header(stream, buffer, parser, meter);
         answer_began = answer_began || meter.bytes() != 0;
         if (error) {
-            co_return failed(error, answer_began, may_have_arrived(write_error, error, stream));
+            co_return failed(is_late ? write_error : error, answer_began, may_have_arrived(write_error, error, stream));
         }
         // Trailer fields are not part of the header, and are not forwarded.
         upstream_answer answer{

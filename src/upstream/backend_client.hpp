@@ -126,7 +126,8 @@ struct attempt {
     bool tls_failed = false;  ///< TLS itself failed, not only the connection
 };
 
-/// Sends the message and reads the answer, until `limit` at most.
+/// Sends the message and reads the answer, until `limit` at most. An answer that is there while the message is not all
+/// written then has 100 ms more.
 /// @param stream connected. All arguments must outlive the exchange.
 net::awaitable<attempt> exchange(timed_stream& stream, const upstream_message& message,
                                  std::chrono::steady_clock::time_point limit);

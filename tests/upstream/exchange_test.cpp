@@ -36,8 +36,8 @@ struct scene {
         return make_message(settings, settings.store.backends.front(),
                             {.headers = headers, .tenant_header = "", .query = "", .body = body});
     }
-    void begin() {
-        net::co_spawn(io, exchange(stream, message, std::chrono::steady_clock::now() + 10s),
+    void begin(std::chrono::milliseconds limit = 10s) {
+        net::co_spawn(io, exchange(stream, message, std::chrono::steady_clock::now() + limit),
                       [this](const std::exception_ptr& failure, attempt ended) {
                           REQUIRE_FALSE(failure);
                           made = std::move(ended);
@@ -91,6 +91,35 @@ TEST_CASE("a request that could not all be written has not been read") {
     CHECK_FALSE(with.made.has_value());
     with.reset();
     CHECK((with.end() == attempt_end::unread));
+}
+
+TEST_CASE("a store that answers early, reads no more and does not close is heard") {
+    scene with{std::string(16 << 20, 'x')};
+    auto expected = attempt_end::timed_out;
+    SECTION("it answers") {
+        with.begin(200ms);
+        with.store.send(net::buffer("HTTP/1.1 400 Bad Request\r\nContent-Length: 4\r\n\r\nwhy\n"s));
+        expected = attempt_end::answered;
+    }
+    SECTION("success, which is not believed") {
+        with.begin(200ms);
+        with.store.send(net::buffer("HTTP/1.1 204 No Content\r\n\r\n"s));
+        expected = attempt_end::invalid;
+    }
+    SECTION("an interim answer is none") {
+        with.begin(200ms);
+        with.store.send(net::buffer("HTTP/1.1 103 Early Hints\r\n\r\n"s));
+    }
+    SECTION("its end is no answer") {
+        with.begin(200ms);
+        with.store.shutdown_sending();
+    }
+    SECTION("it says nothing") {
+        with.begin(200ms);
+    }
+    CHECK((with.end() == expected));
+    CHECK(with.made->answer.status == (expected == attempt_end::answered ? 400u : 0u));
+    CHECK_FALSE(with.made->reusable);
 }
 
 TEST_CASE("a request may have been read when the end comes behind it") {
