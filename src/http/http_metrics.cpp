@@ -48,7 +48,8 @@ void write(exposition& out, const http_metrics& metrics) {
     write_histogram(out, "seriesgate_request_duration_seconds",
                     "Time from the first byte of a remote write request to the last byte of the answer.",
                     metrics.request_duration);
-    write_gauge(out, "seriesgate_inflight_requests", "Remote write requests being served.", metrics.inflight_requests);
+    write_gauge(out, "seriesgate_inflight_requests", "Requests being served, this one included.",
+                metrics.inflight_requests);
     write_gauge(out, "seriesgate_inflight_bytes", "Bytes held for requests being served, see server.maxInflightBytes.",
                 metrics.inflight_bytes);
     write_gauge(out, "seriesgate_connections", "Open connections from senders.", metrics.connections);
