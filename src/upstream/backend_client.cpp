@@ -220,13 +220,15 @@ net::awaitable<backend_client::fault> backend_client::connect(upstream_connectio
     const auto endpoints = order_.of(addresses_.known(), turn, monotonic_clock::now());
     fault failed;
     for (auto left = static_cast<std::ptrdiff_t>(endpoints.size()); const stream_endpoint& endpoint : endpoints) {
-        failed = co_await connect_to(connection, endpoint, part_of(limit, store_.upstream.connect_timeout, left--));
-        if (!failed) {
+        fault here = co_await connect_to(connection, endpoint, part_of(limit, store_.upstream.connect_timeout, left--));
+        if (!here) {
             order_.connected(endpoint);
             connection.at = endpoint;
             co_return std::nullopt;
         }
         order_.failed(endpoint, monotonic_clock::now());
+        // A host without IPv6 has no route to some addresses of a name, which says nothing about the store.
+        if (!failed || here->reason != upstream_error_reason::no_route) failed = std::move(here);
     }
     if (!failed) failed = unresolved();
     co_return failed;

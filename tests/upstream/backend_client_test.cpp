@@ -280,6 +280,41 @@ TEST_CASE("a name that nobody has looked up in time does not resolve") {
     CHECK(with.shared.name_fault().empty());
 }
 
+/// Every name has the same addresses; sockets are the system's.
+class told_addresses final : public transport_network {
+  public:
+    explicit told_addresses(std::vector<stream_endpoint> all) : addresses(std::move(all)) { install(this); }
+    told_addresses(const told_addresses&) = delete;
+    told_addresses& operator=(const told_addresses&) = delete;
+    ~told_addresses() override { install(nullptr); }
+
+    std::vector<stream_endpoint> addresses;
+
+    std::shared_ptr<transport> make_transport() override { return nullptr; }
+    std::shared_ptr<transport_listener> listen(const transport::endpoint&) override { return nullptr; }
+    void look_up(const std::string&, std::uint16_t, const net::any_io_executor& where, found done) override {
+        net::post(where, [this, done = std::move(done)] { done({}, addresses); });
+    }
+};
+
+TEST_CASE("an address without a route hides no other reason, whichever comes first") {
+    scene with;
+    const stream_endpoint closed = with.store.acceptor.local_endpoint();
+    const stream_endpoint unroutable = tcp_endpoint(net::ip::make_address("224.0.0.1"), 9);  // no TCP to a group
+    with.store.acceptor.close();
+    with.settings.store.backends.front().host = "two.example";
+    told_addresses names{{unroutable, closed}};
+    const auto reason_of_two = [&] {
+        backend_client client{with.io, with.shared, with.shared.backends.front()};
+        client.maintain();
+        const auto got = with.send(client, {.headers = with.headers, .tenant_header = "", .query = "", .body = "x"});
+        return name_of(got.error().reason);
+    };
+    for (int turn = 0; turn < 2; ++turn) CHECK(reason_of_two() == "connection_refused");
+    names.addresses = {unroutable};
+    CHECK(reason_of_two() == "no_route");
+}
+
 TEST_CASE("a name is looked up before the first request goes") {
     scene with;
     with.settings.store.backends.front().host = "localhost";
