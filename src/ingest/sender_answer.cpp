@@ -39,8 +39,8 @@ bool is_less(const written_counts& stored, const written_counts& sent) {
 }
 
 /// Sets the written counts. A remote write 2 sender treats a success with fewer written samples than sent as a fault.
-/// So samples refused on purpose count as written, unless the answer is an error. The gate never invents counts for a
-/// store that sent none, since that store may have stored nothing.
+/// So samples refused on purpose count as written, unless the store's answer is an error. The gate never invents counts
+/// for a store that sent none, since that store may have stored nothing.
 confirmation set_written(const outgoing& sent, const answer_rules& rules, reply& answer) {
     written_counts written = sent.refused_text.empty() ? written_of(sent.decided.refused) : written_counts{};
     auto made = confirmation::given;

@@ -24,7 +24,7 @@ class series_reader {
     [[nodiscard]] const series_view& series() const noexcept { return series_; }
     /// Metadata entries passed so far; v2 has none: its series entries have metadata.
     [[nodiscard]] std::uint32_t metadata_count() const noexcept { return metadata_; }
-    /// Labels of series with unsorted labels so far; these are the slowest.
+    /// Labels that were sorted so far, see unordered_labels_per_request_max; these are the slowest.
     [[nodiscard]] std::size_t unordered_labels() const noexcept { return unordered_labels_; }
     [[nodiscard]] bool failed() const noexcept { return error_.code != wire_errc::none; }
     [[nodiscard]] wire_error error() const noexcept { return error_; }

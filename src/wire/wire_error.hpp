@@ -77,8 +77,9 @@ inline constexpr std::size_t labels_per_series_max = 1024;
 /// up to 256 KiB.
 inline constexpr std::size_t label_bytes_max = 256 * 1024;
 
-/// Labels of series with unsorted or duplicate names. Sorting takes about ten times as long as reading: at most a
-/// quarter of a second. Senders must sort; clients that do not send only some thousand series at once.
+/// Labels of series with unsorted or duplicate names, or with more than the walk looks at. Sorting takes about ten
+/// times as long as reading: at most a quarter of a second. Senders must sort; clients that do not send only some
+/// thousand series at once.
 inline constexpr std::size_t unordered_labels_per_request_max = 1 << 22;
 
 /// A zstd body of any size may decode to this many bytes: twice a block of vmagent (-remoteWrite.maxBlockSize).
