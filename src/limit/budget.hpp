@@ -110,12 +110,14 @@ class budget {
     /// The same without the reservation.
     void raise_to(std::uint64_t counted) noexcept { current_ = std::max(current_, counted); }
 
-    /// Fleet: the shared counts in place of this gate's own.
-    void set_shared(std::uint64_t counted, std::uint64_t kept, limit_mode mode) noexcept {
+    /// Fleet: the shared counts in place of this gate's own. @return whether they differ.
+    bool set_shared(std::uint64_t counted, std::uint64_t kept, limit_mode mode) noexcept {
+        const std::array before{current_, over_, beyond_, reserved_};
         current_ = limits() && mode == limit_mode::observe ? std::min(counted, max_) : counted;
         beyond_ = counted - current_;
         over_ = 0;
         reserved_ = kept;
+        return before != std::array{current_, over_, beyond_, reserved_};
     }
 
     void restart() noexcept {

@@ -59,6 +59,7 @@ piece_end learn_piece(limiter_state& state, const window_span& hour, std::span<c
     const auto current = state.sets.read();
     const bool is_told = enter == enter_in_hour || current->has_hour_before();
     if (current->hour_span != hour || !is_told) return piece_end::other_hour;
+    state.revision.fetch_add(1, std::memory_order_relaxed);
     const series_table::view table = held->table->read();
     const std::size_t end = std::min(fingerprints.size(), next + series_per_piece);
     for (std::size_t i = next; i < end; ++i) table.prefetch(fingerprints[i]);
@@ -98,6 +99,7 @@ bool expect_hour_before(series_limiter& limiter, const window_span& hour) {
     if (next->hour_span != hour) return false;
     if (next->has_hour_before()) return true;
     next->knows_hour_before = held->knows_hour_before = true;
+    state.revision.fetch_add(1, std::memory_order_relaxed);
     publish(state.sets, *held, std::move(next));
     return true;
 }
@@ -115,12 +117,14 @@ void show_counts(series_limiter& limiter, const window_span& hour, const compile
         if (current->hour_span != hour || held->budgets.rules().get() != &rules) return;
         if (!at || !held->budgets.holds(*at)) at = held->budgets.begin();
         const bool is_days_first = current->hour_span.start == current->day_span.start;
+        bool has_changed = false;
         has_more = held->budgets.change_some(*at, budgets_per_piece, [&](budget_pair& pair) {
             const auto counts = of(pair);
             if (!counts) return;
-            pair.hourly.set_shared(counts->hourly, counts->kept, pair.mode);
-            pair.daily.set_shared(counts->daily, is_days_first ? counts->kept : 0, pair.mode);
+            has_changed |= pair.hourly.set_shared(counts->hourly, counts->kept, pair.mode);
+            has_changed |= pair.daily.set_shared(counts->daily, is_days_first ? counts->kept : 0, pair.mode);
         });
+        if (has_changed) state.revision.fetch_add(1, std::memory_order_relaxed);
     }
 }
 

@@ -203,8 +203,10 @@ bool series_limiter::commit(std::span<const offered_series> offered, time_point 
     if (sets_in_force(*state_, now)->hour_span != open.hour && !state_->is_shared()) reopen(verdicts, open);
     if (!open.pending.empty() && !commit_series(*state_, offered, now, verdicts, open, origin, by_fleet)) return false;
     for (const auto window : {refusing_window::hourly, refusing_window::daily, refusing_window::active})
-        if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0)
+        if (const auto samples = open.recalled[static_cast<std::size_t>(window)]; samples != 0) {
             state_->samples.add(window, samples);
+            state_->revision.fetch_add(1, std::memory_order_relaxed);
+        }
     // Last, because an exemplar may precede the sample that admits its series.
     if (!open.non_admitting.empty()) resolve_stale(offered, verdicts, open, origin, by_fleet);
     open.ended.insert(open.ended.end(), open.ended_if_revived.begin(), open.ended_if_revived.end());

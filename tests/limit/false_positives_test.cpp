@@ -4,6 +4,7 @@
 #include "limit/budgets_model.hpp"
 #include "limit/figures.hpp"
 #include "limit/limiter.hpp"
+#include "limit/limiter_state.hpp"
 #include "support/catch.hpp"
 #include "support/sanitizers.hpp"
 
@@ -104,14 +105,14 @@ class witness {
         bool counted_in_day;
     };
     outcome decide(const offered_series& series, const batch& sent, time_point now) {
-        const std::uint64_t revision = gate_.limiter.revision();
+        const std::atomic<std::uint64_t>& commits = gate_.limiter.state().commits;
+        const std::uint64_t before = commits;
         gate_.offered.assign(1, series);
         gate_.verdicts.assign(1, verdict::unknown);
         gate_.labels.entries.assign(1, views_of(sent.labels));
         gate_.limiter.decide(gate_.offered, now, gate_.verdicts, gate_.scratch,
                              {.tenant = sent.tenant, .labels = &gate_.labels});
-        outcome seen{
-            .decided = gate_.verdicts[0], .committed = gate_.limiter.revision() != revision, .counted_in_day = false};
+        outcome seen{.decided = gate_.verdicts[0], .committed = commits != before, .counted_in_day = false};
         if (!seen.committed || !is_accepted(seen.decided)) return seen;
         // Figures are not for asking after every series: only when they tell something.
         const std::uint64_t in_day = gate_.daily().series_current;

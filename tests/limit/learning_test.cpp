@@ -53,6 +53,26 @@ TEST_CASE("what others have had counted is known, and nobody is asked about it")
     CHECK(gate.lookup(0, 4, at(11)) == 4);
 }
 
+TEST_CASE("what is learnt changes what a snapshot has") {
+    fleet_gate gate{three_limits()};
+    std::uint64_t before = gate.limiter.revision();
+    const auto has_changed = [&] { return std::exchange(before, gate.limiter.revision()) != gate.limiter.revision(); };
+    CHECK_FALSE(learn(gate.limiter, hour_of(at(11)), fingerprints(gate, 0, 3)));
+    CHECK_FALSE(has_changed());
+    CHECK(learn(gate.limiter, hour_of(at(10)), fingerprints(gate, 0, 3)));
+    CHECK(has_changed());
+    CHECK(expect_hour_before(gate.limiter, hour_of(at(10))));
+    CHECK(has_changed());
+    CHECK(learn_hour_before(gate.limiter, hour_of(at(10)), fingerprints(gate, 3, 3)));
+    CHECK(has_changed());
+    const std::shared_ptr<const compiled_rules> rules = gate.limiter.rules();
+    for (const bool is_new : {true, false}) {
+        show_counts(gate.limiter, hour_of(at(10)), *rules,
+                    [](const budget_pair&) { return std::optional{fleet_counts{.hourly = 2, .daily = 3, .kept = 1}}; });
+        CHECK(has_changed() == is_new);
+    }
+}
+
 TEST_CASE("what was refused here, and admitted for another gate, flows here too") {
     fleet_gate gate{three_limits()};
     gate.offer(0, 2, at(10, 30), refused_by_budget(0, refusing_window::hourly));

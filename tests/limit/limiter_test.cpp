@@ -36,6 +36,17 @@ TEST_CASE("a request takes the lock once, and not at all when all its series are
     CHECK(gate.commits() == 2);
 }
 
+TEST_CASE("samples of series that were refused before change what a snapshot has") {
+    offering gate{{.global = {.hourly = 1}}, at(10)};
+    gate.offer(series(0, 2), at(10));
+    const std::uint64_t before = gate.limiter.revision();
+    gate.offer(series(0, 1), at(10, 1));
+    CHECK(gate.limiter.revision() == before);
+    gate.offer(series(1, 1), at(10, 2));
+    CHECK(gate.hourly().samples_refused == 2);
+    CHECK(gate.limiter.revision() != before);
+}
+
 TEST_CASE("the estimate of refused series is within 2 %, however often they come") {
     offering gate{{.global = {.hourly = 1}}, at(10)};
     gate.offer(series(0, 1), at(10));
