@@ -10,8 +10,9 @@
 namespace seriesgate {
 namespace {
 
-/// A dying process ends at most this long after its connections.
-constexpr std::chrono::milliseconds dying_max{1000};
+/// A dying process ends at most this long after its connections: it frees its memory, and its last log lines may wait
+/// for a second for a reader.
+constexpr std::chrono::milliseconds dying_max{3000};
 
 [[noreturn]] void give_up(const std::string& why) {
     throw std::runtime_error("takeover: " + why);

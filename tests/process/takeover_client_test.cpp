@@ -1,8 +1,11 @@
 #include "process/takeover_client.hpp"
 
+#include <poll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <thread>
 
 #include "process/takeover_protocol.hpp"
 #include "support/catch.hpp"
@@ -98,6 +101,31 @@ TEST_CASE("a gate that ends it, or says something else, is a fault at every step
         REQUIRE_FALSE(at.running.send("perhaps"));
         CHECK_THROWS_WITH(at.next->serve(), other);
     }
+}
+
+TEST_CASE("a gate that ends a while after its connections leaves its place") {
+    const scratch_directory folder;
+    const std::string path = folder / "running";
+    const pid_t running = ::fork();
+    if (running == 0) {
+        message_listener listens{path, message_listener::place::free};
+        pollfd somebody{.fd = listens.native_handle(), .events = POLLIN, .revents = 0};
+        ::poll(&somebody, 1, 10'000);
+        static_cast<void>(listens.accept());  // closes it
+        std::this_thread::sleep_for(1500ms);  // frees its memory, and waits for the reader of its log
+        ::_exit(0);
+    }
+    const auto limit = std::chrono::steady_clock::now() + 10s;
+    const auto until = [&](const auto& is_so) {
+        while (!is_so() && std::chrono::steady_clock::now() < limit) std::this_thread::sleep_for(5ms);
+    };
+    std::optional<takeover_client> next;
+    until([&] { return (next = takeover_client::of_gate_at(path)).has_value(); });
+    REQUIRE(next.has_value());
+    bool has_died = false;
+    CHECK_NOTHROW(until([&] { return has_died = next->look(); }));
+    CHECK(has_died);
+    ::waitpid(running, nullptr, 0);
 }
 
 TEST_CASE("two gates meet in the state's directory, or where they are told to") {
