@@ -107,36 +107,40 @@ void series_sampler::take(const plan& decided, planner& planning, bytes_view bod
 
 /// On bad_alloc only the sample is lost: the request has been decided and goes on.
 void series_sampler::take(series_event kind, std::span<const std::uint32_t> entries, planner& planning, bytes_view body,
-                          protocol version, const request_sender& from, time_point now) try {
-    if (entries.empty()) return;
-    const bool is_refused = kind == series_event::refused;
-    const std::size_t for_ring = is_refused ? refused_.grant(entries.size(), now) : 0;
-    batch made = begin(kind, from, now, for_ring + tracker_.share(kind, entries.size()));
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const std::uint32_t entry = entries[i];
-        const bool is_kept = i >= entries.size() - for_ring;
-        const std::uint64_t fingerprint = planning.fingerprint_at(entry);
-        if (!is_kept && tracker_.leaves_out(kind, fingerprint)) continue;
-        const auto start = static_cast<std::uint32_t>(made.records.size());
-        const byte_range& record = planning.record_of(entry);
-        bool is_whole = true;
-        if (version == protocol::v1 && record.size <= record_bytes_max)
-            made.records.append(slice(body, record));
-        else
-            is_whole = append_labels(made.records, planning.labels(entry),
-                                     is_kept && waiting_.lock()->bytes < wake_bytes ? room_in_ring : label_room{});
-        made.entries.push_back(
-            {.fingerprint = fingerprint,
-             .record = {start, static_cast<std::uint32_t>(made.records.size()) - start},
-             .refused = is_refused ? refusal{planning.verdict_of(entry), planning.limit_of(entry)} : refusal{},
-             .is_kept = is_kept,
-             .is_whole = is_whole});
-        if (made.records.size() + record_bytes_max > batch_bytes)
+                          protocol version, const request_sender& from, time_point now) {
+    std::size_t unput = entries.size();
+    try {
+        if (entries.empty()) return;
+        const bool is_refused = kind == series_event::refused;
+        const std::size_t for_ring = is_refused ? refused_.grant(entries.size(), now) : 0;
+        batch made = begin(kind, from, now, for_ring + tracker_.share(kind, entries.size()));
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            const std::uint32_t entry = entries[i];
+            const bool is_kept = i >= entries.size() - for_ring;
+            const std::uint64_t fingerprint = planning.fingerprint_at(entry);
+            if (!is_kept && tracker_.leaves_out(kind, fingerprint)) continue;
+            const auto start = static_cast<std::uint32_t>(made.records.size());
+            const byte_range& record = planning.record_of(entry);
+            bool is_whole = true;
+            if (version == protocol::v1 && record.size <= record_bytes_max)
+                made.records.append(slice(body, record));
+            else
+                is_whole = append_labels(made.records, planning.labels(entry),
+                                         is_kept && waiting_.lock()->bytes < wake_bytes ? room_in_ring : label_room{});
+            made.entries.push_back(
+                {.fingerprint = fingerprint,
+                 .record = {start, static_cast<std::uint32_t>(made.records.size()) - start},
+                 .refused = is_refused ? refusal{planning.verdict_of(entry), planning.limit_of(entry)} : refusal{},
+                 .is_kept = is_kept,
+                 .is_whole = is_whole});
+            if (made.records.size() + record_bytes_max <= batch_bytes) continue;
             put(std::exchange(made, begin(kind, from, now, tracker_.share(kind, entries.size() - i))));
+            unput = entries.size() - i - 1;
+        }
+        put(std::move(made));
+    } catch (const std::bad_alloc&) {
+        tracker_.miss(kind, unput);
     }
-    put(std::move(made));
-} catch (const std::bad_alloc&) {
-    tracker_.miss(kind, entries.size());
 }
 
 /// @param count expected series.
@@ -185,10 +189,13 @@ void series_sampler::catch_up() {
             held->bytes -= next.bytes();
             if (held->bytes < wake_bytes) held->thin_at = thin_bytes;
         }
+        std::size_t uncounted = next.entries.size();
         try {
             count(next);
+            uncounted = 0;
+            keep_refused(next);
         } catch (const std::bad_alloc&) {
-            tracker_.miss(next.kind, next.entries.size());
+            tracker_.miss(next.kind, uncounted);
         }
     }
 }
@@ -210,11 +217,15 @@ void series_sampler::count(const batch& of) {
     batch_labels labels{of};
     tracker_.note(of.kind, fingerprints, labels, {.tenant = of.tenant, .address = of.address, .agent = of.agent},
                   of.when);
+}
+
+void series_sampler::keep_refused(const batch& of) {
+    batch_labels labels{of};
     for (std::size_t i = 0; i < of.entries.size(); ++i) {
         if (!of.entries[i].is_kept) continue;
         refused_series made = describe(of, of.entries[i]);
         set_labels(made, labels.labels(i));
-        refused_.put(fingerprints[i], std::move(made));
+        refused_.put(of.entries[i].fingerprint, std::move(made));
     }
 }
 

@@ -88,6 +88,7 @@ class series_sampler {
     static batch begin(series_event kind, const request_sender& from, time_point now, std::size_t count);
     void put(batch made);
     void count(const batch& of);
+    void keep_refused(const batch& of);
     [[nodiscard]] refused_series describe(const batch& of, const batch::entry& entry) const;
 
     cardinality_tracker& tracker_;

@@ -1,9 +1,12 @@
 #include "support/allocations.hpp"
 
+#include "cardinality/cardinality_tracker.hpp"
+#include "cardinality/refused_ring.hpp"
 #include "ingest/ingest_parts.hpp"
 #include "ingest/ingestor.hpp"
 #include "ingest/outgoing.hpp"
 #include "ingest/requests.hpp"
+#include "ingest/series_sampler.hpp"
 #include "limit/limiter.hpp"
 #include "support/catch.hpp"
 #include "support/outcome.hpp"
@@ -57,4 +60,64 @@ TEST_CASE("what has been received counts as failed where memory ends on the way 
     CHECK(with.metrics.samples_received.value() == 4);
     CHECK(with.metrics.samples_stored.value() == 0);
     CHECK(with.metrics.samples_failed.value() == 4);
+}
+
+namespace {
+
+/// A request whose series are decided, and a sampler that has yet to take them.
+struct sampled_request {
+    series_limiter limiter;
+    planner planning{hash_key::known_to_all()};
+    std::string body{};
+    plan decided{};
+    cardinality_tracker tracker{std::vector<std::string>{"job"}, hash_key::known_to_all(), noon};
+    refused_ring refused{};
+    series_sampler sampler{tracker, refused, limiter};
+
+    sampled_request(int count, std::uint64_t series_max) : limiter({.global = {.hourly = series_max}}, noon) {
+        for (int i = 0; i < count; ++i)
+            body += series({label("__name__", "up"), label("long", std::string(60, 'x')), label("n", std::to_string(i)),
+                            sample(1)});
+        decided = *planning(body, limiter, noon);
+    }
+
+    void take() { sampler.take(decided, planning, body, protocol::v1, {.address = "10.0.0.3"}, noon); }
+
+    /// How many are counted or missed; nothing if none is counted.
+    [[nodiscard]] std::optional<std::uint64_t> noted(series_event kind) {
+        const cardinality_tables tables = tracker.tables(kind, cardinality_window::hourly);
+        if (tables.total() == 0) return std::nullopt;
+        return tables.total() + tables.error_of(tables.metrics().in_all().all()[0]);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("when memory ends amid a request only those of its series are missed that are not counted") {
+    constexpr int several_batches = 1'500;
+    int partly = 0;
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        sampled_request at{several_batches, 0};
+        has_failed = fails_once(after, [&] { at.take(); });
+        at.sampler.catch_up();
+        CAPTURE(after);
+        if (const auto noted = at.noted(series_event::newly_admitted)) {
+            ++partly;
+            CHECK(*noted == several_batches);
+        }
+    }
+    CHECK(partly > 1);
+}
+
+TEST_CASE("series that are counted are not missed when there is no memory to show them") {
+    std::optional<std::uint64_t> noted_at_last;
+    bool has_failed = true;
+    for (std::uint64_t after = 0; has_failed; ++after) {
+        sampled_request at{4, 1};
+        at.take();
+        has_failed = fails_once(after, [&] { at.sampler.catch_up(); });
+        if (has_failed) noted_at_last = at.noted(series_event::refused);  // in the end all are counted
+    }
+    CHECK(noted_at_last == 3);
 }
