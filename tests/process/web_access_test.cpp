@@ -111,6 +111,7 @@ TEST_CASE("a token whose file is gone or empty is refused, and the rest is taken
 TEST_CASE("what lasts is said again, and seldom") {
     scene at{std::string{ci}};
     write_file(at.file, both(ci, "wrong: 1\n"));
+    log::set_up(log::format::logfmt, log::level::info);  // other tests leave another level
     const captured_log said;
     const std::string line =
         "level=error msg=\"web configuration not reread\" err=\"" + at.file + ":2: wrong: unknown key\"\n";
