@@ -165,4 +165,11 @@ std::uint64_t override_work(const compiled_rules& rules, const rule_selections::
     return work;
 }
 
+std::uint64_t histogram_work(std::span<const label_view> labels) noexcept {
+    constexpr std::uint64_t hashed_label_work = 40;
+    std::uint64_t work = 0;
+    for (const label_view& each : labels) work += hashed_label_work + (each.name.size() + each.value.size()) / 2;
+    return work;
+}
+
 }  // namespace seriesgate

@@ -143,5 +143,7 @@ class rule_selections {
 bool is_limited(const compiled_rules& rules, std::string_view tenant, const rule_selections::one& selection);
 /// The cost of is_limited(), in units of rule_work_max: it looks up overrides.
 std::uint64_t override_work(const compiled_rules& rules, const rule_selections::one& selection) noexcept;
+/// The cost of a series' histogram, in the same units: all its labels are sorted and hashed.
+std::uint64_t histogram_work(std::span<const label_view> labels) noexcept;
 
 }  // namespace seriesgate

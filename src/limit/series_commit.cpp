@@ -33,7 +33,9 @@ bool select_rules(const limiter_state& state, lookup_result& open, const request
     for (const std::uint32_t entry : open.pending) {
         const auto labels = look ? origin.labels->labels(entry) : std::span<const label_view>{};
         if (!open.selections.append(*open.rules, origin.tenant, labels)) return false;
-        if (look_for_families) open.families.push_back(origin.labels->family(entry, labels));
+        if (!look_for_families) continue;
+        open.families.push_back(origin.labels->family(entry, labels));
+        if (open.families.back() && !open.selections.spend(histogram_work(labels))) return false;
     }
     assert(open.selections.size() == open.pending.size());
     return true;

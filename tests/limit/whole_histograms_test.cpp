@@ -38,6 +38,33 @@ TEST_CASE("a histogram that begins with the last room is admitted whole, and cou
     CHECK(gate.hourly() == tally{.current = 109, .over_limit = 9});
 }
 
+TEST_CASE("the histograms of a request cost rule work") {
+    /// A source whose series all have the same labels, as those of remote write 2 may.
+    struct repeated_labels final : label_source {
+        label_set all = named("latency_bucket", {{"le", "1"}});
+        std::vector<label_view> views{};
+        label_hasher hasher{hash_key::known_to_all()};
+
+        repeated_labels() {
+            for (int i = 0; i < 1'000; ++i) all.emplace_back("x" + std::to_string(i), "y");
+            views = views_of(all);
+        }
+        std::span<const label_view> labels(std::size_t) override { return views; }
+        histogram_family family(std::size_t, std::span<const label_view> of) override {
+            return hasher.family(of, tenant_key_of("", hash_key::known_to_all()));
+        }
+    } same;
+    offering gate{whole(0), at(10)};
+    const auto decide = [&](std::uint64_t first, std::uint64_t count) {
+        const std::vector<offered_series> offered = series(first, count);
+        gate.verdicts.assign(count, verdict::unknown);
+        return gate.limiter.decide(offered, at(10), gate.verdicts, gate.scratch, {.tenant = "", .labels = &same});
+    };
+    CHECK(decide(0, 1'000));
+    CHECK_FALSE(decide(1'000, 6'000));
+    CHECK(gate.hourly() == tally{.current = 1'000});
+}
+
 TEST_CASE("without the option the limit is exact to the series") {
     limit_rules settings = whole(100);
     settings.whole_histograms = false;
