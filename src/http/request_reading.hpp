@@ -1,9 +1,13 @@
 /// Reads and checks one request, from its first byte to its last.
 #pragma once
 
+#include <algorithm>
+#include <boost/beast/core/buffer_traits.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <boost/optional.hpp>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,7 +24,36 @@
 
 namespace seriesgate {
 
-using request_parser = http::request_parser<http::string_body>;
+/// A body for which only the beginning of its announced size is reserved, until that much has come and is counted in
+/// inflight_room. Else a connection could reserve server.maxRequestBytes for one byte.
+struct request_body : http::string_body {
+    static constexpr std::size_t reserved_bytes_first = 1u << 20;
+
+    class reader : public http::string_body::reader {
+        std::string& body_;
+        std::size_t announced_ = 0;
+
+      public:
+        template <bool is_request, class Fields>
+        reader(http::header<is_request, Fields>& header, std::string& body)
+            : http::string_body::reader(header, body), body_(body) {}
+
+        void init(const boost::optional<std::uint64_t>& length, error_code& error) {
+            announced_ = length.value_or(0);
+            body_.reserve(std::min(announced_, reserved_bytes_first));
+            error = {};
+        }
+
+        template <class Buffers>
+        std::size_t put(const Buffers& from, error_code& error) {
+            const std::size_t needed = body_.size() + boost::beast::buffer_bytes(from);
+            if (needed > body_.capacity() && announced_ >= needed) body_.reserve(announced_);
+            return http::string_body::reader::put(from, error);
+        }
+    };
+};
+
+using request_parser = http::request_parser<request_body>;
 
 struct incoming_request {
     request_parser parser;

@@ -5,6 +5,7 @@
 #include "config/load.hpp"
 #include "http/access_control.hpp"
 #include "http/passwords.hpp"
+#include "http/request_reading.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::allocation_test {
@@ -43,6 +44,32 @@ TEST_CASE("who checks passwords goes on after there was no memory") {
     while (access.check_next()) continue;
     CHECK(failing_allocations == 0);
     CHECK(told == std::vector(2, password_verdict::wrong));
+}
+
+TEST_CASE("an announced body takes no memory before it comes") {
+    constexpr std::size_t announced = 32u << 20;
+    request_parser parser;
+    parser.body_limit(boost::none);
+    parser.eager(true);
+    const auto put = [&](const std::string& bytes) {
+        error_code error;
+        const std::size_t taken = parser.put(net::buffer(bytes), error);
+        CHECK((!error || error == http::error::need_more));
+        CHECK(taken == bytes.size());
+    };
+    put("POST /write HTTP/1.1\r\nHost: gate\r\nContent-Length: " + std::to_string(announced) + "\r\n\r\n");
+    const std::string& body = parser.get().body();
+    put("x");
+    CHECK(body.capacity() == request_body::reserved_bytes_first);
+    put(std::string(request_body::reserved_bytes_first - 1, 'y'));
+    CHECK(body.capacity() == request_body::reserved_bytes_first);
+    put("z");
+    CHECK(body.capacity() == announced);  // nothing is copied again
+    CHECK(body.front() == 'x');
+    CHECK(body.back() == 'z');
+    put(std::string(announced - body.size(), 'y'));
+    CHECK(parser.is_done());
+    CHECK(body.size() == announced);
 }
 
 }  // namespace
