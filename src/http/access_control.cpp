@@ -162,12 +162,13 @@ void access_rules::remember(const password_question& right) const {
 access_control::access_control(const web_config& from)
     : rules_(std::make_unique<const access_rules>(from, key_, nullptr)), asks_(asks_anything(from)) {}
 
-void access_control::take_over(const web_config& next) {
+void access_control::take_over(const web_config& next, const std::function<void()>& with) {
     const std::scoped_lock one_at_a_time{writing_};
     auto made = [&] {
         const auto before = rules_.read();
         return std::make_unique<const access_rules>(next, key_, &*before);
     }();
+    with();
     rules_.publish(std::move(made));
     asks_.store(asks_anything(next), std::memory_order_relaxed);
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -141,7 +142,9 @@ class access_control {
     [[nodiscard]] bool asks() const noexcept { return asks_.load(std::memory_order_relaxed); }
 
     /// Replaces the rules. Requests already admitted continue.
-    void take_over(const web_config& next);
+    /// @param with called once nothing else can fail. If it throws, nothing has changed.
+    void take_over(
+        const web_config& next, const std::function<void()>& with = [] {});
 
     /// The current rules. Release the reader soon.
     [[nodiscard]] published<access_rules>::reader rules() const noexcept { return rules_.read(); }

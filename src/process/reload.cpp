@@ -141,16 +141,16 @@ reload_outcome reloader::reload() try {
     next.rules = std::move(loaded.value.rules);
     next.log = loaded.value.log;
     page_text page = page_of(next, found.at_restart);
+    const std::string changes_made = logged(found.made), restart_needed = logged(found.at_restart);
 
-    if (is_same_file) web_.take_over(loaded.value.web);
-    limiter_.reconfigure(limiter_rules(next));
+    const auto take_limits = [&] { limiter_.reconfigure(limiter_rules(next)); };
+    is_same_file ? web_.take_over(loaded.value.web, take_limits) : take_limits();
     log::set_up(next.log.format, next.log.level);
     in_force_ = std::move(next);
     std::swap(*page_.lock(), page);  // the old text is freed outside the lock
     log_warnings(loaded);
     note_success();
-    log::info("configuration reloaded",
-              {{"changes", logged(found.made)}, {"restart_needed", logged(found.at_restart)}});
+    log::info("configuration reloaded", {{"changes", changes_made}, {"restart_needed", restart_needed}});
     return outcome;
 } catch (const std::exception& error) {  // out of memory; the thread goes on
     return refuse({{.where = {}, .key = {}, .message = error.what()}});

@@ -130,9 +130,9 @@ std::vector<std::string> web_access::differences_to(const web_config& next) {
     return found;
 }
 
-void web_access::take_over(const web_config& next) {
+void web_access::take_over(const web_config& next, const std::function<void()>& with) {
     const std::scoped_lock lock{guard_};
-    replace(next);
+    replace(next, with);
     files_.note_unread();  // refresh() may have looked between the reading and this call
     if (in_force_.tls != next.tls) return;
     mistakes_.clear();
@@ -198,12 +198,15 @@ void web_access::log_mistakes(clock::time_point now) {
     logged_at_ = now;
 }
 
-std::vector<std::string> web_access::replace(const web_config& next) {
+std::vector<std::string> web_access::replace(const web_config& next, const std::function<void()>& with) {
     auto changed = differences(in_force_, next);
-    if (changed.empty()) return changed;
+    if (changed.empty()) {
+        with();
+        return changed;
+    }
     web_config kept = next;
     kept.tls = in_force_.tls;
-    control_.take_over(kept);
+    control_.take_over(kept, with);
     in_force_ = std::move(kept);
     return changed;
 }

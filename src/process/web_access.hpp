@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -99,7 +100,9 @@ class web_access {
     [[nodiscard]] std::vector<std::string> differences_to(const web_config& next);
 
     /// Applies a reload, except TLS. Throws std::bad_alloc; then nothing has changed.
-    void take_over(const web_config& next);
+    /// @param with the rest of the reload: called once nothing else can fail.
+    void take_over(
+        const web_config& next, const std::function<void()>& with = [] {});
 
     /// Rereads settled changes. A bad file changes nothing; the log tells when a file is bad and good again. Refuses
     /// tokens of bad files.
@@ -111,7 +114,8 @@ class web_access {
   private:
     void judge(const web_outcome& read, clock::time_point now);
     [[nodiscard]] std::vector<config_error> hindrances(const web_config& next) const;
-    std::vector<std::string> replace(const web_config& next);
+    std::vector<std::string> replace(
+        const web_config& next, const std::function<void()>& with = [] {});
     void note(std::vector<std::string> mistakes, std::vector<std::string> refused, clock::time_point now);
     void log_mistakes(clock::time_point now);
     void show();

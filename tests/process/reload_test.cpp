@@ -4,6 +4,8 @@
 
 #include "limit/offering.hpp"
 #include "net/event_loop.hpp"
+#include "support/allocations.hpp"
+#include "support/captured_log.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::reload_test {
@@ -176,6 +178,32 @@ TEST_CASE("a reader that throws is a mistake like others, and not the end") {
     CHECK(outcome.text == "out of something");
     CHECK(at.metrics.successful.value() == 0);
     CHECK(at.read({.value = at.running, .errors = {}}).ok);
+}
+
+TEST_CASE("a reload that runs out of memory takes over all or nothing, and says which") {
+    const captured_log unread;  // a line for each failure
+    const auto reloaded = [](scene& at) {
+        load_outcome wanted{.value = at.running, .errors = {}};
+        wanted.value.rules.global.hourly = 7;
+        wanted.value.web.admin_users = user_names{};
+        return at.read(std::move(wanted));
+    };
+    scene whole;
+    const std::uint64_t all = allocations_of([&] { REQUIRE(reloaded(whole).ok); }).count;
+    constexpr std::uint64_t last_ones = 100;  // before them there is only text
+    REQUIRE(all > last_ones);
+    int failures = 0;
+    bool has_failed = true;
+    for (std::uint64_t after = all - last_ones; has_failed; ++after) {
+        scene at;
+        reload_outcome outcome;
+        has_failed = fails_once(after, [&] { outcome = reloaded(at); });
+        CAPTURE(after);
+        CHECK(at.hourly_max() == (outcome.ok ? 7 : 3));
+        CHECK(at.access.asks() == outcome.ok);
+        failures += outcome.ok ? 0 : 1;
+    }
+    CHECK(failures > 10);
 }
 
 TEST_CASE("what is asked for at the desk before it is read is read once") {
