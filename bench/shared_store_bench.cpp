@@ -45,9 +45,10 @@ std::uint8_t add_budget_of(std::uint64_t group, std::vector<shared_budget>& budg
         budgets.push_back({.id = id,
                            .limit = 3,
                            .maxima = {.hourly = 10'000'000, .daily = 10'000'000},
+                           .sharing = 4,
+                           .overflow_id = 3,
                            .group_set = 7,
                            .groups_max = 20'000,
-                           .overflow_id = 3,
                            .overflow_maxima = {.hourly = 10'000'000, .daily = 10'000'000}});
     return static_cast<std::uint8_t>(place);
 }
@@ -82,7 +83,7 @@ gate_terms terms() {
             .run = 1,
             .hour = first_hour,
             .with_day = true,
-            .limits = {1, 2, 3},
+            .limits = {1, 2, 3, 4},
             .room = windows_for,
             .day_room = windows_for};
 }

@@ -33,17 +33,21 @@ series_maxima completions_of(const compiled_rules& rules, const series_maxima& m
 
 void fleet_rules::use(std::shared_ptr<const compiled_rules> rules) {
     if (rules == rules_) return;
-    std::vector<std::uint64_t> limits, counted;
+    const std::vector<limit_budgets_rules> described = limit_budgets_rules_of(*rules);
+    std::vector<std::uint64_t> limits, counted, sharing;
     for (std::size_t place = 0; place < 2 + rules->written_limits().size(); ++place) {
         limits.push_back(number_of_limit(*rules, place));
         counted.push_back(number_of_counted(*rules, place, limits.back()));
+        sharing.push_back(number_of_sharing(described[place].sharing, limits.back()));
     }
     std::vector<std::uint64_t> in_order = counted;
+    in_order.insert(in_order.end(), sharing.begin() + 1, sharing.end());  // nobody shares the global budget
     std::ranges::sort(in_order);
     // Nothing throws from here on: these are the rules, or those before.
     with_day_ = counts_days(*rules);
     limits_ = std::move(limits);
     counted_ = std::move(counted);
+    sharing_ = std::move(sharing);
     in_order_ = std::move(in_order);
     rules_ = std::move(rules);
 }
@@ -89,6 +93,15 @@ std::uint64_t fleet_rules::number_of_counted(const compiled_rules& rules, std::s
     return std::max<std::uint64_t>(1, key_(text_));
 }
 
+/// Where it is another one, a budget may lack series that the overflow budget has counted.
+std::uint64_t fleet_rules::number_of_sharing(std::uint64_t sharing, std::uint64_t limit) {
+    text_.clear();
+    append_key_part(text_, "sharing");
+    append_key_part(text_, std::to_string(limit));
+    append_key_part(text_, std::to_string(sharing));
+    return std::max<std::uint64_t>(1, key_(text_));
+}
+
 void fleet_rules::describe(gate_terms& into) const {
     const series_maxima room = capacities_of(*rules_);
     into.with_day = with_day_;
@@ -126,15 +139,16 @@ std::optional<shared_budget> fleet_rules::budget_of(const budget_role& role, std
     const bool enforces = own.mode == limit_mode::enforce;
     if (enforces) made.maxima = {.hourly = own.maxima.hourly, .daily = own.maxima.daily};
     if (enforces) made.completions = completions_of(*rules_, own.maxima);
-    const bool is_bounded =
-        role.kind != budget_kind::global && !is_overflow && !is_overridden(*rules_, role, key.value_or(""));
+    const bool has_overflow = role.kind != budget_kind::global && !is_overflow;
+    if (has_overflow) made.sharing = sharing_[place_of(role)];
+    if (has_overflow) made.overflow_id = number("overflow", role, "");
+    const bool is_bounded = has_overflow && !is_overridden(*rules_, role, key.value_or(""));
     if (!is_bounded) return counts(own.maxima) ? std::optional{made} : std::nullopt;
     const ruling shared = ruling_of(*rules_, overflow, "");
     if (!counts(own.maxima) && !counts(shared.maxima)) return std::nullopt;
     made.group_set = number("groups", role, "");
     made.groups_max =
         role.kind == budget_kind::tenant ? rules_->tenants.tenants_max : rules_->limits[role.limit].groups_max;
-    made.overflow_id = number("overflow", role, "");
     if (enforces) made.overflow_maxima = {.hourly = shared.maxima.hourly, .daily = shared.maxima.daily};
     if (enforces) made.overflow_completions = completions_of(*rules_, shared.maxima);
     return made;

@@ -24,6 +24,7 @@ class fleet_rules {
     std::shared_ptr<const compiled_rules> rules_;
     std::vector<std::uint64_t> limits_;   // of the global budget, the tenants, then as compiled_rules::written_limits
     std::vector<std::uint64_t> counted_;  // as limits_: differs also when other budgets of the limit are counted
+    std::vector<std::uint64_t> sharing_;  // as limits_: differs also when other groups share the overflow budget
     std::vector<std::uint64_t> in_order_;
     bool with_day_ = false;
     std::string text_;  // that a number is made of
@@ -52,6 +53,7 @@ class fleet_rules {
     [[nodiscard]] std::uint64_t number(std::string_view kind, const budget_role& role, std::string_view key);
     [[nodiscard]] std::uint64_t number_of_limit(const compiled_rules& rules, std::size_t place);
     [[nodiscard]] std::uint64_t number_of_counted(const compiled_rules& rules, std::size_t place, std::uint64_t limit);
+    [[nodiscard]] std::uint64_t number_of_sharing(std::uint64_t sharing, std::uint64_t limit);
 };
 
 }  // namespace seriesgate

@@ -38,11 +38,13 @@ struct shared_budget {
     std::uint64_t limit = 0;      ///< identifies which series count in it; one of gate_terms::limits
     series_maxima maxima{};       ///< 0: not limited in that window, or only observed
     series_maxima completions{};  ///< series that may complete histograms without room, in each window
+    /// One of gate_terms::limits: identifies who shares the overflow budget. 0: there is none beside this budget.
+    std::uint64_t sharing = 0;
+    std::uint64_t overflow_id = 0;
     /// Names the set of groups that this budget is one of. If the set is full, a further group uses the overflow
     /// budget. 0: this budget stands alone.
     std::uint64_t group_set = 0;
     std::uint64_t groups_max = 0;
-    std::uint64_t overflow_id = 0;
     series_maxima overflow_maxima{};
     series_maxima overflow_completions{};
 
@@ -100,7 +102,7 @@ struct gate_terms {
     std::uint64_t generation = 0;
     bucket_counts buckets{};              ///< as the store has said; 0: not known
     bool with_day = false;                ///< some limit has a daily maximum
-    std::vector<std::uint64_t> limits{};  ///< all that it counts here, in ascending order
+    std::vector<std::uint64_t> limits{};  ///< all that it counts here, and who shares there, in ascending order
     std::uint64_t room = 0;      ///< series that the hour's limits admit at most, 0: any number. Sizes a new window.
     std::uint64_t day_room = 0;  ///< the same for the day
 };

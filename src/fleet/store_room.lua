@@ -18,19 +18,21 @@ local function kind_in(text)
         return {hour = tonumber(words[at]), day = tonumber(words[at + 1]), completed_hour = tonumber(words[at + 2]),
                 completed_day = tonumber(words[at + 3])}
     end
-    local kind = {limit = sub(limits, 8 * words[1] - 7, 8 * words[1]), own = maxima_at(2), complete = true}
-    local name, overflow = words[6], words[8]
-    if name == '0' then return kind end
-    if not set_of[name] then
-        set_of[name] = {name = name, place = #sets + 1}
-        sets[#sets + 1] = set_of[name]
-    end
+    local function limit_at(at) return sub(limits, 8 * words[at] - 7, 8 * words[at]) end
+    local kind = {limit = limit_at(1), own = maxima_at(2), complete = true, shares_alike = true}
+    local overflow, name = words[7], words[8]
+    if not overflow then return kind end
     if not overflow_of[overflow] then
         overflow_of[overflow] = #ids + 1
         ids[#ids + 1] = overflow
     end
-    kind.set, kind.groups_max = set_of[name], tonumber(words[7])
-    kind.overflow, kind.shared = overflow_of[overflow], maxima_at(9)
+    kind.sharing, kind.overflow = limit_at(6), overflow_of[overflow]
+    if not name then return kind end
+    if not set_of[name] then
+        set_of[name] = {name = name, place = #sets + 1}
+        sets[#sets + 1] = set_of[name]
+    end
+    kind.set, kind.groups_max, kind.shared = set_of[name], tonumber(words[9]), maxima_at(10)
     return kind
 end
 
@@ -121,7 +123,10 @@ local function note_limits(record, theirs)
 end
 
 if kept and before_limits ~= limits then
-    for _, kind in pairs(kinds) do kind.complete = has_limit(before_limits, kind.limit) end
+    for _, kind in pairs(kinds) do
+        kind.complete = has_limit(before_limits, kind.limit)
+        kind.shares_alike = has_limit(before_limits, kind.sharing)
+    end
 end
 
 -- By place of the budget: as which id it is counted, with which maxima, in which set of groups if it is one of its own, and
@@ -145,10 +150,12 @@ local function resolve(b)
 end
 
 -- All room is kept if the count of the hour before is not known: the gates have not all counted this limit, or series of
--- the group may have been counted in the overflow budget.
+-- the group may have been counted in the overflow budget, because there were too many groups or others shared it.
 local function kept_places(b)
     local kind, id = kind_of[b], asked_as[b]
-    if not kind.complete or (own_set[b] and in_before[b] == 0 and in_before[kind.overflow] > 0) then return huge end
+    local is_apart = kind.overflow and id ~= kind.overflow
+    local may_have_shared = is_apart and (not kind.shares_alike or (own_set[b] and in_before[b] == 0))
+    if not kind.complete or (may_have_shared and in_before[kind.overflow] > 0) then return huge end
     return max(0, in_before[id] - returned[id])
 end
 

@@ -71,13 +71,17 @@ window_names write_fixed_keys(word_writer& to, const store_keys& keys, std::uint
 
 /// What the store has to know of a budget beside its id. Budgets of one limit mostly have the same text.
 std::string encoded_budget(const shared_budget& of, const std::vector<std::uint64_t>& limits) {
-    const auto limit = std::ranges::lower_bound(limits, of.limit);
-    assert(limit != limits.end() && *limit == of.limit);
-    std::string text = std::to_string(limit - limits.begin() + 1);
+    const auto place_of = [&limits](std::uint64_t number) {
+        const auto at = std::ranges::lower_bound(limits, number);
+        assert(at != limits.end() && *at == number);
+        return at - limits.begin() + 1;
+    };
+    std::string text = std::to_string(place_of(of.limit));
     const auto add = [&text](const auto... numbers) { ((text += " ", text += std::to_string(numbers)), ...); };
-    add(of.maxima.hourly, of.maxima.daily, of.completions.hourly, of.completions.daily, of.group_set);
+    add(of.maxima.hourly, of.maxima.daily, of.completions.hourly, of.completions.daily);
+    if (of.sharing != 0) add(place_of(of.sharing), of.overflow_id);
     if (of.group_set != 0)
-        add(of.groups_max, of.overflow_id, of.overflow_maxima.hourly, of.overflow_maxima.daily,
+        add(of.group_set, of.groups_max, of.overflow_maxima.hourly, of.overflow_maxima.daily,
             of.overflow_completions.hourly, of.overflow_completions.daily);
     return text;
 }

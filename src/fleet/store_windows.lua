@@ -5,14 +5,14 @@
 --       far as the gate knows their number.
 -- ARGV  1 kind of call: claim (admitted if there is room), pass (has passed already), refill (the same after a loss);
 --       2 the gate's name, 3 the number of its run, 4 its clock in s, 5 epoch, 6 hour, 7 generation, 8 to 10 numbers of
---       buckets (hour, day, before), 11 and 12 series that hour and day are made for, 13 the limits that the gate counts,
---       8 bytes each; 14 whether it counts the day, 15 whether a run enters the hour before (1, 0); 16 to 18 numbers of
---       series, runs and budgets; 19 all fingerprints, 8 bytes each; then of each
+--       buckets (hour, day, before), 11 and 12 series that hour and day are made for, 13 the limits that the gate counts
+--       and who shares their overflow budgets, 8 bytes each; 14 whether it counts the day, 15 whether a run enters the
+--       hour before (1, 0); 16 to 18 numbers of series, runs and budgets; 19 all fingerprints, 8 bytes each; then of each
 --         series   fingerprint
 --         budget   id
 --         budget   numbers: the place of its limit in 13, from 1; maxima (hour, day; 0: not limited, or observed);
---                  completions at most (hour, day); the set of groups that it is one of, or 0; then only if it is one:
---                  groups at most, the id of their overflow budget, its maxima and completions
+--                  completions at most (hour, day); beside an overflow budget: the place in 13 of who shares that, its
+--                  id; of a set of groups: the set, groups at most, the overflow budget's maxima and completions
 --         run      bytes: series - 1; windows to enter (1 hour, 2 day, 4 before; 0: only look) and 8 if its series
 --                  complete histograms that this gate has begun; places of its budgets from 0
 -- Answer  status, clock (s, us), open hour, generation, buckets (hour, day, before), whether places are kept (1, 0); if
@@ -20,9 +20,9 @@
 --         refill, u unknown, h or d refused by the hour or the day, with the budget's place; and four numbers a budget:
 --         whether its overflow budget was asked, series in hour and day, kept places (-1: all room is kept).
 --
--- Fields of a record: limits, those that all gates have counted in the whole window; ID series of a budget; IDr those of
--- them that were in the hour before; IDc completions without room; gSET groups with series; nSET those of them without
--- series in the hour before. IDs and fingerprints stay strings: numbers of Lua lose bits above 2^53.
+-- Fields of a record: limits, those of word 13 that all gates have named in the whole window; ID series of a budget; IDr
+-- those of them that were in the hour before; IDc completions without room; gSET groups with series; nSET those of them
+-- without series in the hour before. IDs and fingerprints stay strings: numbers of Lua lose bits above 2^53.
 
 local DECIDED, CLOSED, MOVED, OTHER_EPOCH = 0, 1, 2, 3
 local OPENED_EARLY = 5               -- seconds before its begin that an hour may be opened

@@ -52,7 +52,7 @@ using changes = std::initializer_list<std::pair<std::string_view, void (*)(limit
 
 /// All numbers of a budget.
 std::set<std::uint64_t> numbers_of(const shared_budget& of) {
-    return {of.id, of.limit, of.group_set, of.overflow_id};
+    return {of.id, of.limit, of.sharing, of.group_set, of.overflow_id};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ TEST_CASE("each budget names its limit, and one of many names its set and who sh
     different.merge(numbers_of(all[2]));
     CHECK_FALSE(different.contains(0));
     different.merge(numbers_of(all[0]));
-    CHECK(different.size() == 11);  // with the 0 of the global budget, which stands alone
+    CHECK(different.size() == 13);  // with the 0 of the global budget, which stands alone
 }
 
 TEST_CASE("a gate says all that it counts, and how many series there may be") {
@@ -79,9 +79,13 @@ TEST_CASE("a gate says all that it counts, and how many series there may be") {
     sharing gate{settings};
     const gate_terms terms = gate.terms();
     std::set<std::uint64_t> wanted;
-    for (const shared_budget& each : gate.all()) wanted.insert(each.limit);
-    for (std::uint32_t i = 1; i <= 4; ++i) wanted.insert(gate.group({}, i)->limit);
-    CHECK(wanted.size() == 7);
+    std::vector<shared_budget> all = gate.all();
+    for (std::uint32_t i = 1; i <= 4; ++i) all.push_back(gate.group({}, i).value());
+    for (const shared_budget& each : all) {
+        wanted.insert(each.limit);
+        if (each.sharing != 0) wanted.insert(each.sharing);
+    }
+    CHECK(wanted.size() == 13);
     CHECK(terms.limits == std::vector(wanted.begin(), wanted.end()));  // in ascending order
     CHECK(terms.room == 100);
     CHECK(terms.day_room == 200);
@@ -130,11 +134,10 @@ TEST_CASE("numbers stay while a budget counts the same series") {
     limit_rules settings = all_limits();
     sharing gate{settings};
     const auto before = gate.all();
-    SECTION("with other maxima, or more groups") {
+    SECTION("with other maxima") {
         settings.global.hourly = 1;
         settings.tenants.fallback.hourly = 2;
         settings.limits[0].maxima.hourly = 3;
-        settings.limits[0].groups_max = 5;
     }
     SECTION("observed") {
         settings.mode = limit_mode::observe;
@@ -148,6 +151,35 @@ TEST_CASE("numbers stay while a budget counts the same series") {
     }
     gate.rules.use(std::make_shared<const compiled_rules>(settings));
     for (std::size_t i = 0; i < 3; ++i) CHECK(numbers_of(gate.all()[i]) == numbers_of(before[i]));
+}
+
+TEST_CASE("who shares has another number when other groups or tenants may, and all else keeps its own") {
+    const limit_rules usual = all_limits();
+    const auto before = sharing{usual}.all();
+    for (const auto& [what, change] :
+         changes{{"more tenants", [](limit_rules& to) { to.tenants.tenants_max = 8; }},
+                 {"one tenant apart", [](limit_rules& to) { to.tenants.overrides["blue"] = {.hourly = 5}; }},
+                 {"this tenant apart", [](limit_rules& to) { to.tenants.overrides["red"] = {.hourly = 5}; }},
+                 {"more groups", [](limit_rules& to) { to.limits[0].groups_max = 5; }},
+                 {"one group apart",
+                  [](limit_rules& to) {
+                      to.limits[0].overrides = {{.group = {{"team", "bees"}}, .maxima = {.hourly = 3}}};
+                  }},
+                 {"this group apart", [](limit_rules& to) {
+                      to.limits[0].overrides = {{.group = {{"team", "ants"}}, .maxima = {.hourly = 3}}};
+                  }}}) {
+        CAPTURE(what);
+        limit_rules settings = usual;
+        change(settings);
+        const auto after = sharing{settings}.all();
+        const std::size_t changed = std::string_view{what}.find("tenant") == std::string_view::npos ? 2 : 1;
+        for (std::size_t i = 0; i < 3; ++i) {
+            CHECK((after[i].sharing != before[i].sharing) == (i == changed));
+            CHECK(after[i].overflow_id == before[i].overflow_id);
+            CHECK(after[i].limit == before[i].limit);
+            CHECK(after[i].id == before[i].id);
+        }
+    }
 }
 
 TEST_CASE("numbers are others when a limit counts other series") {
@@ -202,8 +234,12 @@ TEST_CASE("a tenant or group with maxima of its own stands alone") {
     settings.tenants.overrides["red"] = {.hourly = 5};
     settings.limits[0].overrides = {{.group = {{"team", "ants"}}, .maxima = {.hourly = 3}}};
     const auto all = sharing{settings}.all();
-    CHECK(all[1] == shared_budget{.id = before[1].id, .limit = before[1].limit, .maxima = {.hourly = 5}});
-    CHECK(all[2] == shared_budget{.id = before[2].id, .limit = before[2].limit, .maxima = {.hourly = 3}});
+    for (const std::size_t i : {1u, 2u})
+        CHECK(all[i] == shared_budget{.id = before[i].id,
+                                      .limit = before[i].limit,
+                                      .maxima = {.hourly = i == 1 ? 5u : 3u},
+                                      .sharing = all[i].sharing,
+                                      .overflow_id = before[i].overflow_id});
     SECTION("or is not counted, if these are none") {
         settings.tenants.overrides["red"] = {};
         settings.limits[0].overrides[0].maxima = {};
@@ -244,7 +280,7 @@ TEST_CASE("the store counts what has a maximum of the hour or the day, and nothi
         CHECK(gate.group({"ants"}, 0));
         CHECK_FALSE(gate.group({"red"}, 1));
         CHECK_FALSE(gate.group({"red"}, 2));
-        CHECK(gate.terms().limits.size() == 3);
+        CHECK(gate.terms().limits.size() == 5);
     }
 }
 

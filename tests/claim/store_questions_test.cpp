@@ -44,13 +44,13 @@ TEST_CASE("questions say by which rules and for which hour they are") {
     CHECK(gate.asked.hour() == hour_of(at(10)));
     CHECK(first.hour == hour_number(at(10)));
     CHECK(first.room == 100);
-    CHECK(first.limits.size() == 4);
+    CHECK(first.limits.size() == 7);  // and who shares but with the global budget
     const gate_terms next = described(at(11));
     CHECK(next.hour == hour_number(at(11)));
     CHECK(next.limits == first.limits);
     settings.limits.pop_back();
     gate.limiter.reconfigure(settings);
-    CHECK(described(at(11)).limits.size() == 3);
+    CHECK(described(at(11)).limits.size() == 5);
     CHECK(gate.asked.calls()[0].runs == runs{{.series = 1, .budgets = places{0, 1}}});
 }
 

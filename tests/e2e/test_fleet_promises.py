@@ -102,6 +102,31 @@ def test_a_maximum_that_a_tenant_had_not_takes_nobodys_place(promised):
     holds((old, others <= LIMIT - len(OLD)), (len(OLD), True))
 
 
+@scenes("change, came_between", {
+    "an override": ("maxGroups: 1, overrides: [{group: {team: b}, maxHourlySeries: 1000}]", 0),
+    "more groups": ("maxGroups: 9", 1),
+})
+def test_who_shared_a_budget_loses_no_places_when_it_gets_its_own(promised, change, came_between):
+    def of_team_b(series):
+        return [dict(each, team="b") for each in series]
+
+    limits = f"maxHourlySeries: 100000\nlimits: [{{name: teams, each: [team], maxHourlySeries: {LIMIT}, %s}}]\n"
+    fleet = promised(limits % "maxGroups: 1", BEFORE_NOON)
+    fleet.begin(NOON)
+    assert fleet.offer_to(0, [dict(each, team="a") for each in new(1)]) == 1  # the one group of its own
+    for turn in range(GATES):
+        assert fleet.offer(of_team_b(OLD), turn) == len(OLD)
+    fleet.is_told()
+    fleet.fleet.reload(limits % change)
+    assert fleet.offer_to(0, of_team_b(new(came_between, 5000))) == came_between
+    fleet.is_told()
+    next_hour(fleet)
+    for turn in range(2):
+        fleet.offer(of_team_b(amid_an_explosion()), turn)
+    came, old = fleet.fleet.admitted(), {identity(each) for each in of_team_b(OLD)}
+    holds((len(came & old), len(came - old) <= LIMIT - len(OLD)), (len(OLD), True))
+
+
 def test_an_hour_without_samples_is_no_loss(promised):
     fleet = promised(f"{HOURLY}maxDailySeries: {2 * LIMIT}\n", BEFORE_NOON)
     fleet.begin(NOON)

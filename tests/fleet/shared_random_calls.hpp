@@ -31,6 +31,7 @@ struct shared_scene {
 class shared_random_calls {
     static constexpr std::uint64_t gates_count = 4;
     static constexpr std::uint64_t tenants = 3, groups = 11, other_groups = 4, series_of_group = 6;
+    static constexpr std::uint64_t groups_share = 10, others_share = 11, other_numbers = 12;  // of limits
     static constexpr std::int64_t first_hour = 1'139'568 + 21;  // 2100-01-01; a day ends soon
 
     shared_scene scene_;
@@ -99,7 +100,7 @@ class shared_random_calls {
                          .generation = known_.generation,
                          .buckets = known_.buckets,
                          .with_day = scene_.with_day,
-                         .limits = {1, 2, 3, 4},
+                         .limits = {1, 2, 3, 4, groups_share, others_share},
                          .room = random_.below(3) * 300 + 1,
                          .day_room = random_.below(3) * 700 + 1};
         if (random_.one_in(60)) terms.hour += static_cast<std::int64_t>(random_.below(4)) - 2;
@@ -108,7 +109,7 @@ class shared_random_calls {
         if (!known_.keeps_places && random_.one_in(2)) terms.buckets.before = 0;
         for (std::uint32_t* count : {&terms.buckets.hour, &terms.buckets.day, &terms.buckets.before})
             if (random_.one_in(100)) *count = random_.one_in(2) ? 0 : 1u << random_.below(5);
-        if (!scene_.is_steady && random_.one_in(12)) terms.limits = {1, 2, 3, 4, 5 + random_.below(3)};
+        if (!scene_.is_steady && random_.one_in(12)) terms.limits.push_back(other_numbers + random_.below(3));
         if (!scene_.is_steady && random_.one_in(10)) terms.with_day = !terms.with_day;
         return terms;
     }
@@ -194,8 +195,10 @@ class shared_random_calls {
 
     std::vector<shared_budget> budgets(const gate_terms& terms) {
         if (scene_.observes && random_.one_in(30)) observed_ = random_.below(8);
-        const auto limit_of = [&](std::uint64_t wanted) {
-            return scene_.is_steady || terms.limits.size() == 4 || wanted != 3 ? wanted : terms.limits.back();
+        const auto number_of = [&](std::uint64_t usual) {  // or the other one that this gate has in its place
+            constexpr std::uint64_t replaced[] = {3, groups_share, others_share};
+            const std::uint64_t last = terms.limits.back();
+            return last >= other_numbers && replaced[last - other_numbers] == usual ? last : usual;
         };
         const series_maxima bound{.hourly = scene_.completes ? 2u : 0u, .daily = scene_.completes ? 1u : 0u};
         std::vector<shared_budget> all;
@@ -208,12 +211,13 @@ class shared_random_calls {
                            .completions = bound});
         for (std::uint64_t i = 0; i < groups; ++i)
             all.push_back({.id = fingerprint_of(200 + i),
-                           .limit = limit_of(3),
+                           .limit = number_of(3),
                            .maxima = {.hourly = limit(3), .daily = limit(5)},
                            .completions = bound,
+                           .sharing = number_of(groups_share),
+                           .overflow_id = 9,
                            .group_set = 7,
                            .groups_max = limit(6),
-                           .overflow_id = 9,
                            .overflow_maxima = {.hourly = limit(4), .daily = limit(6)},
                            .overflow_completions = bound});
         for (std::uint64_t i = 0; i < other_groups; ++i)
@@ -221,14 +225,15 @@ class shared_random_calls {
                            .limit = 4,
                            .maxima = {.hourly = limit(7), .daily = limit(0)},
                            .completions = {},
+                           .sharing = number_of(others_share),
+                           .overflow_id = 10,
                            .group_set = i == 0 ? 0u : 8u,
                            .groups_max = 1,
-                           .overflow_id = 10,
                            .overflow_maxima = {.hourly = limit(9), .daily = limit(11)},
                            .overflow_completions = {}});
         if (!scene_.is_steady)
             all.push_back({.id = 9,
-                           .limit = limit_of(3),
+                           .limit = number_of(3),
                            .maxima = {.hourly = limit(4), .daily = limit(6)},
                            .completions = bound});
         for (std::size_t i = 0; i < all.size(); ++i)

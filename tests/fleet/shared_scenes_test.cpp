@@ -66,22 +66,26 @@ class few_gates {
     };
     /// Series first to first + count - 1, in calls of a hundred.
     taken send(call_kind kind, std::uint64_t first, std::uint64_t count, std::uint64_t maximum, time_point now) {
+        return send(kind, first, count, {.id = 1, .limit = 1, .maxima = {.hourly = maximum}}, now);
+    }
+    taken send(call_kind kind, std::uint64_t first, std::uint64_t count, const shared_budget& budget, time_point now) {
         taken all;
         for (std::uint64_t i = 0; i < count; i += 100) {
             store_call asked{.kind = kind, .runs = {{.series = 100, .budgets = {0}}}};
-            asked.budgets.push_back({.id = 1, .limit = 1, .maxima = {.hourly = maximum}});
+            asked.budgets.push_back(budget);
             for (std::uint64_t n = 0; n < 100; ++n) asked.fingerprints.push_back(fingerprint_of(first + i + n));
             store_answer answer;
             for (int attempt = 0; attempt < 2; ++attempt) {
-                const gate_terms terms{.gate = "a",
-                                       .run = 1,
-                                       .clock = now,
-                                       .epoch = epoch_,
-                                       .hour = now.time_since_epoch() / 1h,
-                                       .generation = known_.generation,
-                                       .buckets = known_.buckets,
-                                       .limits = {1},
-                                       .room = 1000};
+                gate_terms terms{.gate = "a",
+                                 .run = 1,
+                                 .clock = now,
+                                 .epoch = epoch_,
+                                 .hour = now.time_since_epoch() / 1h,
+                                 .generation = known_.generation,
+                                 .buckets = known_.buckets,
+                                 .limits = {budget.limit},
+                                 .room = 1000};
+                if (budget.sharing != 0) terms.limits.push_back(budget.sharing);
                 answer = both_.decide(asked, terms, server_, now);
                 known_ = answer.windows;
             }
@@ -107,6 +111,34 @@ TEST_CASE("a limit that is enforced after it was observed admits the series of b
     const auto back = gates.send(call_kind::claim, 0, 1900, 1000, next);
     CHECK(back.series == 1000);
     CHECK(back.refused == 900);
+    gates.both().compare();
+}
+
+TEST_CASE("a group that gets a budget of its own admits no new series before all have had time to come back") {
+    few_gates gates;
+    const auto now = few_gates::begin_of(hour) + 30min;
+    shared_budget of_group{.id = 5,
+                           .limit = 1,
+                           .maxima = {.hourly = 1000},
+                           .sharing = 2,
+                           .overflow_id = 4,
+                           .group_set = 3,
+                           .groups_max = 0,
+                           .overflow_maxima = {.hourly = 5000}};
+    CHECK(gates.send(call_kind::claim, 0, 800, of_group, now).series == 800);  // in the overflow budget
+    of_group.sharing = 9;
+    SECTION("by an override") {
+        of_group.group_set = 0;
+    }
+    SECTION("because there may be more groups") {
+        of_group.groups_max = 9;
+        CHECK(gates.send(call_kind::claim, 5000, 100, of_group, now).series == 100);
+    }
+    const auto next = few_gates::begin_of(hour + 1);
+    CHECK(gates.send(call_kind::claim, 6000, 1000, of_group, next + 1min).refused == 1000);
+    CHECK(gates.send(call_kind::claim, 0, 800, of_group, next + 2min).series == 800);
+    gates.beat("a", next + 11min, true);
+    CHECK(gates.send(call_kind::claim, 6000, 1000, of_group, next + 12min).series == 200);
     gates.both().compare();
 }
 

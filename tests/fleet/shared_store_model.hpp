@@ -475,20 +475,24 @@ class shared_store_model {
                     .completions = budget.completions,
                     .group_set = budget.group_set,
                     .knows_before = of.limits_before.contains(budget.limit)};
+        const bool was_shared = budget.overflow_id != 0 && before_.count(budget.overflow_id) != 0;
+        const bool shares_alike = of.limits_before.contains(budget.sharing);
+        const bool knows_all = as.knows_before;
+        if (was_shared && !shares_alike) as.knows_before = false;
         if (budget.group_set == 0) return as;
         const bool was_there = before_.count(budget.id) != 0;
         const bool is_there = was_there || hour_.count(budget.id) != 0 ||
                               (of.terms.with_day && day_.count(budget.id) != 0) ||
                               groups_there(budget.group_set, of.terms.with_day) < budget.groups_max;
         if (is_there) {
-            if (!was_there && before_.count(budget.overflow_id) != 0) as.knows_before = false;
+            if (!was_there && was_shared) as.knows_before = false;
             return as;
         }
         return {.id = budget.overflow_id,
                 .maxima = budget.overflow_maxima,
                 .completions = budget.overflow_completions,
                 .is_overflow = true,
-                .knows_before = as.knows_before};
+                .knows_before = knows_all};
     }
 
     [[nodiscard]] std::uint64_t kept(const resolved& budget) const {

@@ -109,13 +109,15 @@ TEST_CASE("a call's words are keys, terms and what it asks") {
                                 .limit = 6,
                                 .maxima = {.hourly = 1, .daily = 2},
                                 .completions = {.hourly = 3, .daily = 4},
+                                .sharing = 7,
+                                .overflow_id = 9,
                                 .group_set = 44,
                                 .groups_max = 30,
-                                .overflow_id = 9,
                                 .overflow_maxima = {.hourly = 5, .daily = 6},
                                 .overflow_completions = {.hourly = 7, .daily = 8}};
     shared_budget another = grouped;
     another.id = 11;
+    another.group_set = 0;
     const store_call asked{
         .kind = call_kind::pass,
         .fingerprints = {3, 0x8000'0000'0000'0009},
@@ -130,7 +132,7 @@ TEST_CASE("a call's words are keys, terms and what it asks") {
                      .generation = 12,
                      .buckets = {.hour = 4, .day = 8, .before = 2},
                      .with_day = true,
-                     .limits = {5, 6},
+                     .limits = {5, 6, 7},
                      .room = 100,
                      .day_room = 200};
     const words fixed =
@@ -139,11 +141,11 @@ TEST_CASE("a call's words are keys, terms and what it asks") {
                                words_of("sg:{a}:4:h:12:48:0 sg:{a}:4:h:12:48:1"));
     const auto arguments = [](const std::string& counts, const char* day) {
         words all = words_of("pass one -2 176401 e 49 12 " + counts + " 100 200");
-        all = with(all, {"\5\0\0\0\0\0\0\0\6\0\0\0\0\0\0\0"s, day, "1"});
+        all = with(all, {"\5\0\0\0\0\0\0\0\6\0\0\0\0\0\0\0\7\0\0\0\0\0\0\0"s, day, "1"});
         all = with(with(all, words_of("2 2 3")), {"\3\0\0\0\0\0\0\0\x09\0\0\0\0\0\0\x80"s});
         all = with(all, words_of("3 -9223372036854775799"));     // series
         all = with(all, words_of("18446744073709551615 8 11"));  // budgets
-        all = with(all, {"1 10 20 0 0 0", "2 1 2 3 4 44 30 9 5 6 7 8", "2 1 2 3 4 44 30 9 5 6 7 8"});
+        all = with(all, {"1 10 20 0 0", "2 1 2 3 4 3 9 44 30 5 6 7 8", "2 1 2 3 4 3 9"});
         return with(all, {"\0\x0d\0\2"s, "\0\0"s, ""});  // runs
     };
     CHECK(call_words(asked, terms, store_keys{"a"}) ==
