@@ -13,7 +13,7 @@
 
 local HEARD, OTHER_EPOCH, FOREIGN = 0, 1, 2
 local LEFT = -2  -- in place of the hour for which a gate has said "told"
-local REFILL_MIN, REFILL_MAX, REFILL_STALLED, REFILL_BEAT, SILENT_MAX = 2, 60, 5, 2, 7200  -- seconds
+local REFILL_MIN, REFILL_MAX, REFILL_STALLED, REFILL_BEAT, SILENT_MAX = 2, 600, 5, 2, 7200  -- seconds
 local ahead = 0
 local function answer(status)
     local made = {status, windows()}

@@ -189,8 +189,8 @@ DROPPED_WITH = ("300", "400", "401", "403", "404", "405", "409", "410", "413", "
 # More of the same: (alert, series, whether it fires).
 MORE_CASES = [
     *[("SeriesgateSharedAway", {f"seriesgate_shared_up{{{GATE}}}": "1x4 0x20",
-                                f'seriesgate_shared_state{{{GATE},state="away: clock"}}': wrong}, fires)
-      for wrong, fires in (("0x4 1x20", False), ("0x20", True))],
+                                f'seriesgate_shared_state{{{GATE},state="{state}"}}': other}, fires)
+      for state, other, fires in (("away: clock", "0x4 1x20", False), ("refilling", "0x4 1x20", False), ("refilling", "0x20", True))],
     ("SeriesgateWouldRefuse", {f"seriesgate_tenant_series_refused{{{GATE},{OBSERVED}}}": "0x4 1x20"}, True),
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "1x20"}, True),
     ("SeriesgateWouldRefuse", {REFUSED: "0x4 1x20", OBSERVES: "0x20"}, False),

@@ -25,7 +25,8 @@ class few_gates {
     static time_point begin_of(std::int64_t of) { return time_point{std::chrono::hours{of}}; }
     shared_store_and_model& both() { return both_; }
 
-    store_state beat(const std::string& gate, time_point now, bool is_told, bool leaves = false) {
+    store_state beat(const std::string& gate, time_point now, bool is_told, bool leaves = false,
+                     std::optional<std::uint64_t> refilled = {}) {
         const heartbeat_answer answer = both_.beat({.gate = gate,
                                                     .fingerprints = "f",
                                                     .version = "1",
@@ -34,6 +35,7 @@ class few_gates {
                                                     .hour = known_.hour,
                                                     .generation = known_.generation,
                                                     .is_told = is_told,
+                                                    .refilled = refilled,
                                                     .grace = 600s,
                                                     .leaves = leaves,
                                                     .heard_of = heard_of_},
@@ -221,9 +223,26 @@ TEST_CASE("a refill is not ended by a leap of the store's clock, nor prolonged f
 
     epoch.clear();
     both.empty();
-    for (std::uint64_t beat = 0; beat < 30; ++beat) CHECK(is_refilling_after(20s, beat));
-    CHECK_FALSE(is_refilling_after(20s, 30));
+    for (std::uint64_t beat = 0; beat < 300; ++beat) CHECK(is_refilling_after(20s, beat));
+    CHECK_FALSE(is_refilling_after(20s, 300));
     both.compare();
+}
+
+TEST_CASE("new series wait for a gate that goes on telling, for ten minutes at most") {
+    few_gates gates;
+    const auto lost = few_gates::begin_of(hour) + 3min;
+    gates.both().empty();
+    for (auto passed = 0s; passed <= 600s; passed += 1s) {
+        const auto progress = static_cast<std::uint64_t>(passed.count());
+        const bool is_refilling = gates.beat("a", lost + passed, false, false, progress).is_refilling;
+        CHECK(is_refilling == (passed < 600s));
+        gates.beat("b", lost + passed, false);
+        if (passed % 100s != 70s) continue;
+        const auto asked = gates.send(call_kind::claim, 5000, 100, 1000, lost + passed);
+        CHECK(asked.series + asked.refused == 0);
+    }
+    CHECK(gates.send(call_kind::claim, 5000, 100, 1000, lost + 601s).series == 100);
+    gates.both().compare();
 }
 
 TEST_CASE("a store without memory takes nothing, and counts nothing") {

@@ -265,7 +265,7 @@ class shared_store_model {
         const bool all_have = std::all_of(gates_.begin(), gates_.end(), [now](const auto& each) {
             return each.second.progress == "d" || now - each.second.since >= 5;
         });
-        if (waited >= 60 || (waited >= 2 && all_have)) refilling_since_.reset();
+        if (waited >= 600 || (waited >= 2 && all_have)) refilling_since_.reset();
     }
 
     [[nodiscard]] bool may_lapse() const {
