@@ -56,8 +56,8 @@ process_facts facts_of(const page_sources& from) {
 /// What decides about series that are not known in place of the limits, for now.
 std::string_view decides_meanwhile(const gate_counts& of) {
     if (of.warm && of.warm->state == "reading") return "; but while the warm start reads, all series pass";
-    if (of.shared && of.shared->state != "joined" && of.shared->state != "refilling")
-        return "; but the shared store does not answer: shared.onUnavailable decides about limited series";
+    if (of.shared && of.shared->state != "joined")
+        return "; but the shared store gives no answer: shared.onUnavailable decides about limited series";
     return {};
 }
 

@@ -89,14 +89,18 @@ TEST_CASE("explain says what decides for now in place of the limits") {
     scene at;
     gate_counts counts;
     at.from.counts = [&counts] { return counts; };
-    const auto says = [&at](const char* series, std::string_view what) {
+    const auto says = [&at](const std::string& series, std::string_view what) {
         const page_text text = at.page({.path = api_path::explain, .series = series});
         REQUIRE(text);
         return text->find(what) != std::string::npos;
     };
     CHECK_FALSE(says(R"({a="1"})", "; but"));
-    counts.shared = {.state = "away: clock"};
-    CHECK(says(R"({a="2"})", "; but the shared store does not answer: shared.onUnavailable decides"));
+    for (const std::string state : {"joining", "joined", "refilling", "away", "away: clock"}) {
+        CAPTURE(state);
+        counts.shared = {.state = state};
+        CHECK(says("{a=\"" + state + "\"}", "; but the shared store gives no answer: shared.onUnavailable decides") ==
+              (state != "joined"));
+    }
     counts.warm = {.state = "reading"};
     CHECK(says(R"({a="3"})", "; but while the warm start reads, all series pass"));
 }

@@ -663,7 +663,7 @@ def a_shared_store_that_is_emptied(scene):
     gate = scene.in_fleet()
     eventually(lambda: gate.said("joined the fleet"), "it has joined")
     scene.stores[0].call("FLUSHALL")
-    return gate, {"new_series": "wait"}
+    return gate, {"new_series": "refused"}
 
 
 lines({"the shared store has its data again": lambda scene: (

@@ -112,8 +112,9 @@ def test_without_the_store_each_gate_lets_its_part_of_the_room_pass(share, start
     fleet.accounts_for_all()
 
 
-def test_the_log_says_once_that_the_store_is_away_and_once_what_has_become_of_it(known_everywhere):
-    fleet, store = known_everywhere()
+@pytest.mark.parametrize("mode, new_series", [("local", "refused"), ("admit", "admitted")])
+def test_the_log_says_once_that_the_store_is_away_and_once_what_has_become_of_it(known_everywhere, mode, new_series):
+    fleet, store = known_everywhere(onUnavailable=mode)
     ends = ["the shared store answers again", "the shared store has lost data", "the shared store has its data again"]
 
     def said_by(gate, at=0):
@@ -133,7 +134,7 @@ def test_the_log_says_once_that_the_store_is_away_and_once_what_has_become_of_it
         assert [answers["msg"], lost["msg"], whole["msg"]] == ends
         assert {event["msg"] for event in away} == {"the shared store is away"}
         assert len({event["err"] for event in away}) == len(away), away  # once for each reason
-        assert (lost["new_series"], whole["gates"]) == ("wait", str(GATES))
+        assert (lost["new_series"], whole["gates"]) == (new_series, str(GATES))
         assert 1 < float(whole["refill_seconds"]) < time.monotonic() - restarted
 
 
