@@ -160,10 +160,10 @@ struct store_answer {
 /// Longest silence that a heartbeat's answer reports, in seconds.
 inline constexpr std::int64_t silent_max = 7200;
 
-/// A gate that gave a sign of life in the open hour or in the one before.
+/// A gate that gave a sign of life in this hour or in the one before.
 struct gate_heard_of {
     std::string name{};
-    std::int64_t hour = 0;  ///< that was open at its last heartbeat
+    std::int64_t hour = 0;  ///< of its last heartbeat
     std::string version{};
     std::int64_t silent_seconds = 0;  ///< since then, by that gate's clock and the store's; at most silent_max
 

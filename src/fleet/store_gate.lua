@@ -56,7 +56,7 @@ local is_wrong = open >= 0 and (open * HOUR_SECONDS > at + HEARD_OF or
                  (names_windows and (is_missing(HOUR, true) or is_missing(BEFORE, before_buckets > 0) or
                                      is_missing(DAY, open_day == floor(open / 24)))))
 if is_wrong then drop_windows() end
-local hour = open >= 0 and open or floor(at / HOUR_SECONDS)
+local hour = max(open, floor(at / HOUR_SECONDS))  -- of this sign of life, though nothing may have been counted in it
 if head[1] ~= server or not epoch or is_wrong then
     epoch, refilling = format('%d.%06d', now, tonumber(time[2])), now
     call('HSET', HEAD, 'server', server, 'epoch', epoch, 'refilling', now, 'beat', now, 'fingerprints', ARGV[3])
@@ -104,7 +104,7 @@ file(gate)
 
 local is_refilled, all_told = true, true
 for name, its in pairs(gates) do
-    if its.hour < open - 1 then
+    if its.hour < hour - 1 then
         call('HDEL', GATES, name)
         gates[name] = nil
     else
@@ -119,8 +119,9 @@ if refilling and takes_part then
         call('HDEL', HEAD, 'refilling', 'beat')
     end
 end
--- Places lapse when the grace is over and no gate accepts incumbents unasked any more.
-if not refilling and all_told and open >= 0 and lapsed ~= open and at >= open * HOUR_SECONDS + tonumber(ARGV[10]) then
+-- Places lapse when the grace is over and no gate accepts incumbents unasked any more. Those of an hour that is over
+-- stay: who was heard of in it may be forgotten.
+if not refilling and all_told and hour == open and lapsed ~= open and at >= open * HOUR_SECONDS + tonumber(ARGV[10]) then
     lapsed = open
     call('HSET', HEAD, 'lapsed', open)
 end

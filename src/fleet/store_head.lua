@@ -9,7 +9,7 @@
 -- before, 0 if there is none; day, day_buckets, day_members; lapsed, the last hour whose kept places have lapsed; fed,
 -- series in the feed; fingerprints, what the fingerprints of this namespace depend on.
 --
--- A gate's field: its clock, the open hour at its last heartbeat, the last hour for which it has said "told" (-2:
+-- A gate's field: its clock, the hour of its last heartbeat, the last hour for which it has said "told" (-2:
 -- it has left), its progress with the refill (d: done), when that changed by the store's clock, and
 -- its version.
 

@@ -40,9 +40,13 @@ struct named_change {
 const std::vector<named_change>& changes() {
     static const std::vector<named_change> all{
         {"places lapse with the grace, whatever gates have said",
-         {"if not refilling and all_told and open >= 0", "if not refilling and open >= 0"}},
+         {"if not refilling and all_told and hour == open", "if not refilling and hour == open"}},
+        {"places of an hour that is over lapse", {"all_told and hour == open", "all_told and open >= 0"}},
         {"a gate that was heard of in the hour before only is not waited for",
          {"if its.told ~= open and its.told ~= LEFT then", "if its.told ~= open and its.hour == open then"}},
+        {"gates stay until something is counted", {"if its.hour < hour - 1 then", "if its.hour < open - 1 then"}},
+        {"a sign of life is of the hour that was opened last",
+         {"max(open, floor(at / HOUR_SECONDS))", "open >= 0 and open or floor(at / HOUR_SECONDS)"}},
         {"a gate that has left amid a refill is brought back",
          {"told = LEFT, progress = 'd'", "told = -1, progress = 'd'"}},
         {"one that has left is waited for after another loss", {"its.told == LEFT and 'd' or '-'", "'-'"}},

@@ -162,6 +162,20 @@ TEST_CASE("a rolling restart leaves room when the grace ends, a gate that vanish
     gates.both().compare();
 }
 
+TEST_CASE("a gate that has vanished is named for two hours at most, whether anything is counted or not") {
+    few_gates gates;
+    const auto noon = few_gates::begin_of(hour);
+    SECTION("at first") {
+        gates.send(call_kind::claim, 0, 100, 1000, noon + 10min);
+    }
+    SECTION("or ever") {}
+    gates.beat("a", noon + 20min, false);
+    CHECK(gates.names("a", noon + 1h + 59min));
+    CHECK_FALSE(gates.names("a", noon + 2h));
+    CHECK(gates.names("b", noon + 5h));
+    gates.both().compare();
+}
+
 TEST_CASE("a gate that leaves amid a refill holds no places, although the others still name it") {
     const bool knows_of_the_loss = GENERATE(true, false);
     few_gates gates;

@@ -91,9 +91,9 @@ class shared_store_model {
             for (const gate_heard_of& each : of.heard_of)
                 gates_.try_emplace(each.name, gate_entry{.hour = each.hour, .since = seconds(now_)});
         note_gate(of, at);
-        std::erase_if(gates_, [this](const auto& each) { return each.second.hour < open_ - 1; });
+        std::erase_if(gates_, [&](const auto& each) { return each.second.hour < sign_of_life(at) - 1; });
         if (takes_part) end_refill();
-        if (may_lapse() && at >= open_ * 3600 + of.grace.count()) lapsed_ = open_;
+        if (may_lapse(at) && at >= open_ * 3600 + of.grace.count()) lapsed_ = open_;
         heartbeat_answer answer{.state = state(heartbeat_status::heard, std::chrono::seconds{at - seconds(now_)})};
         for (const auto& [name, its] : gates_)
             if (!its.has_left)
@@ -239,7 +239,8 @@ class shared_store_model {
         for (auto& [name, its] : gates_) its.since += skipped;
     }
 
-    [[nodiscard]] std::int64_t sign_of_life(std::int64_t at) const { return open_ >= 0 ? open_ : at / 3600; }
+    /// The hour of a heartbeat, though nothing may have been counted in it.
+    [[nodiscard]] std::int64_t sign_of_life(std::int64_t at) const { return std::max(open_, at / 3600); }
 
     void note_gate(const heartbeat& of, std::int64_t at) {
         // Of a loss that the gate has not heard of it has to tell first.
@@ -268,11 +269,11 @@ class shared_store_model {
         if (waited >= 600 || (waited >= 2 && all_have)) refilling_since_.reset();
     }
 
-    [[nodiscard]] bool may_lapse() const {
+    [[nodiscard]] bool may_lapse(std::int64_t at) const {
         const bool all_told = std::all_of(gates_.begin(), gates_.end(), [this](const auto& each) {
             return each.second.told == open_ || each.second.has_left;
         });
-        return open_ >= 0 && !refilling_since_ && (all_told || wrong_.lapses_by_timer);
+        return open_ == sign_of_life(at) && !refilling_since_ && (all_told || wrong_.lapses_by_timer);
     }
 
     // --- windows
