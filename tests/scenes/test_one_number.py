@@ -108,6 +108,15 @@ def test_a_limit_that_is_too_small_has_what_to_raise_it_to(limited):
     assert "maxHourlySeries: " in page.split('id="raise-1"')[1].split("</pre>")[0]
 
 
+def test_what_is_raised_lowers_no_other_window(limited):
+    gate = limited("limits: [{name: per-team, each: [team], maxHourlySeries: 1000, maxDailySeries: 1000000}]\n")
+    send(gate, [{"__name__": f"metric_{chr(97 + i % 26)}", "a": str(i % 10), "b": str(i // 130), "team": "x"} for i in range(2600)])
+    page = gate.get("/").body.decode()
+    raised, = re.findall(r'<h4 id="raise-1-title">([^<]*)</h4>', page)
+    assert "maxHourlySeries" in raised and "maxDailySeries" not in raised
+    assert "maxDailySeries: 1000000" in page.split('id="raise-1"')[1].split("</pre>")[0]
+
+
 def test_what_many_share_says_so(limited):
     gate = limited("limits: [{name: per-job, each: [job], maxGroups: 1, maxHourlySeries: 5}]\n")
     for job in ("one", "two", "three"):
