@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -158,6 +159,34 @@ time_point beginning(const std::vector<arrivals>& bursts) {
     return bursts[first].begin;
 }
 
+/// Fewer series of a thinned sample do not tell few values from many.
+constexpr std::size_t counted_min = 20;
+/// The samples hold at least one of the day's hours.
+constexpr std::uint64_t hours_of_day = 24;
+
+/// The different values of a label among sampled series.
+struct values_seen {
+    std::set<std::string_view> values{};
+    std::size_t series = 0;
+
+    void add(std::string_view value) {
+        values.insert(value);
+        ++series;
+    }
+    [[nodiscard]] std::uint64_t estimate(std::uint64_t weight) const {
+        if (weight > 1 && series < counted_min) return 0;
+        return estimate_values(values.size(), series, series * weight).values;
+    }
+};
+
+/// Values among the samples that make an explosion: half of what a finding needs, since new and refused series may
+/// each have half of them.
+std::uint64_t values_least(const finding& found) {
+    if (found.what == explosion::buckets) return finding_terms{}.buckets_min / 2;
+    const bool has_values = found.what == explosion::label || found.what == explosion::metric_names;
+    return has_values ? std::max(finding_terms{}.values_min / 2, found.values.values / hours_of_day) : 0;
+}
+
 std::string minute_text(time_point when) {
     return fmt::format("{:%H:%M} UTC", fmt::gmtime(std::chrono::floor<std::chrono::seconds>(when)));
 }
@@ -231,12 +260,19 @@ exploding_series split_samples(const finding& found, const sampled& all) {
         made.since = beginning(bursts);
         made.is_certain = bursts.size() != 2;
     }
+    values_seen known, refused;
     for (const auto& each : all.known) {
         const bool is_exploding = each->first_seen >= made.since && is_about(found, *each);
         (is_exploding ? made.exploding : made.healthy).push_back(each.get());
+        if (is_exploding) known.add(value_of(*each, found.label));
     }
     for (const auto& each : all.refused)
-        if (each->first_seen >= made.since && is_about(found, *each)) made.exploding.push_back(each.get());
+        if (each->first_seen >= made.since && is_about(found, *each)) {
+            made.exploding.push_back(each.get());
+            refused.add(value_of(*each, found.label));
+        }
+    made.is_remembered =
+        std::max(known.estimate(all.weight), refused.estimate(all.refused_weight)) >= values_least(found);
     return made;
 }
 

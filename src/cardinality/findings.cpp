@@ -220,7 +220,7 @@ class search {
     /// Takes times and jobs from the sample. Tables restart every hour and know each metric's labels separately.
     void look_closer(finding& of) const {
         const exploding_series sorted = split_samples(of, all_);
-        if (sorted.exploding.empty()) return;
+        if (sorted.exploding.empty() || !sorted.is_remembered) return;
         if (sorted.is_certain) of.since = sorted.since;
         std::map<std::string_view, std::size_t> jobs;
         for (const sampled_series* const each : sorted.exploding) ++jobs[value_of(*each, "job")];

@@ -73,6 +73,8 @@ struct exploding_series {
     std::vector<const sampled_series*> healthy{};  ///< known, and no part of the explosion
     time_point since{};                            ///< its beginning, if any series explodes
     bool is_certain = false;                       ///< whether `since` is certain
+    /// Whether these are enough to be the explosion: of one that is long over the samples have only what came after it.
+    bool is_remembered = false;
 };
 exploding_series split_samples(const finding& found, const sampled& all);
 

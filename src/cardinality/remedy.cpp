@@ -218,8 +218,8 @@ class trial {
             case explosion::metric_names:
                 break;
         }
-        if (sorted_.exploding.size() < 2) {
-            made_.note = "nothing of it is remembered, so no rule could be tried";
+        if (sorted_.exploding.size() < 2 || !sorted_.is_remembered) {
+            made_.note = "too little of it is remembered, so no rule could be tried";
             return made_;
         }
         const bool drops_label = std::ranges::find(never_dropped, found_.label) == never_dropped.end();

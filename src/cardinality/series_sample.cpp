@@ -107,7 +107,9 @@ void series_samples::end_hour() {
 /// Uses the higher sampling level of both hours, so that each series stands for equally many.
 sampled series_samples::all() const {
     const unsigned level = std::max(before_.level(), now_.level());
-    sampled made{.refused = refused_.all(), .weight = std::uint64_t{1} << level};
+    sampled made{.refused = refused_.all(),
+                 .weight = std::uint64_t{1} << level,
+                 .refused_weight = std::uint64_t{1} << refused_.level()};
     for (const series_sample* const from : {&now_, &before_})
         for (auto& each : from->all()) {
             const bool is_twice = from == &before_ && now_.find(each->fingerprint) != nullptr;

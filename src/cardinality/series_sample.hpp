@@ -71,6 +71,7 @@ struct sampled {
     std::vector<std::shared_ptr<const sampled_series>> known{};    ///< in this hour or the one before
     std::vector<std::shared_ptr<const sampled_series>> refused{};  ///< in this hour
     std::uint64_t weight = 1;                                      ///< series that one of `known` stands for
+    std::uint64_t refused_weight = 1;                              ///< the same for `refused`
     /// Series admitted in this hour. More than `known` stands for after a warm start, and in a fleet. 0: unknown.
     std::uint64_t admitted = 0;
     std::vector<std::string> ignored_labels{};  ///< limits cannot select by them

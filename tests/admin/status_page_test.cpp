@@ -51,12 +51,12 @@ finding trace_ids() {
             .since = hour_start + 4min};
 }
 
-sampled some_trace_ids() {
+sampled some_trace_ids(const std::string& metric = "http_requests_total") {
     sampled made;
-    for (int i = 0; i < 10; ++i)
-        made.refused.push_back(std::make_shared<const sampled_series>(sampled_series{
-            .labels = {{"__name__", "http_requests_total"}, {"job", "shop"}, {"trace_id", std::to_string(i)}},
-            .first_seen = hour_start + 4min}));
+    for (int i = 0; i < 300; ++i)
+        made.refused.push_back(std::make_shared<const sampled_series>(
+            sampled_series{.labels = {{"__name__", metric}, {"job", "shop"}, {"trace_id", std::to_string(i)}},
+                           .first_seen = hour_start + 4min}));
     return made;
 }
 
@@ -322,9 +322,7 @@ TEST_CASE("what is too long to be shown is linked to where it stands") {
         {.whose = "limit a", .hourly = {.series_max = 1'000, .suggested = 1'800}, .yaml = std::string(3'000, 'x')}};
     CHECK(has(now_section(facts), "<a href=\"api/v1/suggestions?limit=1000\">Raise limit a: "));
     const std::string metric(3'000, 'm');
-    facts.samples.refused.assign(
-        2, std::make_shared<const sampled_series>(
-               sampled_series{.labels = {{"__name__", metric}, {"trace_id", "1"}}, .first_seen = hour_start + 4min}));
+    facts.samples = some_trace_ids(metric);
     facts.of_hour = {trace_ids()};
     facts.of_hour.front().metrics = {metric};
     CHECK(has(now_section(facts), "<a href=\"api/v1/findings\">Give it a limit"));

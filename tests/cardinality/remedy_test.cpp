@@ -98,6 +98,29 @@ samples ids_in_paths(std::string_view form) {
     return made;
 }
 
+TEST_CASE("of an explosion that is no longer in the samples no rule is made from what came after it") {
+    const std::uint64_t weight = GENERATE(1u, 4u, 128u);
+    CAPTURE(weight);
+    samples seen;
+    for (int i = 0; i < 100; ++i) seen.healthy({{"__name__", fmt::format("other{}", i)}, {"job", "other"}});
+    const int rolled_out = static_cast<int>(300 / weight);
+    for (int i = 0; i < rolled_out; ++i)  // what the program has that was rolled out to end it
+        seen.put({{"__name__", "shop_requests_total"},
+                  {"job", "shop"},
+                  {"path", fmt::format("/p{}", i * 7 % 50)},
+                  {"code", fmt::format("{}", i / 50)}},
+                 noon + minutes{41}, {}, false);
+    sampled all = seen.all.all();
+    all.weight = weight;
+    finding found = about("path", {"shop_requests_total"});
+    found.series = found.values.values = 1'000;
+    const remedy made = remedy_of(found, all);
+    CHECK(made.relabel.empty());
+    CHECK(made.limit.empty());
+    CHECK(made.note == "too little of it is remembered, so no rule could be tried");
+    CHECK_FALSE(split_samples(found, all).is_remembered);
+}
+
 TEST_CASE("where few of many healthy series are sampled, the narrowest rule goes first, and says what it may take") {
     samples seen = ids_in_paths("/user/{:08}");
     sampled all = seen.all.all();
