@@ -172,19 +172,37 @@ class search {
     /// Finds many new tenants, none of which dominates.
     void find_tenants() {
         const std::uint64_t distinct = std::max(taken_.distinct_tenants(), refused_.distinct_tenants());
-        if (distinct < terms_.values_min) return;
-        finding& made = found_.emplace_back(finding{.what = explosion::tenants,
-                                                    .series = taken_.total() + refused_.total(),
-                                                    .refused = refused_.total(),
-                                                    .is_exact = taken_.is_exact() && refused_.is_exact(),
-                                                    .values = {.values = distinct, .least = distinct, .most = distinct},
-                                                    .since = time_point::max()});
+        const std::uint64_t series = taken_.total() + refused_.total();
+        if (distinct < terms_.values_min || series < terms_.series_min) return;
+        finding made{.what = explosion::tenants,
+                     .series = series,
+                     .refused = refused_.total(),
+                     .is_exact = taken_.is_exact() && refused_.is_exact(),
+                     .values = {.values = distinct, .least = distinct, .most = distinct},
+                     .since = time_point::max()};
         for (const cardinality_tables* const tables : {&taken_, &refused_})
             for (const top_entry& each : tables->tenants().all()) {
                 made.since = std::min(made.since, each.first_seen);
                 made.last = std::max(made.last, each.last_seen);
             }
+        if (are_mostly_old(made.since)) return;
         name_main_ones(made);
+        found_.push_back(std::move(made));
+    }
+
+    /// Whether most tenants with new series had others before, as far as the samples tell.
+    [[nodiscard]] bool are_mostly_old(time_point since) const {
+        std::set<std::string_view> old, growing;
+        for (const auto& each : all_.known) (each->first_seen < since ? old : growing).insert(each->tenant);
+        for (const auto& each : all_.refused) growing.insert(each->tenant);
+        const auto is_old = [&old](std::string_view tenant) { return old.contains(tenant); };
+        return 2 * static_cast<std::size_t>(std::ranges::count_if(growing, is_old)) > growing.size();
+    }
+
+    /// Many tenants explain what is refused of one of them, unless it stands out.
+    static bool explains(const finding& other, const subject& tenant) {
+        if (other.what != explosion::tenants) return other.tenant == tenant.name->tenant;
+        return tenant.refused * other.values.values <= 2 * other.refused;
     }
 
     /// Explains refused series outside any explosion.
@@ -192,7 +210,7 @@ class search {
         for (const subject& each : tenants_of(taken_, refused_)) {
             std::uint64_t explained = 0;
             for (const finding& other : found_)
-                if (other.tenant == each.name->tenant || other.what == explosion::tenants) explained += other.refused;
+                if (explains(other, each)) explained += other.refused;
             if (each.refused == 0 || 2 * explained >= each.refused) continue;
             finding made{.what = explosion::growth,
                          .tenant = each.name->tenant,

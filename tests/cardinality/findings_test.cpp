@@ -309,6 +309,39 @@ TEST_CASE("what is refused and no explosion is named for all that") {
     CHECK(to_text(found).starts_with("300 of 400 new series are refused, and no label has exploded"));
 }
 
+TEST_CASE("many tenants are a finding if they are new, and do not hide one that stands out") {
+    hour now;
+    series_samples seen;
+    std::uint64_t number = 0;
+    const auto put = [&](const std::string& tenant, time_point when) {
+        seen.known().put(++number * 0x9E37'79B9'7F4A'7C15, std::vector<label_view>{{"__name__", "up"}}, tenant, when);
+    };
+    const auto find = [&] { return find_explosions(now.taken, now.refused, {}, seen.all()); };
+    const auto start_all = [&](const char* metric) {
+        for (std::uint64_t i = 0; i < 600; ++i) {
+            const std::string tenant = numbered("t", i);
+            now.note({{"__name__", metric}}, {.tenant = tenant});
+            put(tenant, start);
+        }
+    };
+    start_all("up");
+    CHECK(find().empty());  // 600 series
+    start_all("scrape_duration_seconds");
+    REQUIRE(find().size() == 1);
+    CHECK(find()[0].what == explosion::tenants);
+    CHECK(is_near(find()[0].values.values, 600, 0.1));
+    now.series_max = 1'200;
+    for (std::uint64_t id = 0; id < 3'000; ++id)
+        now.note({{"__name__", lettered(id % 4)}, {"a", numbered("x", id / 4 % 100)}, {"b", numbered("y", id / 400)}},
+                 {.tenant = "shop"});
+    const auto is_of_shop = [](const finding& each) { return each.what == explosion::growth && each.tenant == "shop"; };
+    CHECK(find().size() == 2);
+    CHECK(std::ranges::any_of(find(), is_of_shop));
+    for (std::uint64_t i = 0; i < 400; ++i) put(numbered("t", i), start - std::chrono::hours{5});
+    REQUIRE(find().size() == 1);
+    CHECK(is_of_shop(find()[0]));
+}
+
 TEST_CASE("many new series without a culprit have none") {
     hour now;
     for (std::uint64_t id = 0; id < 40'000; ++id)
