@@ -92,6 +92,7 @@ std::string findings_text(const api_question& asked, const page_sources& from) {
     facts.samples = from.tracker.samples();
     facts.samples.admitted = facts.figures.hourly.series_current;
     facts.samples.ignored_labels = from.ignored_labels;
+    facts.samples.rules = from.limiter.rules();
     facts.hours = from.tracker.hours();
     return findings_json(from.tracker, asked, facts);
 }
@@ -185,6 +186,7 @@ std::string status_text(const page_sources& from) {
                        .counts = from.counts(),
                        .upkeep = from.upkeep()};
     add_cardinality(facts, from.tracker, from.refused, from.ignored_labels);
+    facts.samples.rules = from.limiter.rules();
     facts.too_small_limits = too_small_limits(facts, from);
     return status_html(facts);
 }

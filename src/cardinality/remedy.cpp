@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "core/text.hpp"
 #include "limit/rules.hpp"
@@ -196,23 +197,34 @@ class trial {
     const sampled& all_;
     exploding_series sorted_;
     remedy made_{};
+    const label_limit* same_ = nullptr;  ///< a limit in force that selects what a new one would
 
   public:
     trial(const finding& found, const sampled& all) : found_(found), all_(all), sorted_(split_samples(found, all)) {}
 
     remedy take() {
+        decide();
+        if (same_ != nullptr)
+            made_.note += fmt::format("; limit {} selects the same series already", same_->name);
+        else if (!made_.limit.empty() && !found_.tenant.empty())
+            made_.note += "; paste the limit once: it is for every tenant";
+        return std::move(made_);
+    }
+
+  private:
+    void decide() {
         made_.remembered = sorted_.healthy.size();
         made_.known = known_series();
         switch (found_.what) {
             case explosion::tenants:
                 made_.note = "no rule of a sender says whose a request is: see who may name tenants";
-                return made_;
+                return;
             case explosion::targets:
                 made_.note = "new targets are no explosion of a label: see why they come, or raise the limit";
-                return made_;
+                return;
             case explosion::growth:
                 made_.note = "no label explodes: raise the limit, or send less";
-                return made_;
+                return;
             case explosion::label:
             case explosion::buckets:
             case explosion::metric_names:
@@ -220,13 +232,13 @@ class trial {
         }
         if (sorted_.exploding.size() < 2 || !sorted_.is_remembered) {
             made_.note = "too little of it is remembered, so no rule could be tried";
-            return made_;
+            return;
         }
         const bool drops_label = std::ranges::find(never_dropped, found_.label) == never_dropped.end();
         const std::optional<rule> scope = scope_of();
         if (!scope || (drops_label && !is_plain(found_.label))) {
             made_.note = "its names cannot be pasted: they have characters that nobody sees, or there are too many";
-            return made_;
+            return;
         }
         const rule widest = with_label(*scope, any_value());
         std::vector<rule> rules{drops_label ? widest : *scope};
@@ -240,22 +252,20 @@ class trial {
             made_.note =
                 fmt::format("no rule: series that differ in {} alone would become one; see where its values come from",
                             readable(found_.label));
-            return made_;
+            return;
         }
         if (says_little) {
             made_.note = fmt::format(
                 "only {} of about {} series that are no part of it are known with their labels, so no "
                 "rule can be tried",
                 grouped(made_.remembered), grouped(made_.known));
-            return made_;
+            return;
         }
         made_.note = "no rule takes nearly all of it: see which program sends it";
         for (const rule& each : rules)
             if (offer(each)) break;
-        return made_;
     }
 
-  private:
     [[nodiscard]] rule with_label(rule of, std::string values) const {
         of.require(found_.label, std::move(values));
         return of;
@@ -362,6 +372,12 @@ class trial {
     void offer_limit(const rule& one) {
         const auto parsed = parse_selector(one.to_selector());
         if (!parsed || one.to_selector().size() > selector_bytes_max) return;  // longer than the gate accepts
+        const auto in_force = limits();
+        const auto same = std::ranges::find(in_force, std::optional{*parsed}, &label_limit::match);
+        if (same != in_force.end()) {
+            same_ = &*same;
+            return;
+        }
         std::map<std::string_view, std::uint64_t> demand;
         for (const sampled_series* const each : taken_by(*parsed, sorted_.healthy))
             ++demand[found_.tenant.empty() ? std::string_view{} : each->tenant];
@@ -379,7 +395,17 @@ class trial {
         const std::string_view from = found_.metrics.empty() ? found_.label : found_.metrics.front();
         std::string out;
         for (const char c : from.substr(0, limit_name_max)) out += is_identifier_character(c) ? c : '-';
-        return std::ranges::find(own_limit_names, out) == own_limit_names.end() ? out : "per-" + out;
+        if (std::ranges::find(own_limit_names, out) != own_limit_names.end()) out = "per-" + out;
+        const auto in_force = limits();
+        const auto is_taken = [&](const std::string& name) {
+            return std::ranges::find(in_force, name, &label_limit::name) != in_force.end();
+        };
+        std::string made = out;
+        for (int number = 2; is_taken(made); ++number) made = fmt::format("{}-{}", out, number);
+        return made;
+    }
+    [[nodiscard]] std::span<const label_limit> limits() const {
+        return all_.rules ? std::span<const label_limit>{all_.rules->limits} : std::span<const label_limit>{};
     }
 };
 

@@ -17,6 +17,8 @@
 
 namespace seriesgate {
 
+struct limit_rules;
+
 /// Longer values may have been cut in their middle.
 inline constexpr std::size_t whole_value_max = 1'000;
 
@@ -74,7 +76,8 @@ struct sampled {
     std::uint64_t refused_weight = 1;                              ///< the same for `refused`
     /// Series admitted in this hour. More than `known` stands for after a warm start, and in a fleet. 0: unknown.
     std::uint64_t admitted = 0;
-    std::vector<std::string> ignored_labels{};  ///< limits cannot select by them
+    std::vector<std::string> ignored_labels{};   ///< limits cannot select by them
+    std::shared_ptr<const limit_rules> rules{};  ///< in force: what a new limit must differ from; null: unknown
 };
 
 /// Samples of the running hour and the one before. Threads: one at a time.

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 
+#include "limit/rules.hpp"
+#include "series/selector.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::remedy_test {
@@ -313,6 +315,33 @@ TEST_CASE("a limit gets no name that the gate has for its own") {
     for (int i = 0; i < 4'000; ++i)
         seen.exploding({{"__name__", fmt::format("m{}", i % 400)}, {"job", "web"}, {label, fmt::format("{:06}", i)}});
     CHECK(remedy_of(about(label, {}), seen.all.all()).limit.starts_with(fmt::format("- name: 'per-{}'\n", label)));
+}
+
+TEST_CASE("a limit that is offered differs from those in force in its name, and in what it selects") {
+    sampled all = request_ids().all.all();
+    finding found = about("request_id", {"shop_requests_total"});
+    const auto in_force = std::make_shared<limit_rules>();
+    all.rules = in_force;
+    in_force->limits = {{.name = "shop_requests_total"}, {.name = "shop_requests_total-2"}};
+    CHECK(remedy_of(found, all).limit.starts_with("- name: 'shop_requests_total-3'\n"));
+    const auto pasted = parse_selector(R"({request_id=~".+",job=~"shop",__name__=~"shop_requests_total"})");
+    REQUIRE(pasted.has_value());
+    in_force->limits[1].match = *pasted;
+    const remedy made = remedy_of(found, all);
+    CHECK(made.limit.empty());
+    CHECK_FALSE(made.relabel.empty());
+    CHECK(made.note.ends_with("; limit shop_requests_total-2 selects the same series already"));
+}
+
+TEST_CASE("of a tenant's limit it is said that it is for all, so that nobody pastes it for each") {
+    samples seen;
+    for (int i = 0; i < 1'000; ++i)
+        seen.exploding({{"__name__", "m"}, {"job", "web"}, {"id", fmt::format("{:08x}", i)}}, 30, "shop");
+    finding found = about("id", {"m"});
+    found.tenant = "shop";
+    const remedy made = remedy_of(found, seen.all.all());
+    CHECK(made.limit.ends_with("  perTenant: true\n"));
+    CHECK(made.note.ends_with("; paste the limit once: it is for every tenant"));
 }
 
 TEST_CASE("what is no explosion has no rule, and a sentence") {

@@ -108,6 +108,20 @@ def test_a_limit_that_is_too_small_has_what_to_raise_it_to(limited):
     assert "maxHourlySeries: " in page.split('id="raise-1"')[1].split("</pre>")[0]
 
 
+def test_a_limit_that_is_offered_can_be_pasted_beside_the_last_one(limited):
+    before = "maxHourlySeries: 500\nlimits:\n"
+    gate = limited("maxHourlySeries: 500\n")
+    send(gate, requests(3000))
+    found, = ask(gate, "findings")
+    assert gate.reload(before + found["remedy"]["limit"]).status == 200
+    again, = ask(gate, "findings")
+    assert again["remedy"]["limit"] == "" and "selects the same series already" in again["remedy"]["note"]
+    other = f"- {{name: '{NAME}', match: other, maxHourlySeries: 1000}}\n"
+    assert gate.reload(before + other).status == 200
+    last, = ask(gate, "findings")
+    assert gate.reload(before + other + last["remedy"]["limit"]).status == 200
+
+
 def test_what_is_raised_lowers_no_other_window(limited):
     gate = limited("limits: [{name: per-team, each: [team], maxHourlySeries: 1000, maxDailySeries: 1000000}]\n")
     send(gate, [{"__name__": f"metric_{chr(97 + i % 26)}", "a": str(i % 10), "b": str(i // 130), "team": "x"} for i in range(2600)])
