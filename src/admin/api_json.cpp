@@ -319,8 +319,9 @@ std::string top_json(cardinality_tracker& tracker, const api_question& asked) {
 
 std::string findings_json(cardinality_tracker& tracker, const api_question& asked, const status_facts& of) {
     json::array made;
+    const auto shown_max = std::min<std::uint64_t>(asked.shown_max, findings_max);  // to try rules takes time
     for (const finding& each : explosions_in(asked.window, tracker, of))
-        if ((!asked.tenant || each.tenant == *asked.tenant) && made.size() < asked.shown_max)
+        if ((!asked.tenant || each.tenant == *asked.tenant) && made.size() < shown_max)
             made.push_back(to_json(each, of.samples, asked.window));
     return success_json(std::move(made));
 }

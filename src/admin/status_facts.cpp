@@ -219,6 +219,8 @@ void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_rin
     std::erase_if(to.of_day, [&](const finding& each) {
         return std::ranges::any_of(to.of_hour, [&](const finding& other) { return is_same(each, other); });
     });
+    for (auto* const all : {&to.of_hour, &to.of_day})
+        if (all->size() > findings_max) all->resize(findings_max);
 }
 
 }  // namespace seriesgate

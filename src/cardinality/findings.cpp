@@ -41,7 +41,6 @@ std::vector<subject> subjects_of(const cardinality_tables& taken, const cardinal
     return made;
 }
 
-constexpr std::size_t findings_max = 10;
 /// Fewest metrics that all targets have; fewer do not indicate a target.
 constexpr std::size_t metrics_of_target = 5;
 /// Most values of a label that names a part of a target: containers, volumes, network devices.
@@ -79,7 +78,6 @@ class search {
         find_others_refused();
         for (finding& each : found_) look_closer(each);
         std::ranges::stable_sort(found_, std::ranges::greater{}, &finding::series);
-        if (found_.size() > findings_max) found_.resize(findings_max);
         return std::move(found_);
     }
 

@@ -136,7 +136,10 @@ struct finding_terms {
     std::uint64_t buckets_min = 60;
 };
 
-/// The explosions with the most series first, at most ten; empty if nothing exploded and nothing is refused.
+/// So many are shown at once.
+inline constexpr std::size_t findings_max = 10;
+
+/// The explosions with the most series first; empty if nothing exploded and nothing is refused.
 ///
 /// A label has exploded if it has many values among new or refused series of a metric, and new targets do not explain
 /// them. Each new target (`instance`, `pod`) brings the same metrics and a few values of every label that names it or

@@ -76,6 +76,42 @@ TEST_CASE("in a fleet it is said who decides") {
           "of its fleet decides");
 }
 
+/// Series of a metric, each with an id of its own.
+struct series_with_ids : label_source {
+    std::vector<std::string> ids{};
+    std::vector<label_view> shown{};
+
+    std::span<const label_view> labels(std::size_t entry) override {
+        return shown = {{"__name__", "m"}, {"id", ids[entry]}};
+    }
+    histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
+
+    void note(cardinality_tracker& into, std::uint64_t count, const std::string& tenant) {
+        std::vector<std::uint64_t> fingerprints;
+        ids.clear();
+        for (std::uint64_t i = 0; i < count; ++i) {
+            ids.push_back(fmt::format("{}-{}", tenant, i));
+            fingerprints.push_back(hash_key::known_to_all()(ids.back()));
+        }
+        into.note(series_event::refused, fingerprints, *this, {.tenant = tenant}, ten);
+    }
+};
+
+TEST_CASE("a tenant has its finding, whoever else has larger ones") {
+    cardinality_tracker tracker{{}, hash_key::known_to_all(), ten};
+    series_with_ids series;
+    for (std::uint64_t n = 0; n < 12; ++n) series.note(tracker, 1'100 + 10 * n, fmt::format("t{}", n));
+    const auto found = [&](const std::optional<std::string>& tenant, std::uint64_t shown_max) {
+        const status_facts facts{.now = std::chrono::floor<std::chrono::seconds>(ten)};
+        const api_question asked{.tenant = tenant, .shown_max = shown_max};
+        return json::parse(findings_json(tracker, asked, facts)).at("data").as_array().size();
+    };
+    CHECK(found("t0", 10) == 1);
+    CHECK(found("t11", 10) == 1);
+    CHECK(found("t0", 0) == 0);
+    CHECK(found({}, 1'000) == 10);
+}
+
 TEST_CASE("a question about refused series costs no more than it may") {
     refused_ring refused;
     fill(refused, 60'000);

@@ -64,6 +64,14 @@ def test_tenants_are_counted_apart_and_together(gate):
     assert ask(gate, "top", tenant="c") == []
 
 
+def test_a_tenant_has_its_finding_whoever_else_explodes(start_gate):
+    gate = start_gate("--upstream.url=discard:", config="tenants: {default: {maxHourlySeries: 100}}\n")
+    for n in range(12):
+        send(gate, requests(1500 + 10 * n), tenant=f"t{n}")
+    assert all(ask(gate, "findings", tenant=f"t{n}") for n in range(12))
+    assert len(ask(gate, "findings", limit=1000)) == 10
+
+
 def test_the_last_refused_series_are_kept_with_all_that_is_known(gate):
     send(gate, numbered(2000, name="up"))
     send(gate, requests(1500), agent="x" * 300)
