@@ -210,6 +210,9 @@ class search {
             for (const finding& other : found_)
                 if (explains(other, each)) explained += other.refused;
             if (each.refused == 0 || 2 * explained >= each.refused) continue;
+            const auto has_most = [&each](const subject& of) {
+                return of.name->tenant == each.name->tenant && 2 * of.refused >= each.refused;
+            };
             finding made{.what = explosion::growth,
                          .tenant = each.name->tenant,
                          .series = each.series,
@@ -224,9 +227,7 @@ class search {
                 made.label = targets->name;
                 made.labels = {targets->name};
                 made.values = each.values(*targets);
-            } else if (const auto most = std::ranges::find(subjects_, each.name->tenant,
-                                                           [](const subject& of) { return of.name->tenant; });
-                       most != subjects_.end()) {
+            } else if (const auto most = std::ranges::find_if(subjects_, has_most); most != subjects_.end()) {
                 made.metrics = {most->name->value};
             }
             found_.push_back(std::move(made));

@@ -124,7 +124,19 @@ TEST_CASE("what is refused and no explosion is counted as exactly as all is") {
             {{"__name__", lettered(id % 200)}, {"a", numbered("x", id / 200 % 10)}, {"b", numbered("y", id / 2'000)}});
     const finding found = now.find_one();
     CHECK(found.what == explosion::growth);
-    CHECK(to_text(found).starts_with("17,000 of 20,000 new series are refused, and no label has exploded"));
+    CHECK(to_text(found).starts_with("17,000 of 20,000 new series are refused, and no label has exploded, since "));
+}
+
+TEST_CASE("growth names the metric that is refused, if most are of one") {
+    hour now;
+    now.series_max = 3'000;
+    for (std::uint64_t i = 0; i < 3'000; ++i)
+        now.note({{"__name__", "big"}, {"a", numbered("x", i % 60)}, {"b", numbered("y", i / 60)}});
+    for (std::uint64_t i = 0; i < 400; ++i) now.note({{"__name__", "small"}, {"id", numbered("i", i)}});
+    const finding found = now.find_one();
+    CHECK(found.metrics == std::vector<std::string>{"small"});
+    CHECK(to_text(found).starts_with(
+        "400 of 3,400 new series are refused, and no label has exploded; most are of small"));
 }
 
 TEST_CASE("a finding is over some minutes after the last of it, and no longer when it comes back") {
