@@ -57,6 +57,10 @@ class search {
     const sampled& all_;
     std::vector<subject> subjects_;
     std::vector<finding> found_{};
+    struct origin {
+        space_saving jobs, senders;
+    };
+    std::vector<origin> origins_{};  // of all metrics of the first findings, those that add() makes
     std::set<std::pair<std::string, std::string>> explained_{};  // exploding labels, by tenant
 
   public:
@@ -306,7 +310,8 @@ class search {
             explained_.emplace(of.name->tenant, each->name);
         }
         const value_count values = of.values(*labels.front());
-        for (finding& known : found_) {
+        for (std::size_t i = 0; i < origins_.size(); ++i) {
+            finding& known = found_[i];
             if (known.what != what || known.tenant != of.name->tenant || known.metrics.empty()) continue;
             auto both = known.labels;
             std::erase_if(both, [&](const std::string& each) { return std::ranges::find(names, each) == names.end(); });
@@ -320,6 +325,9 @@ class search {
             known.last = std::max(known.last, of.last);
             if (values.values > known.values.values) known.values = values;
             known.metrics.push_back(of.name->value);
+            origins_[i].jobs.merge(of.watched.jobs);
+            origins_[i].senders.merge(of.watched.senders);
+            name_origin(known, origins_[i], known.series);
             return;
         }
         const bool is_common = of.name->value.empty();
@@ -335,11 +343,16 @@ class search {
                                                     .last = of.last});
         made.refused = std::min(made.refused, made.series);
         if (!is_common) made.metrics.push_back(of.name->value);
-        if (const top_entry* const job = main_of(of.watched.jobs, of.series)) made.job = job->value;
-        if (const top_entry* const sender = main_of(of.watched.senders, of.series)) {
-            made.sender = sender->value;
-            made.agent = sender->detail;
-        }
+        origins_.push_back({.jobs = of.watched.jobs, .senders = of.watched.senders});
+        name_origin(made, origins_.back(), of.series);
+    }
+
+    static void name_origin(finding& of, const origin& from, std::uint64_t series) {
+        const top_entry* const job = main_of(from.jobs, series);
+        const top_entry* const sender = main_of(from.senders, series);
+        of.job = job == nullptr ? std::string{} : job->value;
+        of.sender = sender == nullptr ? std::string{} : sender->value;
+        of.agent = sender == nullptr ? std::string{} : sender->detail;
     }
 };
 

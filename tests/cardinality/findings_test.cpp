@@ -199,6 +199,24 @@ TEST_CASE("a user id in several metrics is one finding") {
     CHECK(to_text(found).find(" and 2 more has ") != std::string::npos);
 }
 
+TEST_CASE("no sender or job is named for metrics that come from several") {
+    const bool is_one = GENERATE(false, true);
+    hour now;
+    std::uint64_t count = 2'000;
+    for (const char* const from : {"1", "2", "3"}) {
+        const std::string address = numbered("10.0.0.", is_one ? 1 : count);
+        for (std::uint64_t id = 0; id < count; ++id)
+            now.note({{"__name__", std::string("metric_") + from}, {"job", address}, {"user_id", numbered("u", id)}},
+                     {.address = address, .agent = "vmagent"});
+        count -= 100;
+    }
+    const finding found = now.find_one();
+    CHECK(found.metrics.size() == 3);
+    CHECK(found.sender == (is_one ? "10.0.0.1" : ""));
+    CHECK(found.agent == (is_one ? "vmagent" : ""));
+    CHECK(found.job == (is_one ? "10.0.0.1" : ""));
+}
+
 TEST_CASE("two explosions at once are two") {
     hour now;
     for (std::uint64_t id = 0; id < 10'000; ++id) {
