@@ -211,7 +211,7 @@ json::array top_labels(const cardinality_tables& tables, const api_question& ask
             top_entry label = metric;
             label.value = each.name;
             label.series = each.series;
-            label.error = each.error;
+            label.error = each.error + metric.error;  // before it came back its labels were not counted
             const value_count values = count_values(each);
             json::object shown = to_json(label, tables.error_of_watched(label));
             shown["metric"] = readable(metric.value);

@@ -47,7 +47,7 @@ void add_labels(labels_by_name& labels, const cardinality_tables& tables, series
         for (const watched_label& each : watched.watched(i).labels) {
             both_label& label = labels[{each.name, metric.value, metric.tenant}];
             count_in(label.row, kind) += each.series;
-            label.row.error += tables.error_of_watched({.series = each.series, .error = each.error});
+            label.row.error += tables.error_of_watched({.series = each.series, .error = each.error + metric.error});
             label.merged.series += each.series;
             label.merged.looked_at += each.looked_at;
             label.merged.values.merge(each.values);

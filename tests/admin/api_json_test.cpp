@@ -78,20 +78,21 @@ TEST_CASE("in a fleet it is said who decides") {
 
 /// Series of a metric, each with an id of its own.
 struct series_with_ids : label_source {
+    std::string metric = "m";
     std::vector<std::string> ids{};
     std::vector<label_view> shown{};
 
     std::span<const label_view> labels(std::size_t entry) override {
-        return shown = {{"__name__", "m"}, {"id", ids[entry]}};
+        return shown = {{"__name__", metric}, {"id", ids[entry]}};
     }
     histogram_family family(std::size_t, std::span<const label_view>) override { return {}; }
 
-    void note(cardinality_tracker& into, std::uint64_t count, const std::string& tenant) {
+    void note(cardinality_tracker& into, std::uint64_t count, const std::string& tenant, std::uint64_t first = 0) {
         std::vector<std::uint64_t> fingerprints;
         ids.clear();
-        for (std::uint64_t i = 0; i < count; ++i) {
+        for (std::uint64_t i = first; i < first + count; ++i) {
             ids.push_back(fmt::format("{}-{}", tenant, i));
-            fingerprints.push_back(hash_key::known_to_all()(ids.back()));
+            fingerprints.push_back(hash_key::known_to_all()(metric + ids.back()));
         }
         into.note(series_event::refused, fingerprints, *this, {.tenant = tenant}, ten);
     }
@@ -110,6 +111,22 @@ TEST_CASE("a tenant has its finding, whoever else has larger ones") {
     CHECK(found("t11", 10) == 1);
     CHECK(found("t0", 0) == 0);
     CHECK(found({}, 1'000) == 10);
+}
+
+TEST_CASE("labels of a metric that came back to the table may be as wrong as the metric") {
+    cardinality_tracker tracker{{}, hash_key::known_to_all(), ten};
+    series_with_ids series;
+    for (std::size_t n = 0; n <= watched_metrics::metrics_max; ++n) {
+        series.metric = fmt::format("m{}", n);
+        series.note(tracker, n == 0 ? 40 : 41, "");
+    }
+    series.metric = "m0";
+    series.note(tracker, 1, "", 40);
+    const json::value said =
+        json::parse(top_json(tracker, {.kind = series_event::refused, .by = "label", .shown_max = 1'000}));
+    for (const json::value& each : said.at("data").as_array())
+        if (each.at("metric") == "m0")
+            CHECK(each.at("series").to_number<int>() + each.at("error").to_number<int>() >= 41);
 }
 
 TEST_CASE("a question about refused series costs no more than it may") {
