@@ -124,6 +124,18 @@ std::vector<budget_figures> budgets_of(const json::object& from) {
     return all;
 }
 
+/// Older gates do not say how many there are.
+std::uint64_t told_of_more(const json::object& from) {
+    std::uint64_t told = 0;
+    bool has_more = false;
+    for (const auto& [list, total] : {std::pair{"tenants", "tenantsTotal"}, {"limits", "limitsTotal"}}) {
+        const std::uint64_t shown = from.at(list).as_array().size();
+        told += shown;
+        has_more = has_more || (from.contains(total) && number_at(from, total) > shown);
+    }
+    return has_more ? told : 0;
+}
+
 std::vector<backend> backends_of(const json::object& from) {
     std::vector<backend> all;
     for (const json::value& each : from.at("upstreams").as_array()) {
@@ -205,6 +217,7 @@ std::string take_stats(figures& into, std::string_view text) {
         if (from.contains("refusals") && !from.at("refusals").as_object().at("lastRefused").is_null())
             into.last_refused = time_at(from.at("refusals").as_object(), "lastRefused");
         into.budgets = budgets_of(from);
+        into.told = told_of_more(from);
         into.backends = backends_of(from);
     });
 }
