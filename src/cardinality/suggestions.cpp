@@ -266,7 +266,13 @@ void observed_demand::look(series_limiter& limiter, time_point now) {
         return std::pair{current->hour_span.start, current->day_span.start};
     }();
     std::optional<limiter_figures> figures;
-    if (noted_.lock()->rates.is_due(now, hour, day)) figures = figures_of(limiter);
+    bool is_due = false;
+    {
+        const auto held = noted_.lock();
+        if (!held->begun || now < *held->begun) held->begun = now;
+        is_due = now >= *held->begun + fill_rates::settling && held->rates.is_due(now, hour, day);
+    }
+    if (is_due) figures = figures_of(limiter);
     const auto held = noted_.lock();
     if (!ended.empty()) held->history.add(ended);
     held->history.advance(hour, day);

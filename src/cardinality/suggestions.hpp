@@ -125,6 +125,7 @@ class observed_demand {
     struct noted {
         demand_history history;
         fill_rates rates;
+        std::optional<time_point> begun{};  // when a gate starts all series return, as in a window's first minutes
     };
     guarded<noted> noted_{noted{}};
 

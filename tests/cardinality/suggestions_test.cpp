@@ -339,10 +339,20 @@ TEST_CASE("counts are noted now and then, and tell when a budget is exhausted") 
     observed_demand demand;
     labelled_offering gate{per_namespace(), at(10)};
     gate.offer({.labels = {{"namespace", "a"}}, .count = 2}, at(10));
+    demand.look(gate.limiter, at(10));
     demand.look(gate.limiter, at(10, 2));
     demand.look(gate.limiter, at(10, 4));  // not yet: the first one counts
     gate.offer({.labels = {{"namespace", "a"}}, .first = 2, .count = 2}, at(10, 4));
     CHECK(find(demand, gate.limiter, demand_scope::group, at(10, 6)).hourly.exhausted_in == std::chrono::minutes{12});
+}
+
+TEST_CASE("what returns in the first minutes of a gate is no rate") {
+    observed_demand demand;
+    labelled_offering gate{per_namespace(), at(10, 30)};
+    demand.look(gate.limiter, at(10, 30));
+    gate.offer({.labels = {{"namespace", "a"}}, .count = 5}, at(10, 31));
+    demand.look(gate.limiter, at(10, 32));
+    CHECK_FALSE(find(demand, gate.limiter, demand_scope::group, at(10, 33)).hourly.exhausted_in);
 }
 
 }  // namespace
