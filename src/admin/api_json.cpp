@@ -334,7 +334,11 @@ std::string refused_json(refused_ring& refused, const api_question& asked) {
     std::uint64_t work_left = question_work_max;
     const auto all = refused.all();
     for (const auto& each : all) {
-        if (made.size() >= asked.shown_max || bytes > refused_bytes_max) break;
+        if (made.size() >= asked.shown_max) break;
+        if (bytes > refused_bytes_max)
+            return success_json(
+                std::move(made),
+                fmt::format("the answer is full: the last {} of {} series were looked at", looked_at, all.size()));
         const auto labels = label_views(each->labels);
         const std::uint64_t work = question_work(wanted, labels);
         if (work > work_left)

@@ -140,6 +140,14 @@ TEST_CASE("a question about refused series costs no more than it may") {
     CHECK(answer.at("warnings").at(0).as_string().starts_with("match asks for too much work: the last "));
 }
 
+TEST_CASE("an answer that is full says so") {
+    refused_ring refused;
+    fill(refused, 60'000);
+    const auto answer = asked(refused, "m");
+    CHECK(answer.at("data").as_array().size() == 70);  // of 4 MiB
+    CHECK(answer.at("warnings").at(0) == "the answer is full: the last 70 of 100 series were looked at");
+}
+
 TEST_CASE("a question that costs what questions cost is answered whole") {
     refused_ring refused;
     fill(refused, 100);
