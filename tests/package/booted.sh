@@ -157,39 +157,37 @@ holds "the new gate runs" test "$(systemctl show --property MainPID --value seri
 holds "the new gate becomes ready" ready
 
 # With the socket systemd listens, and the gate serves what it is given.
-if [ -e /lib/systemd/system/seriesgate.socket ]; then
-    holds "the socket is for who asks for it" equal "$(systemctl is-enabled seriesgate.socket || true)" disabled
-    holds "the socket can be had as the page says" sh -e <<<"$(commands_for_the_socket)"
-    holds "it is there" systemctl is-active --quiet seriesgate.socket
-    holds "it becomes ready behind the socket" ready
-    systemctl stop seriesgate.service
-    holds "a first connection starts the service" ready
-    holds "a restart refuses no connection" unnoticed systemctl restart seriesgate.service
-    holds "nor does an upgrade" unnoticed apt install --reinstall "$second"
-    holds "counts continue behind the socket" equal "$(hourly currentSeries)" 20000
+holds "the socket is for who asks for it" equal "$(systemctl is-enabled seriesgate.socket || true)" disabled
+holds "the socket can be had as the page says" sh -e <<<"$(commands_for_the_socket)"
+holds "it is there" systemctl is-active --quiet seriesgate.socket
+holds "it becomes ready behind the socket" ready
+systemctl stop seriesgate.service
+holds "a first connection starts the service" ready
+holds "a restart refuses no connection" unnoticed systemctl restart seriesgate.service
+holds "nor does an upgrade" unnoticed apt install --reinstall "$second"
+holds "counts continue behind the socket" equal "$(hourly currentSeries)" 20000
 
-    # A mistake in the configuration ends the socket, too. What starts the service again has to bring it.
-    gate=http://127.0.0.1:9301
-    mkdir -p "$elsewhere"
-    printf '[Socket]\nListenStream=\nListenStream=%s\n' "${gate#http://}" >"$elsewhere/address.conf"
-    systemctl daemon-reload
-    systemctl stop seriesgate.socket seriesgate.service
-    systemctl start seriesgate.service
-    holds "the socket is elsewhere than listen" ready
-    echo 'mistake: 1' >>"$configuration"
-    systemctl restart seriesgate.service 2>/dev/null || true
-    curl -s -o /dev/null -m 30 "$gate/-/healthy" || true # has the service started until that is given up
-    holds "it ends the socket" systemctl is-failed --quiet seriesgate.socket
-    sed -i '/^mistake:/d' "$configuration"
-    systemctl reset-failed seriesgate.service # or ten seconds
-    holds "the service starts without the mistake" systemctl start seriesgate.service
-    holds "where the socket is" ready
-    rm -r "$elsewhere"
-    gate=http://127.0.0.1:9201
-    systemctl daemon-reload
-    systemctl stop seriesgate.socket seriesgate.service
-    systemctl start seriesgate.service
-fi
+# A mistake in the configuration ends the socket, too. What starts the service again has to bring it.
+gate=http://127.0.0.1:9301
+mkdir -p "$elsewhere"
+printf '[Socket]\nListenStream=\nListenStream=%s\n' "${gate#http://}" >"$elsewhere/address.conf"
+systemctl daemon-reload
+systemctl stop seriesgate.socket seriesgate.service
+systemctl start seriesgate.service
+holds "the socket is elsewhere than listen" ready
+echo 'mistake: 1' >>"$configuration"
+systemctl restart seriesgate.service 2>/dev/null || true
+curl -s -o /dev/null -m 30 "$gate/-/healthy" || true # has the service started until that is given up
+holds "it ends the socket" systemctl is-failed --quiet seriesgate.socket
+sed -i '/^mistake:/d' "$configuration"
+systemctl reset-failed seriesgate.service # or ten seconds
+holds "the service starts without the mistake" systemctl start seriesgate.service
+holds "where the socket is" ready
+rm -r "$elsewhere"
+gate=http://127.0.0.1:9201
+systemctl daemon-reload
+systemctl stop seriesgate.socket seriesgate.service
+systemctl start seriesgate.service
 
 touch /tmp/asking
 (while [ -e /tmp/asking ]; do curl -s -o /dev/null -m 5 "$gate/-/healthy" || true; done) & # senders go on
