@@ -25,7 +25,7 @@ is_there() { # SERVER
         [ -x "$servers/newest/usr/bin/vmagent" ] && [ -x "$servers/newest/usr/bin/kustomize" ]
         return
     fi
-    [ -x "$binaries/$1" ] && { [ "$1" != prometheus ] || [ -x "$binaries/promtool" ]; }
+    [ -x "$binaries/$1" ] && { [ "$1" != prometheus ] || { [ -x "$binaries/promtool" ] && [ -x "$binaries/amtool" ]; }; }
 }
 
 wanted=("$@")
@@ -72,8 +72,10 @@ unpack() { # FOLDER PACKAGE...
 
 unpack_here() { # SERVER
     unpack "$servers" "$1" || return 1
+    [ "$1" = prometheus ] || return 0
+    unpack "$servers" prometheus-alertmanager || return 1 # it has amtool
     # Debian 13 has promtool in a package of its own, Debian 12 beside prometheus.
-    [ "$1" != prometheus ] || [ -x "$binaries/promtool" ] || unpack "$servers" promtool
+    [ -x "$binaries/promtool" ] || unpack "$servers" promtool
 }
 
 # The server, and each library that it is linked to.
