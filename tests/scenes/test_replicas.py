@@ -10,7 +10,7 @@ import wire
 import wire_v2
 from upstream import Answer, Upstream, holding
 from waiting import eventually
-from world import threading
+from world import ThreadPoolExecutor
 
 NUMBER = itertools.count()
 EACH = 8 << 10  # what a copy takes besides headers and body
@@ -126,11 +126,11 @@ def test_a_replica_that_is_too_slow_is_504(start_gate, upstream, replica):
 
 
 def test_stores_are_sent_a_request_at_the_same_time(gate, upstream, replica):
-    with holding(upstream):
-        sender = threading.Thread(target=gate.send, args=(body(),))
-        sender.start()
-        eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
-    sender.join()
+    with ThreadPoolExecutor(1) as sender:
+        with holding(upstream):
+            sent = sender.submit(gate.send, body())
+            eventually(lambda: len(replica.requests) == 1, "the replica has it while the first store thinks")
+        assert sent.result().status == 204
 
 
 def test_of_remote_write_2_as_much_is_written_as_by_who_has_the_least(gate, upstream, replica):
