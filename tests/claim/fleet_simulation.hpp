@@ -143,7 +143,7 @@ class fleet_simulation {
         if (random_.one_in(10)) disturb(at);
     }
 
-    /// All faults end. In ten seconds all gates agree, and the store knows all that has passed.
+    /// All faults end. Soon all gates have joined and told, and the store knows all that has passed.
     void heal() {
         is_away_ = false;
         store_is_ahead_ = {};

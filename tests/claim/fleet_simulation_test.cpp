@@ -33,11 +33,13 @@ std::optional<std::string> break_in(fleet_simulation& fleet, const history_fault
     return std::nullopt;
 }
 
-/// Whether one of the first histories breaks a promise.
+/// Whether one of the first histories breaks a promise that it keeps without the fault.
 bool is_broken(const history_faults& faults, const gate_mutants& wrong, const shared_store_mutants& wrong_store = {}) {
     for (std::uint64_t seed = 1; seed <= 300; ++seed) {
         fleet_simulation fleet{seed, faults, wrong, wrong_store};
-        if (break_in(fleet, faults)) return true;
+        if (!break_in(fleet, faults)) continue;
+        fleet_simulation sound{seed, faults};
+        return !break_in(sound, faults);
     }
     return false;
 }

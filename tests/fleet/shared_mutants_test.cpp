@@ -26,6 +26,7 @@ bool is_noticed(const script_change& change) {
             try {
                 run_shared_scene(of, steps, change);
             } catch (const std::exception&) {  // an error of the script, too
+                CHECK_NOTHROW(run_shared_scene(of, steps));
                 return true;
             }
         }
