@@ -260,7 +260,7 @@ part() { # NAME COMMAND...
     fi
 }
 
-# Runs a script of ours: `ok` lines and pytest's counts are counted, 77 says that this machine cannot.
+# Runs a script of ours, which counts as one test: 77 says that this machine cannot.
 script() { # TITLE MINUTES COMMAND...
     local title=$1 limit=$((60 * $2)) status=0 log
     shift 2

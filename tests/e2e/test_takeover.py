@@ -23,7 +23,7 @@ from taking_over import asking, is_given_all
 from traffic import arrived, body, identity, numbered, offer
 from upstream import Answer, Upstream
 from waiting import eventually
-from world import ThreadPoolExecutor, socket, threading
+from world import ThreadPoolExecutor, socket, threading, time
 
 HANDED, GONE_ON = "another process serves in this one's place", "the place was not handed over"
 
@@ -356,14 +356,16 @@ def test_a_gate_that_is_told_to_end_when_the_other_has_all_leaves_its_unix_socke
     assert not os.path.exists(path)
 
 
-def test_a_connection_that_says_nothing_delays_it_by_a_second(kept, tmp_path):
+def test_a_connection_that_says_nothing_delays_it_by_seconds_at_most(kept, tmp_path):
     secured = Secured(tmp_path)
     gate, take_over = kept("server: {handshakeTimeout: 5m, drainTimeout: 5m}\n", secured.web(),
                            authority=str(secured.authority.certificate))
     with socket.create_connection(gate.address):
         eventually(lambda: gate.metric("seriesgate_tls_handshakes_running") == 1, "it is accepted")
+        began = time.monotonic()
         take_over()
         assert gate.wait() == 0
+        assert time.monotonic() - began < 15  # and not the minutes of the two limits
 
 
 def test_what_is_begun_and_does_not_end_leaves_the_place(kept, upstream, tmp_path):
