@@ -229,8 +229,9 @@ TEST_CASE("an upstream that is too slow is not asked again") {
     const std::string begun =
         GENERATE("", "HTTP/1.1 204 No Content\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
     const bool is_pooled = GENERATE(false, true);
-    scene with{50ms};
+    scene with;
     if (is_pooled) with.fill_pool();
+    with.settings.timeout = 50ms;
     if (!begun.empty()) with.will_answer(begun);
     CHECK(with.failed(with.post(), upstream_error_reason::timeout));
     CHECK(with.store.accepted == 1);
