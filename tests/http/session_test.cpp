@@ -406,10 +406,12 @@ TEST_CASE("who sends request after request does not keep a hand-over waiting") {
 TEST_CASE("a connection that is woken when nothing is handed over any more waits on") {
     scene at;
     stream_socket near = at.begin_serving();
+    net::write(near, net::buffer(ask_tell));
+    at.run_until([&] { return near.available() != 0; });
     REQUIRE(at.shared.life.hand_over());
     at.thread.senders.wake_idle();
     REQUIRE(at.shared.life.go_on());
-    at.run_for(20ms);
+    at.run_for(300ms);  // longer than the grace of who has asked
     CHECK(at.connections.open_count() == 1);
 }
 
