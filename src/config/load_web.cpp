@@ -257,6 +257,7 @@ std::string assign_tenant(std::string_view text, std::string& target) {
 }
 
 void read_tenants(const config_node& at, web_draft& to) {
+    if (at.is_null()) return at.fail_key("has no value: {} binds no user");
     for (const auto& [name, value] : at.members()) {
         if (std::string wrong = wrong_with_user(name); !wrong.empty())
             value.fail_key(std::move(wrong));

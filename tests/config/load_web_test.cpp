@@ -47,6 +47,7 @@ TEST_CASE("names of who may come in that are left away let nobody in") {
     check_web("ingestion_users:", "ingestion_users: has no value: [] is nobody, and without the key it is everyone");
     check_web("admin_users: # [prometheus]",
               "admin_users: has no value: [] is nobody, and without the key it is everyone");
+    check_web("tenants: # {prometheus: shop}", "tenants: has no value: {} binds no user");
     check_web_tls(", client_auth_type: RequireAndVerifyClientCert, client_ca_file: ca, client_allowed_sans: []",
                   "client_allowed_sans: is empty: no client would have one of the names");
 }
