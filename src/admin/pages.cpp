@@ -147,10 +147,7 @@ series_maxima raised(const suggestion& of) {
 
 /// Limits that refused series this hour, of tenants whose refusals no explosion explains.
 std::vector<too_small> too_small_limits(const status_facts& of, const page_sources& from) {
-    std::set<std::string> tenants;
-    for (const finding& each : of.of_hour)
-        if (each.what == explosion::growth || each.what == explosion::targets) tenants.insert(each.tenant);
-    if (tenants.empty()) return {};
+    if (of.growing.empty()) return {};
     const auto rules = from.limiter.rules();
     std::vector<const budget_figures*> overridden;
     for (const budget_figures& each : of.figures.limits)
@@ -159,7 +156,7 @@ std::vector<too_small> too_small_limits(const status_facts& of, const page_sourc
     std::vector<too_small> made;
     for (const auto& each : of.refused) {
         if (each->when < of.figures.hourly.span.start || made.size() == too_small_max) break;
-        if (!tenants.contains(each->tenant)) continue;
+        if (!of.growing.contains(each->tenant)) continue;
         if (!refuses_series(each->limit)) continue;
         const budget_figures* const own = own_budget_of(*each, overridden);
         const bool is_tenants = each->limit == own_limit_names[tenant_limit];

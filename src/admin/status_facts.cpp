@@ -215,12 +215,15 @@ void add_cardinality(status_facts& to, cardinality_tracker& tracker, refused_rin
         to.of_hour = explosions_among(hour, cardinality_window::hourly, to);
         to.top = tables_of(hour, tracker.labels());
     }
+    for (const finding& each : to.of_hour)
+        if (each.what == explosion::growth || each.what == explosion::targets) to.growing.insert(each.tenant);
+    const auto cut = [](std::vector<finding>& all) { all.resize(std::min(all.size(), findings_max)); };
+    cut(to.of_hour);
     to.of_day = explosions_in(cardinality_window::daily, tracker, to);
     std::erase_if(to.of_day, [&](const finding& each) {
         return std::ranges::any_of(to.of_hour, [&](const finding& other) { return is_same(each, other); });
     });
-    for (auto* const all : {&to.of_hour, &to.of_day})
-        if (all->size() > findings_max) all->resize(findings_max);
+    cut(to.of_day);
 }
 
 }  // namespace seriesgate

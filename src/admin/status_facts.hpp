@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,8 +70,9 @@ struct status_facts {
     limiter_figures figures{};
     gate_counts counts{};
     upkeep_facts upkeep{};
-    std::vector<finding> of_hour{};
-    std::vector<finding> of_day{};  ///< without those of of_hour
+    std::vector<finding> of_hour{};   ///< at most findings_max, as of_day
+    std::vector<finding> of_day{};    ///< without those of of_hour
+    std::set<std::string> growing{};  ///< tenants with refused series that no explosion explains, of all findings
     sampled samples{};
     std::vector<too_small> too_small_limits{};
     std::vector<hour_counts> hours{};
