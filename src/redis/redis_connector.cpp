@@ -69,8 +69,7 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
     if (!no_address) co_return endpoints{tcp_endpoint(address, to.port)};
 
     const name_port name{to.host, to.port};
-    if (const auto before = known_.find(name); before != known_.end() && !looking_up_.empty())
-        co_return before->second;  // the resolver is busy, and may hang
+    const bool is_busy = !looking_up_.empty();
     awaited<result<endpoints, error_code>> answer{io_};
     if (looking_up_.size() < lookups_max && !looking_up_.contains(name)) {
         resolver_.look_up(to.host, to.port, [this, name, give = answer.to_give()](error_code error, endpoints found) {
@@ -82,6 +81,8 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
         });
         looking_up_.insert(name);  // not if that has thrown
     }
+    if (const auto before = known_.find(name); is_busy && before != known_.end())
+        co_return before->second;  // the resolver may hang
     auto found = co_await answer.wait(by - clock::now());
     if (found && *found) co_return *std::move(*found);
     if (const auto before = known_.find(name); before != known_.end()) co_return before->second;

@@ -121,6 +121,18 @@ TEST_CASE("a name that hangs keeps no other from being looked up after it") {
     CHECK(with.connects_to("one.example", port) == true);
 }
 
+TEST_CASE("a known name is looked up, too, while another hangs") {
+    const server_process server;
+    told_names names;
+    named_scene with{server.at_port()};
+    const std::uint16_t port = with.config.port;
+    REQUIRE(with.connects_to("one.example", port) == true);
+    names.hangs = true;
+    CHECK(with.connects_to("silent.example", port, 100ms) == false);
+    CHECK(with.connects_to("one.example", port) == true);
+    CHECK(names.held.size() == 2);
+}
+
 TEST_CASE("a script runs by its digest, also after the server has forgotten it") {
     const server_process server;
     client_scene with{server.at_socket()};
