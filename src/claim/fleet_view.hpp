@@ -66,6 +66,9 @@ class fleet_view {
         return state() == store_reach::joined || state() == store_reach::refilling;
     }
 
+    /// Whether counts have been heard since the last loss of data: without them this gate has no part of any room.
+    [[nodiscard]] bool knows_counts() const noexcept { return !are_counts_partial_; }
+
     /// Whether requests ask the store. While it is refilled it does not know whether places have lapsed. So a gate that
     /// has told does not ask, or series of the hour before would find places that others have taken.
     [[nodiscard]] bool may_ask(std::int64_t hour) const noexcept {

@@ -294,8 +294,7 @@ void membership::log_back() {
 /// What becomes of them, as the log has it.
 const char* membership::new_series() const {
     if (shared_.settings.on_unavailable == unavailable_answer::admit) return "admitted";
-    const bool has_part = shared_.settings.on_unavailable == unavailable_answer::local &&
-                          shared_.view.state() != store_reach::refilling &&
+    const bool has_part = shared_.settings.on_unavailable == unavailable_answer::local && shared_.view.knows_counts() &&
                           shared_.view.windows().hour == hour_number(shared_.now());
     return has_part ? "a part of the room" : "refused";
 }
