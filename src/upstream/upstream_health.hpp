@@ -52,7 +52,8 @@ upstream_error_reason reason_of_connect(error_code error) noexcept;
 struct upstream_metrics {
     counter_by<upstream_error_reason> upstream_errors;
     counter_by_status upstream_responses;  ///< the store's own answers to data
-    /// Of each attempt, from its connection slot to the whole answer, or to the failure. Not the wait for the slot.
+    /// Of each attempt, a marker's too, from its connection slot to the whole answer, or to the failure. Not the wait
+    /// for the slot.
     alignas(64) duration_histogram upstream_request_duration;
     counter upstream_sent_bytes;
 };
