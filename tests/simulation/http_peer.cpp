@@ -268,6 +268,7 @@ net::awaitable<bool> scripted_store::react(timed_stream& stream, store_reaction 
     const auto all = net::buffer(text);
     auto [error, bytes] = co_await net::async_write(stream, all, no_throw);
     static_cast<void>(bytes);
+    if (!error && how.has_said) how.has_said();
     co_return !error && how.does == kind::answers;
 }
 

@@ -88,6 +88,7 @@ struct store_reaction {
         is_silent,      ///< for good
         says_raw,       ///< `body` is all that it sends
     } does = kind::answers;
+    std::function<void()> has_said{};  ///< called when all that it says has been written
 };
 
 /// Listens at an address, keeps what comes, and reacts as it is told. Threads: the test's.
