@@ -72,7 +72,7 @@ class fleet_view {
     /// Whether requests ask the store. While it is refilled it does not know whether places have lapsed. So a gate that
     /// has told does not ask, or series of the hour before would find places that others have taken.
     [[nodiscard]] bool may_ask(std::int64_t hour) const noexcept {
-        return state() == store_reach::joined || (state() == store_reach::refilling && told_hour_.load() != hour);
+        return state() == store_reach::joined || (state() == store_reach::refilling && !accepts_none(hour));
     }
 
     // --- Of the store.
@@ -139,6 +139,7 @@ class fleet_view {
     bool say_told(std::int64_t hour, const std::function<bool()>& is_clean);
     /// None is accepted in this hour, whether all was told or not: another run of this gate may have said so.
     void accept_none(std::int64_t hour) noexcept { told_hour_.store(hour); }
+    [[nodiscard]] bool accepts_none(std::int64_t hour) const noexcept { return told_hour_.load() == hour; }
 
   private:
     struct in_hour_and_day {

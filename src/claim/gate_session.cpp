@@ -23,7 +23,11 @@ heartbeat gate_session::next(const facts& now) {
         for (const gate_heard_of& each : gates_)
             if (each.name != who_.name) made.heard_of.push_back(each);
     const time_point fleet_now = view_.clock.now(now.at.steady, now.at.own);
-    const bool may_tell = view_.state() == store_reach::joined && !refills_ && open.hour >= 0 &&
+    // Whoever began after the grace says so within the refill: when that ends, places that had lapsed must lapse at
+    // once.
+    const bool is_joined = view_.state() == store_reach::joined;
+    const bool has_begun_late = view_.state() == store_reach::refilling && view_.accepts_none(open.hour);
+    const bool may_tell = (is_joined || has_begun_late) && !refills_ && open.hour >= 0 &&
                           hour_number(fleet_now) == open.hour &&
                           fleet_now >= time_point{std::chrono::hours{open.hour}} + now.grace;
     if (may_tell && told_ != open.hour && view_.say_told(open.hour, now.is_clean)) told_ = open.hour;

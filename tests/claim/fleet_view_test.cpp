@@ -296,3 +296,23 @@ TEST_CASE("a gate that begins with series tells them, and the store is not refil
     CHECK(session.take_answer(said, {.steady = since_start(0s), .own = now}) == gate_session::news::lost_data);
     CHECK(view.state() == store_reach::joined);
 }
+
+TEST_CASE("a gate that began after the grace says in a refill that it has told; another one waits for its end") {
+    const auto [began, says_so] = GENERATE(table<time_point, bool>({{at(12, 20), true}, {at(12, 5), false}}));
+    fleet_view view;
+    gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, true, began, 600s};
+    const gate_session::clocks now{.steady = since_start(0s), .own = at(12, 30)};
+    open_windows open = open_hour(hour_number(now.own));
+    open.now = now.own;
+    const heartbeat_answer said{.state = {.windows = open, .epoch = "first", .is_refilling = true}};
+    CHECK(session.take_answer(said, now) == gate_session::news::lost_data);
+    const auto has_told = [&](bool is_clean) {
+        return session.next({.at = now, .grace = 600s, .is_clean = [is_clean] { return is_clean; }}).is_told;
+    };
+    session.begins_refill();
+    CHECK_FALSE(has_told(true));
+    session.has_refilled();
+    CHECK_FALSE(has_told(false));
+    CHECK(view.state() == store_reach::refilling);
+    CHECK(has_told(true) == says_so);
+}
