@@ -35,6 +35,7 @@ struct history_faults {
     bool loses_messages = false;
     bool cuts_off = false;
     bool loses_data = false;
+    bool lags = false;      ///< another server has the data of some moments before
     bool restarts = false;  ///< with the state that the gate has saved at that moment
     bool leaves = false;    ///< gates that have told all leave; others with their state begin in their places
     bool leaps = false;     ///< the store's clock
@@ -90,7 +91,8 @@ class fleet_simulation {
     random_numbers random_;
     const history_faults faults_;
     const gate_mutants wrong_;
-    shared_store_model store_;
+    shared_store_model store_, replica_;
+    std::uint64_t steps_ = 0;
     std::string server_ = "first";
     bool is_away_ = false;
     std::chrono::seconds store_is_ahead_{0};
@@ -102,8 +104,10 @@ class fleet_simulation {
     std::map<std::int64_t, std::set<std::size_t>> upstream_;  // places of series, by hour
     std::int64_t places_of_ = -1;                             // the hour that has_places_ is about
     bool has_places_ = false;
-    std::int64_t disturbed_ = 0;        // up to this hour more than the limit may pass
-    std::int64_t kept_for_nobody_ = 0;  // up to this hour places may be, for a gate that has left
+    std::int64_t disturbed_ = 0;                          // up to this hour more than the limit may pass
+    std::int64_t kept_for_nobody_ = 0;                    // up to this hour places may be, for a gate that has left
+    std::map<std::int64_t, std::set<std::size_t>> late_;  // by hour: may pass beside those that the limit admits
+    std::set<std::size_t> doubtful_;                      // passed without an answer while gates refill
 
   public:
     /// What has happened: a history in which nothing does shows nothing.
@@ -111,7 +115,7 @@ class fleet_simulation {
 
     fleet_simulation(std::uint64_t seed, const history_faults& faults, const gate_mutants& wrong = {},
                      const shared_store_mutants& wrong_store = {})
-        : random_(seed), faults_(faults), wrong_(wrong), store_(wrong_store) {
+        : random_(seed), faults_(faults), wrong_(wrong), store_(wrong_store), replica_(wrong_store) {
         rules_ = {.global = {.hourly = hour_max, .daily = random_.one_in(2) ? 0 : 3 * hour_max}};
         rules_.incumbent_grace = grace;
         rules_.limits = {limit_named("jobs", {"job"}, {.hourly = job_max})};
@@ -131,7 +135,7 @@ class fleet_simulation {
 
     void step() {
         advance();
-        note_places();
+        if (faults_.lags && steps_++ % 16 == 0) replica_ = store_;
         gate& at = gates_[random_.below(gates_.size())];
         const std::uint64_t what = random_.below(12);
         if (what < 2) return begin_request(at);
@@ -184,7 +188,6 @@ class fleet_simulation {
             for (gate& each : gates_) {
                 beat(each, true);
                 for (int i = 0; i < 40; ++i) tell(each, true);
-                note_places();
                 read_feed(each, true);
                 read_feed(each, true);
                 while (!each.requests.empty()) go_on(each, true);
@@ -223,9 +226,9 @@ class fleet_simulation {
         const bool is_calm = is_refilled && !store_.is_refilling() && store_.epoch();
         const std::chrono::milliseconds passes{random_.below(!is_calm ? 30 : random_.one_in(40) ? 600'000 : 3'000)};
         // Meanwhile gates give a sign of life each second, and read ten times: often enough to be witnesses of the
-        // time.
+        // time, who have to agree within two minutes.
         for (const time_point end = now_ + passes; now_ < end;) {
-            now_ = std::min(end, now_ + std::chrono::seconds{200});
+            now_ = std::min(end, now_ + std::chrono::seconds{100});
             note_cut_off();
             if (passes < std::chrono::seconds{5}) break;
             for (gate& each : gates_) {
@@ -233,6 +236,7 @@ class fleet_simulation {
                 beat(each);
                 read_feed(each);
             }
+            if (store_.is_refilling()) break;  // then gates tell, which takes them no minutes
         }
         if (hour_number(now_) != hour) ++hours_seen;
     }
@@ -262,11 +266,42 @@ class fleet_simulation {
         of.feed = std::make_unique<feed_follower>(*of.limiter, *of.view, of.run, std::chrono::seconds{1});
     }
 
+    store_answer decide(const store_call& asked, const gate_terms& terms) {
+        store_answer said = store_.decide(asked, terms, server_, store_now());
+        note_places();
+        return said;
+    }
+
     /// If nobody has opened the hour before, because the store was away throughout, it keeps no places.
     void note_places() {
         if (store_.hour_number() == places_of_ || store_.hour_number() < 0) return;
         places_of_ = store_.hour_number();
         has_places_ = store_.has_before() || store_.is_refilling();
+        if (store_.has_before() && !store_.is_refilling()) note_untold();
+    }
+
+    /// The store keeps no place for what passed a moment before the hour and is yet to be told.
+    void note_untold() {
+        std::vector<std::uint64_t> untold;
+        for (gate& each : gates_)
+            for (std::uint64_t next = 0; find_untold(*each.limiter, next, untold);) {
+            }
+        for (const std::size_t each : upstream_[places_of_ - 1])
+            if (!store_.before().series.contains(series_[each].fingerprint) &&
+                std::ranges::find(untold, series_[each].fingerprint) != untold.end())
+                late_[places_of_].insert(each);
+    }
+
+    /// A series that only this gate had heard of has passed without an answer. It is counted once it is told; if that
+    /// is not within the refill, another may have taken its room.
+    void note_doubtful(std::size_t series) {
+        if (store_.is_refilling())
+            doubtful_.insert(series);
+        else if (!store_.hour().series.contains(series_[series].fingerprint))
+            late_[hour_number(now_)].insert(series);
+    }
+    void note_refill_ended() {
+        for (const std::size_t each : std::exchange(doubtful_, {})) note_doubtful(each);
     }
 
     /// A gate that was cut off over two edges passes its series, whose places nobody has kept.
@@ -377,7 +412,7 @@ class fleet_simulation {
             } else if (!of.coming) {
                 const bool is_sent = hears(at) && (at_once || !loses());
                 if (is_sent)
-                    of.coming = store_.decide(of.asked.calls()[of.next], terms_of(at, of.asked), server_, store_now());
+                    of.coming = decide(of.asked.calls()[of.next], terms_of(at, of.asked));
                 else
                     ++of.next;
             } else {
@@ -446,6 +481,10 @@ class fleet_simulation {
                  (is_over_full(hour_number(now_) - 1, of.series[pending[i]]) &&
                   (faults_.loses_messages || !store_.before().series.contains(of.offered[pending[i]].fingerprint)))))
                 disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
+        for (std::size_t i = 0; i < pending.size(); ++i)
+            if (said.pending[i].outcome == decision_outcome::passes &&
+                at.limiter->sets()->is_doubtful(of.offered[pending[i]].fingerprint))
+                note_doubtful(of.series[pending[i]]);
         const std::set<std::uint64_t> incumbents = incumbents_at(at, of);
         require(at.limiter->commit(of.offered, now, of.verdicts, of.open, origin_of(of), &said), "too much work");
         of.accepting = {};
@@ -479,11 +518,13 @@ class fleet_simulation {
         return fleet_now(at) < hour.start + grace && is_open && hears(at) && store_is_ahead_.count() == 0 &&
                has_places_;
     }
-    [[nodiscard]] std::size_t count_like(std::int64_t hour, std::size_t series, bool by_job) const {
+    [[nodiscard]] std::size_t count_like(std::int64_t hour, std::size_t series, bool by_job,
+                                         const std::set<std::size_t>& but = {}) const {
         const auto at = upstream_.find(hour);
         if (at == upstream_.end()) return 0;
-        return static_cast<std::size_t>(std::ranges::count_if(
-            at->second, [&](std::size_t each) { return !by_job || series_[each].labels == series_[series].labels; }));
+        return static_cast<std::size_t>(std::ranges::count_if(at->second, [&](std::size_t each) {
+            return !but.contains(each) && (!by_job || series_[each].labels == series_[series].labels);
+        }));
     }
     [[nodiscard]] bool is_over_full(std::int64_t hour, std::size_t series) const {
         return count_like(hour, series, false) > hour_max || count_like(hour, series, true) > job_max;
@@ -492,9 +533,10 @@ class fleet_simulation {
     void check_limits(std::int64_t hour) {
         if (rules_.mode == limit_mode::observe || hour <= disturbed_) return;
         if (faults_.becomes != history_faults::unanswered::refused) return;
-        require(count_like(hour, 0, false) <= hour_max, "more series than the limit have passed");
+        const std::set<std::size_t>& late = late_[hour];
+        require(count_like(hour, 0, false, late) <= hour_max, "more series than the limit have passed");
         for (std::size_t job = 0; job < 3; ++job)
-            require(count_like(hour, job, true) <= job_max, "more series of a job than its limit have passed");
+            require(count_like(hour, job, true, late) <= job_max, "more series of a job than its limit have passed");
     }
 
     // --- What gates do besides.
@@ -511,8 +553,9 @@ class fleet_simulation {
             return;
         }
         if (!at_once && loses()) return;
-        const bool kept = store_.keeps_places();
+        const bool kept = store_.keeps_places(), refills = store_.is_refilling();
         const heartbeat_answer answer = store_.beat(said, server_, store_now());
+        if (refills && !store_.is_refilling()) note_refill_ended();
         if (kept && !store_.keeps_places()) ++lapses;
         if (!at_once && loses()) return;
         if (at.session->take_answer(answer, clocks) == gate_session::news::lost_data) {
@@ -558,7 +601,7 @@ class fleet_simulation {
             wrong_.forgets_failed ? at.walker->is_told() : at.walker->is_not_told();
             return;
         }
-        at.telling.emplace(*call, store_.decide(*call, terms_of(at, *at.walker), server_, store_now()));
+        at.telling.emplace(*call, decide(*call, terms_of(at, *at.walker)));
     }
 
     void read_feed(gate& at, bool at_once = false) {
@@ -628,7 +671,8 @@ class fleet_simulation {
             case 3:
                 if (!faults_.loses_data) break;
                 note_loss();
-                server_ = std::to_string(random_());  // another server, with the same data
+                server_ = std::to_string(random_());  // another server, with the same data or nearly so
+                if (faults_.lags) store_ = replica_;
                 break;
             case 4:
                 if (faults_.restarts && at.requests.empty() && all_are_witnesses()) start(at, saved(*at.limiter));

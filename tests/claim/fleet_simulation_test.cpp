@@ -82,6 +82,7 @@ TEST_CASE("a fleet keeps its promises when gates leave, and others begin") {
 
 TEST_CASE("a fleet keeps its promises when the store loses its data") {
     promises_hold({.loses_data = true}, 30);
+    promises_hold({.loses_data = true, .lags = true}, 30);
     promises_hold({.loses_messages = true, .cuts_off = true, .loses_data = true}, 30);
 }
 
@@ -133,7 +134,7 @@ TEST_CASE("a fault in the store breaks a promise") {
          {.refuses_passes = true},
          {.cuts_off = true, .becomes = history_faults::unanswered::admitted}},
         {"what was over its limit passes", {.admits_over_full = true}, {.observes = true}},
-        {"a server that has lost data goes on", {.accepts_any_epoch = true}, {.loses_data = true}},
+        {"a server that has lost data goes on", {.accepts_any_epoch = true}, {.loses_data = true, .lags = true}},
         {"a gate that has left is brought back", {.forgets_who_left = true}, {.loses_data = true, .leaves = true}},
     }));
     CAPTURE(name);
