@@ -32,6 +32,7 @@ heartbeat gate_session::next(const facts& now) {
                           fleet_now >= time_point{std::chrono::hours{open.hour}} + now.grace;
     if (may_tell && told_ != open.hour && view_.say_told(open.hour, now.is_clean)) told_ = open.hour;
     made.is_told = told_ == open.hour;
+    made.has_lapsed = made.is_told && lapsed_ == open.hour;
     return made;
 }
 
@@ -51,6 +52,8 @@ gate_session::news gate_session::take_answer(const heartbeat_answer& said, const
     const bool is_another = known != store.epoch;
     const bool is_lost = is_another && (!known.empty() || has_series_);
     view_.begin(store.epoch, store.windows);
+    if (const open_windows& open = store.windows; open.hour >= 0 && open.hour != lapsed_)
+        lapsed_ = open.buckets.before != 0 && !open.keeps_places ? open.hour : -1;
     if (is_another) {
         has_series_ = false;
         refills_ = is_to_begin_ = is_lost;

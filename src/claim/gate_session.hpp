@@ -55,7 +55,8 @@ class gate_session {
     bool refills_ = false;      // this gate
     bool is_loss_ = false;      // it refills because the store has lost data; else because it started with series
     bool is_to_begin_ = false;
-    std::int64_t told_ = -1;  // the hour in which it has said "told"
+    std::int64_t told_ = -1;    // the hour in which it has said "told"
+    std::int64_t lapsed_ = -1;  // the hour whose places have lapsed: a store that has lost its data does not know that
 
   public:
     /// @param has_series whether the gate knows series from before its start.

@@ -180,6 +180,7 @@ struct heartbeat {
     std::uint64_t generation = 0;
     /// Nothing of that hour is left to tell. From now on this gate claims its incumbents as it claims new series.
     bool is_told = false;
+    bool has_lapsed = false;  ///< with is_told: the gate has heard that the places of that hour have lapsed
     /// Progress of this epoch's refill: a growing number. Nothing: it is done, or not needed.
     std::optional<std::uint64_t> refilled{};
     std::chrono::seconds grace{};

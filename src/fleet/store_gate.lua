@@ -2,8 +2,9 @@
 --
 -- ARGV  1 heartbeat, 2 the gate's name, 3 what its fingerprints depend on, 4 its clock in s, 5 its version, 6 epoch and
 --       7 hour that it knows, or nothing and -1; 8 whether it says told for that hour: all that passed is told, and from
---       now on incumbents are claimed (1, 0); 9 its progress with the refill, a number, or d for done; 10 the grace in s,
---       11 whether it leaves (1, 0), 12 generation; then each gate that it has heard of, and that gate's last hour.
+--       now on incumbents are claimed (1, 0; 2: and it has heard that places have lapsed); 9 its progress with the
+--       refill, a number, or d for done; 10 the grace in s, 11 whether it leaves (1, 0), 12 generation; then each gate
+--       that it has heard of, and that gate's last hour.
 --   or  1 feed, 2 epoch, 3 the last series that it has read, 4 entries at most.
 -- The last word is the run_id of the server that the connection leads to.
 -- Answer  0 heard, 1 the epoch is another one (only feed), 2 others have other fingerprints; clock (s, us), open hour,
@@ -29,7 +30,7 @@ if ARGV[1] == 'feed' then
 end
 
 local gate, gates_clock, version = ARGV[2], tonumber(ARGV[4]), ARGV[5]
-local known_epoch, known_hour, says_told, progress = ARGV[6], tonumber(ARGV[7]), ARGV[8] == '1', ARGV[9]
+local known_epoch, known_hour, says_told, progress = ARGV[6], tonumber(ARGV[7]), ARGV[8] ~= '0', ARGV[9]
 local theirs = call('HGET', HEAD, 'fingerprints')
 if theirs and theirs ~= ARGV[3] then return answer(FOREIGN) end
 
@@ -120,8 +121,10 @@ if refilling and takes_part then
     end
 end
 -- Places lapse when the grace is over and no gate accepts incumbents unasked any more. Those of an hour that is over
--- stay: who was heard of in it may be forgotten.
-if not refilling and all_told and hour == open and lapsed ~= open and at >= open * HOUR_SECONDS + tonumber(ARGV[10]) then
+-- stay: who was heard of in it may be forgotten. What had lapsed before a loss has lapsed, whoever has vanished since.
+local may_lapse = ARGV[8] == '2' and known_hour == open
+if not refilling and all_told and hour == open then may_lapse = true end
+if may_lapse and lapsed ~= open and at >= open * HOUR_SECONDS + tonumber(ARGV[10]) then
     lapsed = open
     call('HSET', HEAD, 'lapsed', open)
 end

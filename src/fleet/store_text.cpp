@@ -144,7 +144,7 @@ std::vector<std::string> heartbeat_words(const heartbeat& of, const store_keys& 
     writer.numbers(seconds_of(of.clock));
     writer.word(of.version);
     writer.word(of.epoch);
-    writer.numbers(of.hour, of.is_told ? 1 : 0);
+    writer.numbers(of.hour, of.is_told ? (of.has_lapsed ? 2 : 1) : 0);
     writer.word(of.refilled ? std::to_string(*of.refilled) : "d");
     writer.numbers(of.grace.count(), of.leaves ? 1 : 0, of.generation);
     for (const gate_heard_of& each : of.heard_of) {

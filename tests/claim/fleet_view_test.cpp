@@ -316,3 +316,25 @@ TEST_CASE("a gate that began after the grace says in a refill that it has told; 
     CHECK(view.state() == store_reach::refilling);
     CHECK(has_told(true) == says_so);
 }
+
+TEST_CASE("that places have lapsed a gate says to a store that has lost that with its data, in that hour") {
+    fleet_view view;
+    gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, false, at(12, 5), 600s};
+    const auto says_so = [&](const char* epoch, std::int64_t hour, bool are_kept) {
+        const gate_session::clocks now{.steady = since_start(0s), .own = at(12, 30)};
+        open_windows open = open_hour(hour);
+        open.now = now.own;
+        open.buckets.before = 1;
+        open.keeps_places = are_kept;
+        static_cast<void>(session.take_answer({.state = {.windows = open, .epoch = epoch}}, now));
+        session.begins_refill();
+        session.has_refilled();
+        return session.next({.at = now, .grace = 600s, .is_clean = [] { return true; }}).has_lapsed;
+    };
+    const std::int64_t hour = hour_number(at(12, 0));
+    CHECK_FALSE(says_so("first", hour, true));
+    CHECK(says_so("first", hour, false));
+    CHECK(says_so("second", hour, true));
+    CHECK_FALSE(says_so("second", hour - 1, true));  // the clock was wrong
+    CHECK_FALSE(says_so("third", hour, true));
+}

@@ -153,6 +153,7 @@ class shared_random_calls {
                      .hour = known_.hour - (random_.one_in(15) ? 1 : 0),
                      .generation = known_.generation,
                      .is_told = !random_.one_in(6),
+                     .has_lapsed = random_.one_in(20),
                      .grace = std::chrono::seconds{600},
                      .leaves = random_.one_in(40)};
         if (are_done_at_once()) {

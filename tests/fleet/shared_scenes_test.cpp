@@ -26,7 +26,7 @@ class few_gates {
     shared_store_and_model& both() { return both_; }
 
     store_state beat(const std::string& gate, time_point now, bool is_told, bool leaves = false,
-                     std::optional<std::uint64_t> refilled = {}) {
+                     std::optional<std::uint64_t> refilled = {}, bool has_lapsed = false) {
         const heartbeat_answer answer = both_.beat({.gate = gate,
                                                     .fingerprints = "f",
                                                     .version = "1",
@@ -35,6 +35,7 @@ class few_gates {
                                                     .hour = known_.hour,
                                                     .generation = known_.generation,
                                                     .is_told = is_told,
+                                                    .has_lapsed = has_lapsed,
                                                     .refilled = refilled,
                                                     .grace = 600s,
                                                     .leaves = leaves,
@@ -70,10 +71,11 @@ class few_gates {
     taken send(call_kind kind, std::uint64_t first, std::uint64_t count, std::uint64_t maximum, time_point now) {
         return send(kind, first, count, {.id = 1, .limit = 1, .maxima = {.hourly = maximum}}, now);
     }
-    taken send(call_kind kind, std::uint64_t first, std::uint64_t count, const shared_budget& budget, time_point now) {
+    taken send(call_kind kind, std::uint64_t first, std::uint64_t count, const shared_budget& budget, time_point now,
+               entered_windows windows = {.hour = true, .day = true}) {
         taken all;
         for (std::uint64_t i = 0; i < count; i += 100) {
-            store_call asked{.kind = kind, .runs = {{.series = 100, .budgets = {0}}}};
+            store_call asked{.kind = kind, .runs = {{.series = 100, .budgets = {0}, .windows = windows}}};
             asked.budgets.push_back(budget);
             for (std::uint64_t n = 0; n < 100; ++n) asked.fingerprints.push_back(fingerprint_of(first + i + n));
             store_answer answer;
@@ -198,6 +200,22 @@ TEST_CASE("a gate that leaves amid a refill holds no places, although the others
     CHECK_FALSE(gates.names("a", lost));
     for (auto at = lost + 1s; at < lost + 4s; at += 1s) CHECK_FALSE(gates.names("a", at, known));
     CHECK_FALSE(gates.beat("b", lost + 4s, true).windows.keeps_places);
+    gates.both().compare();
+}
+
+TEST_CASE("places that had lapsed stay so after a loss of data, although a gate has vanished with it") {
+    const bool has_heard = GENERATE(true, false);  // that they have
+    few_gates gates;
+    const auto lost = few_gates::begin_of(hour) + 20min;
+    gates.both().empty();
+    gates.beat("a", lost, true, false, 1);
+    const shared_budget budget{.id = 1, .limit = 1, .maxima = {.hourly = 1000}};
+    gates.send(call_kind::refill, 5000, 1000, budget, lost);
+    gates.send(call_kind::refill, 0, 900, budget, lost, {.before = true});
+    static_cast<void>(gates.names("vanished", lost, {{.name = "vanished", .hour = hour}}));
+    for (auto at = lost; at < lost + 8s; at += 1s) gates.beat("a", at, true, false, {}, has_heard);
+    CHECK(gates.beat("a", lost + 8s, true, false, {}, has_heard).windows.keeps_places != has_heard);
+    CHECK(gates.send(call_kind::claim, 0, 900, 1000, lost + 9s).series == (has_heard ? 0 : 900));
     gates.both().compare();
 }
 

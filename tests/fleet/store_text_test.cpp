@@ -245,6 +245,8 @@ TEST_CASE("a heartbeat's words are keys, and all that the gate says") {
         words_of("6 sg:{a}:4:head sg:{a}:4:gates sg:{a}:4:feed sg:{a}:4:h:12:49 sg:{a}:4:h:12:48 sg:{a}:4:d:12:2");
     const auto said = [&](const char* text) { return with(with(keys, words_of(text)), {""}); };
     CHECK(heartbeat_words(of, store_keys{"a"}) == said("heartbeat one f 176401 1.0 e 49 1 5 600 0 12 two 48 three 49"));
+    of.has_lapsed = true;
+    CHECK(heartbeat_words(of, store_keys{"a"}) == said("heartbeat one f 176401 1.0 e 49 2 5 600 0 12 two 48 three 49"));
     of.refilled.reset();
     of.is_told = false;
     of.leaves = true;
