@@ -280,7 +280,7 @@ class fleet_simulation {
         if (store_.has_before() && !store_.is_refilling()) note_untold();
     }
 
-    /// The store keeps no place for what passed a moment before the hour and is yet to be told.
+    /// The store keeps no place for what passed before the hour and is yet to be told.
     void note_untold() {
         std::vector<std::uint64_t> untold;
         for (gate& each : gates_)
@@ -494,7 +494,8 @@ class fleet_simulation {
             const bool passes = is_accepted(of.verdicts[i]);
             (passes ? accepted : refused) += 1;
             require(passes || !of.known.contains(of.offered[i].fingerprint), "a known series is refused");
-            require(passes || !incumbents.contains(of.offered[i].fingerprint),
+            // Where the store is asked about one that it is yet to be told of, another may have its place.
+            require(passes || !incumbents.contains(of.offered[i].fingerprint) || late_[hour].contains(of.series[i]),
                     "a series of the hour before is refused");
             if (passes) upstream_[hour].insert(of.series[i]);
         }
