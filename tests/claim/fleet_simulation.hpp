@@ -473,18 +473,15 @@ class fleet_simulation {
         const std::vector<std::uint32_t> pending = of.open.pending;
         const fleet_decision said = of.asked.decide(
             of.answers, [&](std::span<const shared_budget* const> budgets) { return without_answer(at, of, budgets); });
-        // After a loss nobody but this gate may have heard of some: they pass all the same if there is no answer.
-        for (std::size_t i = 0; i < pending.size(); ++i)
-            if (said.pending[i].outcome == decision_outcome::passes &&
-                (!of.knew_before || at.limiter->sets()->is_doubtful(of.offered[pending[i]].fingerprint)) &&
-                (of.knew_before ||
-                 (is_over_full(hour_number(now_) - 1, of.series[pending[i]]) &&
-                  (faults_.loses_messages || !store_.before().series.contains(of.offered[pending[i]].fingerprint)))))
+        for (std::size_t i = 0; i < pending.size(); ++i) {
+            if (said.pending[i].outcome != decision_outcome::passes) continue;
+            const std::uint64_t one = of.offered[pending[i]].fingerprint;
+            // After a loss nobody but this gate may have heard of some: they pass all the same if there is no answer.
+            if (at.limiter->sets()->is_doubtful(one)) note_doubtful(of.series[pending[i]]);
+            if (!of.knew_before && is_over_full(hour_number(now_) - 1, of.series[pending[i]]) &&
+                (faults_.loses_messages || !store_.before().series.contains(one)))
                 disturbed_ = std::max(disturbed_, hour_number(now_) + 1);
-        for (std::size_t i = 0; i < pending.size(); ++i)
-            if (said.pending[i].outcome == decision_outcome::passes &&
-                at.limiter->sets()->is_doubtful(of.offered[pending[i]].fingerprint))
-                note_doubtful(of.series[pending[i]]);
+        }
         const std::set<std::uint64_t> incumbents = incumbents_at(at, of);
         require(at.limiter->commit(of.offered, now, of.verdicts, of.open, origin_of(of), &said), "too much work");
         of.accepting = {};
