@@ -52,7 +52,9 @@ gate_session::news gate_session::take_answer(const heartbeat_answer& said, const
     const bool is_another = known != store.epoch;
     const bool is_lost = is_another && (!known.empty() || has_series_);
     view_.begin(store.epoch, store.windows);
-    if (const open_windows& open = store.windows; open.hour >= 0 && open.hour != lapsed_)
+    // A store that is back with data of an earlier hour says nothing of this one.
+    const std::int64_t hour_now = hour_number(view_.clock.now(at.steady, at.own));
+    if (const open_windows& open = store.windows; open.hour == hour_now && open.hour != lapsed_)
         lapsed_ = open.buckets.before != 0 && !open.keeps_places ? open.hour : -1;
     if (is_another) {
         has_series_ = false;

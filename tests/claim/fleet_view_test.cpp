@@ -320,8 +320,8 @@ TEST_CASE("a gate that began after the grace says in a refill that it has told; 
 TEST_CASE("that places have lapsed a gate says to a store that has lost that with its data, in that hour") {
     fleet_view view;
     gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, false, at(12, 5), 600s};
-    const auto says_so = [&](const char* epoch, std::int64_t hour, bool are_kept) {
-        const gate_session::clocks now{.steady = since_start(0s), .own = at(12, 30)};
+    const auto says_so = [&](const char* epoch, std::int64_t hour, bool are_kept, std::chrono::hours later = 0h) {
+        const gate_session::clocks now{.steady = since_start(later), .own = at(12, 30) + later};
         open_windows open = open_hour(hour);
         open.now = now.own;
         open.buckets.before = 1;
@@ -335,6 +335,7 @@ TEST_CASE("that places have lapsed a gate says to a store that has lost that wit
     CHECK_FALSE(says_so("first", hour, true));
     CHECK(says_so("first", hour, false));
     CHECK(says_so("second", hour, true));
-    CHECK_FALSE(says_so("second", hour - 1, true));  // the clock was wrong
-    CHECK_FALSE(says_so("third", hour, true));
+    CHECK_FALSE(says_so("third", hour - 1, true));  // what the store has is an hour old
+    CHECK(says_so("third", hour, true));
+    CHECK_FALSE(says_so("third", hour + 1, true, 1h));
 }
