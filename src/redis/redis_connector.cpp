@@ -18,8 +18,8 @@ using kind = redis_error::kind;
 using clock = monotonic_clock;
 
 constexpr std::size_t names_max = 128;
-/// One that may hang, and one that comes next. The thread's other names wait for both.
-constexpr std::size_t lookups_max = 2;
+/// One that may hang, a known one, and one that is not known yet. The thread's other names wait for all.
+constexpr std::size_t lookups_max = 3;
 
 redis_error unreachable(std::string text) {
     return {.why = redis_error::kind::unreachable, .text = std::move(text)};
@@ -69,9 +69,9 @@ net::awaitable<result<redis_connector::endpoints, redis_error>> redis_connector:
     if (!no_address) co_return endpoints{tcp_endpoint(address, to.port)};
 
     const name_port name{to.host, to.port};
-    const bool is_busy = !looking_up_.empty();
+    const bool is_busy = !looking_up_.empty(), is_known = known_.contains(name);
     awaited<result<endpoints, error_code>> answer{io_};
-    if (looking_up_.size() < lookups_max && !looking_up_.contains(name)) {
+    if (looking_up_.size() < lookups_max - (is_known ? 1 : 0) && !looking_up_.contains(name)) {
         resolver_.look_up(to.host, to.port, [this, name, give = answer.to_give()](error_code error, endpoints found) {
             looking_up_.erase(name);
             if (error) return give(error);
