@@ -322,7 +322,7 @@ std::string now_section(const status_facts& of) {
                consequence_html(of)) +
            reasons_html(of) + warnings_html(of) + no_finding_html(of) +
            findings_html(of.of_hour, of.samples, "What has exploded this hour", "hour") + too_small_html(of) +
-           findings_html(of.of_day, of.samples, "Earlier today", "day") + "</section>\n";
+           findings_html(of.of_day, of.samples, "Further ones today", "day") + "</section>\n";
 }
 
 std::string hours_chart(const status_facts& of) {
