@@ -125,15 +125,15 @@ std::vector<budget_figures> budgets_of(const json::object& from) {
 }
 
 /// Older gates do not say how many there are.
-std::uint64_t told_of_more(const json::object& from) {
-    std::uint64_t told = 0;
+std::uint64_t listed_of_more(const json::object& from) {
+    std::uint64_t listed = 0;
     bool has_more = false;
     for (const auto& [list, total] : {std::pair{"tenants", "tenantsTotal"}, {"limits", "limitsTotal"}}) {
         const std::uint64_t shown = from.at(list).as_array().size();
-        told += shown;
+        listed += shown;
         has_more = has_more || (from.contains(total) && number_at(from, total) > shown);
     }
-    return has_more ? told : 0;
+    return has_more ? listed : 0;
 }
 
 std::vector<backend> backends_of(const json::object& from) {
@@ -217,7 +217,7 @@ std::string take_stats(figures& into, std::string_view text) {
         if (from.contains("refusals") && !from.at("refusals").as_object().at("lastRefused").is_null())
             into.last_refused = time_at(from.at("refusals").as_object(), "lastRefused");
         into.budgets = budgets_of(from);
-        into.told = told_of_more(from);
+        into.listed = listed_of_more(from);
         into.backends = backends_of(from);
     });
 }

@@ -89,8 +89,8 @@ struct figures {
     std::vector<finding> findings{};
     std::vector<top_entry> top{};
     std::vector<budget_figures> budgets{};  ///< nearest to their limit first
-    /// If the gate has more tenants and groups than it has told: how many it has told, those with most demand. Else 0.
-    std::uint64_t told = 0;
+    /// If the gate has more tenants and groups than it lists: how many it lists, those with most demand. Else 0.
+    std::uint64_t listed = 0;
     std::vector<refused_series> refused{};
     std::vector<backend> backends{};  ///< failing ones first
 };

@@ -262,7 +262,7 @@ content budgets_part(const figures& known, std::size_t columns) {
     const std::size_t window_columns = name_columns_of(known);
     const std::size_t name_columns = left_of(columns, window_columns + 2 + behind);
     content made{.heading = "Budgets nearest to their limit", .lines_min = 2};
-    if (known.told != 0) made.heading += fmt::format(", of the {} with most demand", known.told);
+    if (known.listed != 0) made.heading += fmt::format(", of the {} with most demand", known.listed);
     for (const budget_figures& each : known.budgets) {
         made.lines.push_back(budget_line(each, window_columns, name_columns));
         if (!each.note.empty())

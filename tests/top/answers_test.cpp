@@ -80,10 +80,10 @@ TEST_CASE("budgets come in the order of how full they are, those without a limit
     CHECK(read.budgets[2].window == count_window::day);
     CHECK(read.budgets[2].counts.series_max == 50);
     CHECK(read.budgets[3].name == "no tenant");
-    CHECK(read.told == 0);
+    CHECK(read.listed == 0);
     const std::string totals = R"({"tenantsTotal":2,"limitsTotal":301,)";
     REQUIRE(take_stats(read, totals + (stats + 1)).empty());
-    CHECK(read.told == 3);
+    CHECK(read.listed == 3);
 }
 
 TEST_CASE("the budget of a limit that leaves the decision to others refuses nothing") {

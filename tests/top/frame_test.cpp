@@ -236,9 +236,9 @@ down  vm2:8428 of vm:8428  in flight 0  requests 7  errors 7  waiting 2
 )");
 }
 
-TEST_CASE("where the gate has more budgets than it has told, it is said of which these are the nearest") {
+TEST_CASE("where the gate has more budgets than it lists, it is said of which these are the nearest") {
     figures known = of_an_explosion();
-    known.told = 400;
+    known.listed = 400;
     const std::string text = shown(at_ten_past(known), {}, {.rows = 24, .columns = 80});
     CHECK(text.find("-- Budgets nearest to their limit, of the 400 with most demand (1-2 of 3) -") !=
           std::string::npos);
