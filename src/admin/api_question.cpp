@@ -20,7 +20,7 @@ constexpr std::uint64_t top_shown = 10, refused_shown = 100, suggestions_shown =
 constexpr std::size_t question_selector_bytes_max = 4096;
 
 std::string shown(std::string_view name) {
-    return seriesgate::quoted(bytes_view{name}.substr(0, shown_bytes_max));
+    return quoted_text(bytes_view{name}.substr(0, shown_bytes_max));
 }
 
 /// Reads one argument. @return the error, or nothing.
@@ -169,9 +169,9 @@ result<api_question, std::string> read_api_question(api_path path, std::string_v
     for (const query_argument& each : *arguments) {
         const auto found = std::ranges::find(possible, std::string_view{each.name}, &argument::name);
         if (found == possible.end())
-            return fault("unknown argument " +
-                             seriesgate::quoted(std::string_view{each.name}.substr(0, argument_name_shown_bytes_max)),
-                         path);
+            return fault(
+                "unknown argument " + quoted_text(std::string_view{each.name}.substr(0, argument_name_shown_bytes_max)),
+                path);
         if (!seen.insert(each.name).second) return fault(each.name + ": comes twice", path);
         if (const std::string wrong = found->read(each.value, labels, asked); !wrong.empty()) return fault(wrong, path);
     }

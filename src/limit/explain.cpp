@@ -207,8 +207,7 @@ std::string_view rest_text(const spent_budget& spent) noexcept {
 std::string owner_text(const budget_name& name) {
     std::string text;
     if (!name.limit.empty()) text = "limit " + name.limit + cut_group_text(name);
-    if (name.has_tenant)
-        text.append(text.empty() ? "" : " of ").append("tenant ").append(seriesgate::quoted(name.tenant));
+    if (name.has_tenant) text.append(text.empty() ? "" : " of ").append("tenant ").append(quoted_text(name.tenant));
     return text;
 }
 

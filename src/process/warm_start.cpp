@@ -55,9 +55,9 @@ std::string promql_of(const selector& from) {
     std::string text;
     for (const label_matcher& each : from.matchers()) {
         if (!text.empty()) text += ',';
-        text += is_identifier(each.name) ? each.name : seriesgate::quoted(each.name);
+        text += is_identifier(each.name) ? each.name : quoted_text(each.name);
         text += operators[static_cast<std::size_t>(each.op)];
-        text += seriesgate::quoted(each.value);
+        text += quoted_text(each.value);
     }
     return text;
 }
@@ -65,10 +65,10 @@ std::string promql_of(const selector& from) {
 /// A matcher of these names; empty for none.
 std::string matcher_of(const std::vector<std::string>& names) {
     if (names.empty()) return "";
-    if (names.size() == 1) return "__name__=" + seriesgate::quoted(names.front());
+    if (names.size() == 1) return "__name__=" + quoted_text(names.front());
     std::string pattern;
     for (const std::string& each : names) pattern.append(pattern.empty() ? "" : "|").append(re2::RE2::QuoteMeta(each));
-    return "__name__=~" + seriesgate::quoted(pattern);
+    return "__name__=~" + quoted_text(pattern);
 }
 
 const std::string* name_in(const selector& from) {
@@ -260,7 +260,7 @@ net::awaitable<std::optional<warm_start::abandoned>> warm_start::read(const part
         } else if (got.how == query_end::busy && !is_divisible && now.deferred_at.value_or(answers_) == answers_) {
             // Perhaps it always fails at this name, perhaps at all for now: the others first, then this once more.
             const names same = now.of.of;
-            const std::string why = same.empty() ? got.why : quoted(same.front()) + ": " + got.why;
+            const std::string why = same.empty() ? got.why : quoted_text(same.front()) + ": " + got.why;
             left.push_back(std::move(now));
             const auto others = std::stable_partition(left.begin(), left.end(),
                                                       [&same](const piece& each) { return each.of.of == same; });
@@ -403,7 +403,7 @@ bool warm_start::is_old(std::uint64_t fingerprint) const noexcept {
 bool warm_start::note_unread(const part& of, const std::string& why) {
     constexpr std::size_t shown_max = 100;
     if (first_unread_.empty())
-        first_unread_ = of.of.empty() ? why : seriesgate::quoted(of.of.front().substr(0, shown_max)) + ": " + why;
+        first_unread_ = of.of.empty() ? why : quoted_text(of.of.front().substr(0, shown_max)) + ": " + why;
     if (of.of.empty() || !in_part_.insert(of.tenant + '\n' + of.of.front()).second) return false;
     from_.progress.names_in_part.add(of.of.size());
     return true;

@@ -64,7 +64,7 @@ std::vector<label_view> label_views(const series_labels& labels) {
     return views;
 }
 
-std::string quoted(bytes_view text) {
+std::string quoted_text(bytes_view text) {
     std::string out{'"'};
     append_escaped(out, text);
     out += '"';

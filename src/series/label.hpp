@@ -40,8 +40,7 @@ inline bytes_view label_value(std::span<const label_view> labels, bytes_view nam
 std::string to_text(std::span<const label_view> labels, std::size_t bytes_max = 1024);
 
 /// In quotes, with bytes that would break a log line escaped.
-/// Call it by its full name: a std::string argument also finds std::quoted where <iomanip> is included.
-std::string quoted(bytes_view text);
+std::string quoted_text(bytes_view text);
 
 /// Escapes only invalid UTF-8 as `\xff`, control characters as `\x1b` and `\u202e`, and backslashes as `\\`. Distinct
 /// texts stay distinct, and none controls a terminal.

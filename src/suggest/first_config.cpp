@@ -92,7 +92,7 @@ label_limit limit_by(std::string_view label, const std::vector<value_count>& gro
     label_limit made;
     made.name = limit_name(label);
     made.each = {std::string{label}};
-    if (label != name_label) made.match = *parse_selector(fmt::format("{{{}!=\"\"}}", seriesgate::quoted(label)));
+    if (label != name_label) made.match = *parse_selector(fmt::format("{{{}!=\"\"}}", quoted_text(label)));
     const auto values = store.value_counts.find(label);
     const std::uint64_t different = values == store.value_counts.end() ? groups.size() : values->second;
     made.groups_max =
