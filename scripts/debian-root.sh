@@ -2,9 +2,9 @@
 # Runs a command in a Debian of its own: scripts/debian-root.sh [--fresh] SUITE COMMAND...
 #
 # SUITE is bookworm (12) or trixie (13), or bookworm-cross or trixie-cross, others for what compiles for arm64. The working tree is
-# mounted at /src, read-only but for /src/build, which is build/debian12/build or build/debian13/build here. The system is build/debian13/root, and what is installed in it stays
-# for the next command; `rm -rf build/debian13` begins anew. With --fresh it is one as debootstrap has made it, and gone
-# afterwards. Mounts and processes end with the command in any case.
+# mounted at /src, read-only but for /src/build, which is build/debian12/build or build/debian13/build here. The system is
+# build/debian13/root, and what is installed in it stays for the next command; `rm -rf build/debian13` begins anew. With --fresh it
+# is one as debootstrap has made it, and gone afterwards. Mounts and processes end with the command in any case.
 #
 #   scripts/debian-root.sh --save SUITE    keeps what is installed in build/debian13/root for the first run in other clones
 #
