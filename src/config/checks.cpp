@@ -409,16 +409,22 @@ struct secret_place {
     std::string path;
 };
 
-bool is_of_another_user(const struct stat& found) {
-    return found.st_uid != 0 && found.st_uid != ::geteuid();
+uid_t user_of(const config& read) {
+    struct stat found {};
+    const bool may_only_check = ::geteuid() == 0 && !read.state.dir.empty();
+    return may_only_check && ::stat(read.state.dir.c_str(), &found) == 0 ? found.st_uid : ::geteuid();
+}
+
+bool is_of_another_user(const struct stat& found, uid_t user) {
+    return found.st_uid != 0 && found.st_uid != user;
 }
 
 /// Empty if nobody else can put another file in a file's place.
-std::string doubt_of_directory(const std::filesystem::path& directory) {
+std::string doubt_of_directory(const std::filesystem::path& directory, uid_t user) {
     struct stat found {};
     if (::stat(directory.c_str(), &found) != 0) return "";
     const std::string start = "stands in the directory '" + printable(directory.string(), std::string_view::npos) + "'";
-    if (is_of_another_user(found)) return start + ", which belongs to the user " + std::to_string(found.st_uid);
+    if (is_of_another_user(found, user)) return start + ", which belongs to the user " + std::to_string(found.st_uid);
     const bool keeps_to_owners = (found.st_mode & S_ISVTX) != 0;
     return (found.st_mode & S_IWOTH) != 0 && !keeps_to_owners ? start + ", where every user can replace it" : "";
 }
@@ -507,15 +513,15 @@ void lint_config(const config& read, config_report& report) {
     report.sort_by_line();
 }
 
-std::string doubt_of_secret_file(const std::string& path) {
+std::string doubt_of_secret_file(const std::string& path, uid_t user) {
     struct stat found {};
     if (path.empty() || ::stat(path.c_str(), &found) != 0) return "";
     const std::string start = "has a secret in '" + printable(path, std::string_view::npos) + "', which ";
-    if (is_of_another_user(found)) return start + "belongs to the user " + std::to_string(found.st_uid);
+    if (is_of_another_user(found, user)) return start + "belongs to the user " + std::to_string(found.st_uid);
     if ((found.st_mode & S_IWOTH) != 0) return start + "every user can change";
     if ((found.st_mode & S_IROTH) != 0) return start + "every user can read: chmod o= keeps it to its owner and group";
     const std::filesystem::path directory = std::filesystem::path{path}.parent_path();
-    const std::string doubt = doubt_of_directory(directory.empty() ? "." : directory);
+    const std::string doubt = doubt_of_directory(directory.empty() ? "." : directory, user);
     return doubt.empty() ? "" : start + doubt;
 }
 
@@ -526,7 +532,7 @@ std::vector<config_error> lint_secret_files(const config& read, const std::strin
     const std::string shown_file = printable(file, std::string_view::npos);
     std::vector<config_error> doubts;
     for (const auto& [key, path] : all)
-        if (std::string doubt = doubt_of_secret_file(path); !doubt.empty())
+        if (std::string doubt = doubt_of_secret_file(path, user_of(read)); !doubt.empty())
             doubts.push_back({shown_file, key, std::move(doubt), severity::warning});
     return doubts;
 }

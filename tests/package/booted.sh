@@ -99,7 +99,8 @@ holds "it becomes ready" ready
 holds "it runs as a user of its own" equal "$(ps -o user= -C seriesgate)" seriesgate
 holds "the state is that user's alone" equal "$(owner_and_mode /var/lib/seriesgate)" "seriesgate:seriesgate 700"
 holds "the configuration is the administrator's" equal "$(owner_and_mode "$configuration")" "root:root 644"
-holds "the configuration is good" seriesgate --config.file="$configuration" --check-config
+holds "the configuration is good, for root too" \
+    equal "$(seriesgate --config.file="$configuration" --check-config 2>&1 | head -n 1)" "$configuration: ok"
 holds "the configuration is a conffile" grep -qx "$configuration" /var/lib/dpkg/info/seriesgate.conffiles
 holds "the unit is as systemd wants it" systemd-analyze verify --man=no seriesgate.service
 for page in seriesgate.1 seriesgate.yaml.5; do
