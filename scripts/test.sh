@@ -240,9 +240,10 @@ fuzz() {
 
 # --- what --all has besides
 
-# Which tree is tested: the commit, and what differs from it.
+# Which tree is tested: by its files, for an archive has no history, and git may not be installed yet.
 tree_of_now() {
-    { git rev-parse HEAD && git diff HEAD && git ls-files -o --exclude-standard -z | xargs -0r cat; } 2>/dev/null | sha1sum | cut -c1-16
+    find . \( -path ./build -o -path ./.git -o -name __pycache__ -o -name .pytest_cache \) -prune -o -type f -print0 |
+        sort -z | xargs -0 sha1sum | sha1sum | cut -c1-16
 }
 
 # A part of --all, unless it has passed on this very tree.

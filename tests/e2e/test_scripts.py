@@ -164,3 +164,16 @@ def test_compare_takes_the_vmagent_that_it_is_told(tmp_path):
     (tmp_path / "vmagent").touch(mode=0o755)
     assert "vmagent" not in compare(tmp_path / "vmagent").stderr
     assert "SERIESGATE_SERVERS" in compare("", "--help").stdout.splitlines()[-1]
+
+
+def test_the_tests_begin_where_git_is_not_installed_yet(tmp_path):
+    """In an archive of the source, or on a fresh machine."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("test.sh", "lib.sh"):
+        shutil.copy(REPOSITORY / "scripts" / name, tmp_path / "scripts")
+    for name, says in [("install-deps.sh", "echo wanted; exit 1"), ("git", "exit 127")]:
+        (tmp_path / "scripts" / name).write_text(f"#!/bin/sh\n{says}\n")
+        (tmp_path / "scripts" / name).chmod(0o755)
+    ran = subprocess.run([tmp_path / "scripts/test.sh"], capture_output=True, text=True, timeout=60,
+                         env={**os.environ, "PATH": f"{tmp_path}/scripts:{os.environ['PATH']}"})
+    assert ran.stdout.splitlines()[-1] == "0 passed, 1 failed" and "\nwanted\n" in ran.stdout, ran.stdout + ran.stderr
