@@ -99,6 +99,8 @@ void untold_walker::is_told() {
     mark_told(*limiter_, under_way_);
     at_ += std::exchange(taken_, 0);
     ++progress_;
+    if (refills_) ++drain_calls_;
+    if (drains_ && --drain_calls_ == 0) drains_ = false;
 }
 
 /// @return whether there is something to tell.
@@ -143,6 +145,7 @@ bool untold_walker::find_for_refill() {
 void untold_walker::refill(double place) {
     refills_ = true;
     drains_ = false;
+    drain_calls_ = drain_calls_min;
     found_.clear();
     at_ = taken_ = 0;
     under_way_ = {};  // an answer that still comes is from before the loss

@@ -27,12 +27,16 @@ class untold_walker {
     telling under_way_;
     // After a loss:
     bool refills_ = false;
-    bool drains_ = false;  // what has passed meanwhile belongs to it
+    bool drains_ = false;            // what has passed meanwhile belongs to it
+    std::uint64_t drain_calls_ = 0;  // at most: what passes without an answer may come faster than it is told
     bool has_wrapped_ = false;
     std::uint64_t first_ = 0;  // where it began
     std::uint64_t progress_ = 0;
 
   public:
+    /// So many calls a refill may have for what passes meanwhile, and as many as it needed for the table.
+    static constexpr std::uint64_t drain_calls_min = 1'000;
+
     /// @param key of the installation. @param limiter of scope fleet, with a table; outlives this.
     untold_walker(series_limiter& limiter, const hash_key& key) : limiter_(&limiter), rules_(key) {}
 
