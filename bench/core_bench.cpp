@@ -44,7 +44,7 @@ void walk_all(benchmark::State& state, const recorded_requests& requests, Reader
     for (auto _ : state)
         for (const auto& body : requests.decoded) {
             reader.reset(body);
-            while (reader.next()) benchmark::DoNotOptimize(reader.series().labels_hash);
+            while (reader.next()) benchmark::DoNotOptimize(std::uint64_t{reader.series().labels_hash});
         }
     report_samples(state, requests.samples);
 }

@@ -67,7 +67,7 @@ void run(benchmark::State& state, std::uint64_t series_max) {
             const std::string& body = requests.next();
             const auto made = plan_request(body, *limiter, noon);
             if (is_noted) sampler.take(*made, plan_request, body, protocol::v1, sender, noon);
-            benchmark::DoNotOptimize(made->forward);
+            benchmark::DoNotOptimize(body_action{made->forward});
             state.PauseTiming();
             limiter->maintain(noon);
             sampler.catch_up();

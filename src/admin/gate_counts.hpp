@@ -80,8 +80,8 @@ struct fleet_gate_counts {
 
 /// Requests to the shared store of a fleet.
 struct shared_counts {
-    std::string state;       ///< as name_of(store_reach) has it
-    std::string name_space;  ///< shared.namespace
+    std::string state;         ///< as name_of(store_reach) has it
+    std::string name_space{};  ///< shared.namespace
     std::vector<fleet_gate_counts> gates{};
     named_counts counts{};              ///< by their keys in docs/stats.md
     double clock_offset_seconds = 0.0;  ///< the store's clock minus this gate's
@@ -94,7 +94,7 @@ struct delivery_facts {
     std::uint64_t stored = 0, failed = 0;
     std::optional<std::chrono::sys_seconds> nothing_since{};  ///< last stored sample, if all failed since
     std::string why{};                                        ///< the most frequent fault since
-    std::string failing_replica;  ///< then the first store takes what it is sent; mostly empty
+    std::string failing_replica{};  ///< then the first store takes what it is sent; mostly empty
 
     std::chrono::sys_seconds watched_since{};                ///< start of the record
     std::optional<std::chrono::sys_seconds> last_refused{};  ///< last refusal by a limit, to some seconds
