@@ -136,15 +136,6 @@ std::optional<suggestion> suggestion_for(const refused_series& one, const budget
     return at == found.end() ? std::nullopt : std::optional{*at};
 }
 
-/// What is suggested, but nothing below what is in force: a limit that refuses hides the demand of other windows.
-series_maxima raised(const suggestion& of) {
-    series_maxima made = of.to_write;
-    made.hourly = std::max(made.hourly, of.hourly.series_max);
-    made.daily = std::max(made.daily, of.daily.series_max);
-    if (of.active) made.active = std::max(made.active, of.active->series_max);
-    return made;
-}
-
 /// Limits that refused series this hour, of tenants whose refusals no explosion explains.
 std::vector<too_small> too_small_limits(const status_facts& of, const page_sources& from) {
     if (of.growing.empty()) return {};
@@ -164,7 +155,7 @@ std::vector<too_small> too_small_limits(const status_facts& of, const page_sourc
         if (!seen.insert(each->limit + '\n' + whose).second) continue;
         const auto found = suggestion_for(*each, own, from);
         if (!found) continue;
-        auto yaml = suggested_yaml(*rules, found->scope, found->name, raised(*found));
+        auto yaml = suggested_yaml(*rules, found->scope, found->name, found->to_write);
         if (!yaml) continue;
         const std::string owner = owner_text(found->name);
         made.push_back({.whose = owner.empty() ? "the global limit" : owner,

@@ -34,6 +34,12 @@ std::uint64_t demand_of(const budget_window_figures& of) {
     return of.series_current + of.series_refused;
 }
 
+/// What one window refuses is not offered to the others: their demand is hidden.
+bool hides_demand(const budget_figures& of) {
+    const std::uint64_t active = of.active ? of.active->series_refused : 0;
+    return of.mode == limit_mode::enforce && of.hourly.series_refused + of.daily.series_refused + active != 0;
+}
+
 /// The most at one time in this hour, and those refused. 0 if active series are not counted.
 std::uint64_t active_demand_of(const budget_figures& of) {
     return of.active ? of.active_peak + of.active->series_refused : 0;
@@ -48,7 +54,7 @@ struct adviser {
     time_point now;
 
     /// For a budget with its own maxima, or one that stands for budgets sharing maxima.
-    [[nodiscard]] suggestion advise(demand_scope scope, const budget_figures& budget) const {
+    [[nodiscard]] suggestion advise(demand_scope scope, const budget_figures& budget, bool is_hidden) const {
         const std::string key = demand_key(scope, budget.name);
         const auto past = history.find(key);
         suggestion made{.scope = scope, .name = budget.name, .mode = budget.mode};
@@ -61,8 +67,9 @@ struct adviser {
                 weighed(refusing_window::active, budget.active->series_max, active_demand_of(budget), past.active);
         const std::uint64_t active_max = budget.active ? budget.active->series_max : 0;
         const bool is_limited = budget.hourly.series_max != 0 || budget.daily.series_max != 0 || active_max != 0;
-        const auto to_write = [is_limited](const window_suggestion& of) {
-            return is_limited && of.series_max == 0 ? 0 : of.suggested.value_or(of.series_max);
+        const auto to_write = [is_limited, is_hidden](const window_suggestion& of) {
+            if (is_limited && of.series_max == 0) return of.series_max;
+            return is_hidden || !of.suggested ? std::max(of.series_max, of.suggested.value_or(0)) : *of.suggested;
         };
         made.to_write = {.hourly = to_write(made.hourly),
                          .daily = to_write(made.daily),
@@ -86,7 +93,8 @@ struct adviser {
         if (largest.active) largest.active->series_max = maxima.active;
         largest.hourly.series_max = maxima.hourly;
         largest.daily.series_max = maxima.daily;
-        suggestion made = advise(scope, largest);
+        const bool is_hidden = std::ranges::any_of(parts, [](const auto* each) { return hides_demand(*each); });
+        suggestion made = advise(scope, largest, is_hidden);
         made.hourly.exhausted_in = soonest(refusing_window::hourly, parts);
         made.daily.exhausted_in = soonest(refusing_window::daily, parts);
         return made;
@@ -139,7 +147,7 @@ std::vector<suggestion> advise_wholes(const adviser& by, const limiter_figures& 
     const auto mode = [&rules](limit_mode own) { return rules.mode == limit_mode::observe ? rules.mode : own; };
     std::vector<suggestion> made;
     if (choice.takes({})) {
-        made.push_back(by.advise(demand_scope::global, figures.global));
+        made.push_back(by.advise(demand_scope::global, figures.global, hides_demand(figures.global)));
         made.push_back(by.advise_whole(demand_scope::tenants, {}, rules.tenants.fallback, mode(rules.tenants.mode),
                                        without_override(figures.tenants)[{}]));
     }
@@ -255,7 +263,7 @@ suggestion_list suggest(const limiter_figures& figures, const limit_rules& rules
     if (made.shown.size() > choice.shown_max) made.shown.resize(choice.shown_max);
     const std::size_t room = choice.shown_max - made.shown.size();
     for (const candidate& each : std::span{candidates}.first(std::min(room, candidates.size())))
-        made.shown.push_back(by.advise(each.scope, *each.budget));
+        made.shown.push_back(by.advise(each.scope, *each.budget, hides_demand(*each.budget)));
     return made;
 }
 

@@ -86,7 +86,8 @@ struct suggestion {
     window_suggestion hourly{};
     window_suggestion daily{};
     std::optional<window_suggestion> active{};  ///< nothing: active series are not counted
-    /// The maxima to configure: the suggestion where a limit exists, or in hour and day if there is none.
+    /// The maxima to configure: the suggestion where a limit exists, or in hour and day if there is none. While one
+    /// window refuses series, no other is lowered.
     series_maxima to_write{};
 };
 

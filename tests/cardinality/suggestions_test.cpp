@@ -88,7 +88,25 @@ TEST_CASE("peak and median are of the windows that are kept, and of the running 
     CHECK(made.daily.suggested == 380u);
     CHECK_FALSE(made.daily.headroom.has_value());
     // Only the hour has a limit: the suggestion does not bring one for the day.
-    CHECK(made.to_write == series_maxima{.hourly = 90, .daily = 0});
+    CHECK(made.to_write == series_maxima{.hourly = 100, .daily = 0});
+    of.figures.limits[0].hourly.series_refused = 0;
+    CHECK(of.find(demand_scope::group, "a").to_write == series_maxima{.hourly = 90, .daily = 0});
+}
+
+TEST_CASE("while one window refuses no other is lowered: its demand is hidden") {
+    scene of;
+    const series_maxima maxima{.hourly = 100, .daily = 9'000, .active = 500};
+    of.figures.active.emplace();
+    of.figures.limits = {group_with("a", 100, 120, maxima), group_with("b", 10, 700, maxima)};
+    for (budget_figures& each : of.figures.limits) each.active = {.series_max = 500, .series_current = 90};
+    of.rules.limits[0].maxima = maxima;
+    of.figures.limits[0].hourly.series_refused = 60;
+    const series_maxima raised{.hourly = 240, .daily = 9'000, .active = 500};
+    CHECK(of.find(demand_scope::group, "a").to_write == raised);
+    CHECK(of.find(demand_scope::limit).to_write == raised);
+    CHECK(of.find(demand_scope::group, "b").to_write.daily == 880);
+    of.figures.limits[0].mode = limit_mode::observe;  // all of it passes, so all is seen
+    CHECK(of.find(demand_scope::group, "a").to_write.daily == 240);
 }
 
 TEST_CASE("for active series the most at one time count, and those that were refused") {
