@@ -37,8 +37,11 @@ def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(real_st
         at = now - minutes * 60_000
         real_store.write(*packed(recorded.moved_to(pb.WriteRequest, recorded.bodies(), at)), traffic.body(ODD, at))
     real_store.write(*(traffic.body(numbered(5_000, start, name="boom"), now - 50_000) for start in range(0, 30_000, 5_000)))
+    # Prometheus 2.53 drops names that are not ASCII.
+    odd = [labels for labels in ODD if real_store.ask(f'last_over_time({{__name__="{labels["__name__"]}"}}[5m])')]
+    assert odd
     sent = recorded.moved_to(pb.WriteRequest, recorded.bodies(), now)
-    old = with_numbers(sent) | {traffic.identity(labels) for labels in ODD}
+    old = with_numbers(sent) | {traffic.identity(labels) for labels in odd}
 
     maximum = len(old) + 1_000
     gate = start_gate(f"--upstream.url={upstream.url}",
@@ -46,10 +49,10 @@ def test_after_a_warm_start_beside_an_explosion_no_old_series_is_refused(real_st
     eventually(lambda: gate.stats["warmStart"]["state"] != "reading", "the warm start ends", 100)
     warm = gate.stats["warmStart"]
     assert warm["state"] == "complete", gate.log
-    assert len(old) <= warm["series"] <= recorded.SERIES + len(ODD)
+    assert len(old) <= warm["series"] <= recorded.SERIES + len(odd)
     assert warm["series"] + warm["youngerSeries"] == gate.current("hourly") == maximum
 
-    for body in (*packed(sent), traffic.body(ODD)):
+    for body in (*packed(sent), traffic.body(odd)):
         assert gate.send(body, recorded.HEADERS).status == 204
     assert old <= set(traffic.arrived(upstream.requests))
     assert gate.current("hourly") <= maximum

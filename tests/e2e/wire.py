@@ -26,7 +26,7 @@ def pack(raw):
 
 
 def unpack(block):
-    return snappy.decompress(block) if block != b"\x00" else b""
+    return snappy.decompress(block) if block not in (b"", b"\x00") else b""  # what is empty python-snappy may refuse
 
 
 def declare(length, rest=b""):
