@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "config/checks.hpp"
 #include "config/environment.hpp"
 #include "config/keys.hpp"
 #include "core/text.hpp"
@@ -40,7 +41,7 @@ void leave_out_active(YAML::Node of) {
 }
 
 std::string suggested_text(const YAML::Node& map, const limit_rules& rules) {
-    if (!limits_active(rules)) leave_out_active(map);
+    if (active_maximum_key(rules).empty()) leave_out_active(map);
     return text_of(map);
 }
 
@@ -117,16 +118,6 @@ std::optional<group_labels> written(const group_labels& shown) {
 }
 
 }  // namespace
-
-bool limits_active(const limit_rules& rules) {
-    const auto of_tenant = [](const auto& each) { return each.second.active != 0; };
-    const auto of_group = [](const group_override& each) { return each.maxima.active != 0; };
-    const auto of_limit = [&](const label_limit& each) {
-        return each.maxima.active != 0 || std::ranges::any_of(each.overrides, of_group);
-    };
-    return rules.global.active != 0 || rules.tenants.fallback.active != 0 ||
-           std::ranges::any_of(rules.tenants.overrides, of_tenant) || std::ranges::any_of(rules.limits, of_limit);
-}
 
 std::string effective_yaml(const config& settings) {
     std::string text;

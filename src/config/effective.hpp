@@ -15,9 +15,6 @@ namespace seriesgate {
 /// for the secrets.
 std::string effective_yaml(const config& settings);
 
-/// Whether any budget has a maximum of active series.
-bool limits_active(const limit_rules& rules);
-
 /// A value of a file: in quotes where YAML needs them, and `${` in it names no variable.
 std::string file_scalar(const std::string& text);
 

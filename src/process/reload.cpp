@@ -69,9 +69,10 @@ std::vector<config_error> mistakes_until_restart(const limit_rules& wanted, cons
     auto mistakes = ignored_labels(wanted, in_force.ignore_labels);
     for (config_error& each : mistakes) each.message += "; a restart is needed for ignoreLabels first";
     const bool counts_active = in_force.series_set == set_kind::exact && !in_force.shared.has_store();
-    if (!counts_active && limits_active(wanted))
+    const std::string active_key = active_maximum_key(wanted);
+    if (!counts_active && !active_key.empty())
         mistakes.push_back({.where = {},
-                            .key = active_maximum_key(wanted),
+                            .key = active_key,
                             .message = "needs seriesSet: exact, without shared; a restart is needed for these first"});
     return mistakes;
 }
