@@ -46,73 +46,31 @@ std::string between(const std::string& min, const std::string& max) {
     return "`" + min + "` to `" + max + "`";
 }
 
-}  // namespace
+struct words_of_bounds {
+    std::string less;      ///< "short"
+    std::string more;      ///< "long"
+    std::string expected;  ///< "a duration such as 25s"
+    std::string advice{};  ///< behind what is wrong
+    std::string unit{};    ///< that a mere number lacks; empty: none
+};
 
-value_type<std::uint64_t> counts(range<std::uint64_t> bounds, std::string_view more_advice) {
+template <typename Value>
+value_type<Value> bounded(type_description about, range<Value> bounds, const words_of_bounds& words,
+                          std::optional<Value> (*parse)(std::string_view), std::string (*show)(Value)) {
     assert(bounds.min < bounds.max);
-    const std::string min = std::to_string(bounds.min);
-    const std::string max = std::to_string(bounds.max);
-    const auto assign = [=](std::string_view text, std::uint64_t& target) -> std::string {
-        if (text.starts_with('-') && parse_count(text.substr(1)))
-            return in_quotes(text) + " is negative" + std::string{more_advice};
-        const auto read = parse_count(text);
-        if (!read) return in_quotes(text) + " is not a whole number such as 5000 or 500k" + std::string{more_advice};
-        if (*read > bounds.max) return in_quotes(text) + " is too large, at most " + max;
-        if (*read < bounds.min) return in_quotes(text) + " is too small, at least " + min;
+    const auto assign = [=](std::string_view text, Value& target) -> std::string {
+        if (text.starts_with('-') && parse(text.substr(1))) return in_quotes(text) + " is negative" + words.advice;
+        const auto read = parse(text);
+        if (!read && !words.unit.empty() && is_digits(text))
+            return in_quotes(text) + " has no unit: write " + std::string{text} + words.unit;
+        if (!read) return in_quotes(text) + " is not " + words.expected + words.advice;
+        if (*read < bounds.min) return in_quotes(text) + " is too " + words.less + ", at least " + show(bounds.min);
+        if (*read > bounds.max) return in_quotes(text) + " is too " + words.more + ", at most " + show(bounds.max);
         target = *read;
         return "";
     };
-    return scalar_type<std::uint64_t>(
-        described("count", min + " to " + max,
-                  std::string{count_schema} + ",\"minimum\":" + min + ",\"maximum\":" + max),
-        assign, [](std::uint64_t value) { return std::to_string(value); });
+    return scalar_type<Value>(std::move(about), assign, show);
 }
-
-// The bound catches slips of the finger; memory (3 bytes a series) runs out long before.
-value_type<std::uint64_t> series_counts() {
-    return counts({0, 1'000'000'000'000}, "; 0 is no limit");
-}
-
-value_type<std::uint64_t> budget_counts() {
-    return counts({1, 10'000'000});
-}
-
-value_type<std::uint64_t> sizes(range<std::uint64_t> bounds) {
-    assert(bounds.min < bounds.max);
-    const auto assign = [bounds](std::string_view text, std::uint64_t& target) -> std::string {
-        if (text.starts_with('-') && parse_size(text.substr(1))) return in_quotes(text) + " is negative";
-        const auto value = parse_size(text);
-        if (!value) return in_quotes(text) + " is not a size such as 4096, 512KiB, 32MiB or 1GB";
-        if (*value < bounds.min) return in_quotes(text) + " is too small, at least " + format_size(bounds.min);
-        if (*value > bounds.max) return in_quotes(text) + " is too large, at most " + format_size(bounds.max);
-        target = *value;
-        return "";
-    };
-    return scalar_type<std::uint64_t>(
-        described("size", between(format_size(bounds.min), format_size(bounds.max)),
-                  R"("type":["integer","string"],"pattern":"^[0-9]+([KMG]i?B|[KMG]i|B)?$")"),
-        assign, format_size);
-}
-
-value_type<std::chrono::milliseconds> durations(range<std::chrono::milliseconds> bounds) {
-    assert(bounds.min.count() >= 0 && bounds.min < bounds.max);
-    const auto assign = [bounds](std::string_view text, std::chrono::milliseconds& target) -> std::string {
-        if (text.starts_with('-') && parse_duration(text.substr(1))) return in_quotes(text) + " is negative";
-        const auto value = parse_duration(text);
-        if (!value && is_digits(text)) return in_quotes(text) + " has no unit: write " + std::string{text} + "s";
-        if (!value) return in_quotes(text) + " is not a duration such as 500ms, 25s, 10m or 1h30m";
-        if (*value < bounds.min) return in_quotes(text) + " is too short, at least " + format_duration(bounds.min);
-        if (*value > bounds.max) return in_quotes(text) + " is too long, at most " + format_duration(bounds.max);
-        target = *value;
-        return "";
-    };
-    return scalar_type<std::chrono::milliseconds>(
-        described("duration", between(format_duration(bounds.min), format_duration(bounds.max)),
-                  R"("anyOf":[{"const":0},{"type":"string","pattern":"^(0|([0-9]+(d|h|ms|m|s))+)$"}])"),
-        assign, format_duration);
-}
-
-namespace {
 
 /// @param units in words: `seconds`.
 template <class Duration>
@@ -133,6 +91,40 @@ value_type<Duration> whole(range<std::chrono::milliseconds> bounds, const std::s
 }
 
 }  // namespace
+
+value_type<std::uint64_t> counts(range<std::uint64_t> bounds, std::string_view more_advice) {
+    const std::string min = std::to_string(bounds.min);
+    const std::string max = std::to_string(bounds.max);
+    return bounded<std::uint64_t>(described("count", min + " to " + max,
+                                            std::string{count_schema} + ",\"minimum\":" + min + ",\"maximum\":" + max),
+                                  bounds,
+                                  {"small", "large", "a whole number such as 5000 or 500k", std::string{more_advice}},
+                                  parse_count, std::to_string);
+}
+
+// The bound catches slips of the finger; memory (3 bytes a series) runs out long before.
+value_type<std::uint64_t> series_counts() {
+    return counts({0, 1'000'000'000'000}, "; 0 is no limit");
+}
+
+value_type<std::uint64_t> budget_counts() {
+    return counts({1, 10'000'000});
+}
+
+value_type<std::uint64_t> sizes(range<std::uint64_t> bounds) {
+    return bounded<std::uint64_t>(described("size", between(format_size(bounds.min), format_size(bounds.max)),
+                                            R"("type":["integer","string"],"pattern":"^[0-9]+([KMG]i?B|[KMG]i|B)?$")"),
+                                  bounds, {"small", "large", "a size such as 4096, 512KiB, 32MiB or 1GB"}, parse_size,
+                                  format_size);
+}
+
+value_type<std::chrono::milliseconds> durations(range<std::chrono::milliseconds> bounds) {
+    return bounded<std::chrono::milliseconds>(
+        described("duration", between(format_duration(bounds.min), format_duration(bounds.max)),
+                  R"("anyOf":[{"const":0},{"type":"string","pattern":"^(0|([0-9]+(d|h|ms|m|s))+)$"}])"),
+        bounds, {"short", "long", "a duration such as 500ms, 25s, 10m or 1h30m", "", "s"}, parse_duration,
+        format_duration);
+}
 
 value_type<std::chrono::seconds> whole_seconds(range<std::chrono::milliseconds> bounds) {
     return whole<std::chrono::seconds>(bounds, "seconds");
