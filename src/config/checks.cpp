@@ -15,7 +15,6 @@
 #include "config/endpoint.hpp"
 #include "config/keys.hpp"
 #include "config/units.hpp"
-#include "core/path_tenant.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -87,7 +86,7 @@ void check_own_addresses(const config& read, config_report& report) {
 void check_listeners(const config& read, config_report& report) {
     if (report.has_errors("listen") || read.admin_listen != read.listen) return;
     if (read.listen.port == 0 && read.listen.unix_path.empty()) return;  // any two free ones
-    report.add_at(keys{"admin.listen", "listen"},
+    report.add_at({"admin.listen", "listen"},
                   "'listen' and 'admin.listen' have one address: leave 'admin.listen' out to have all there");
 }
 
@@ -97,10 +96,10 @@ void check_authorization(const named_store& of, config_report& report) {
     const std::string other = !store.basic_auth.username.empty() ? "'basicAuth'" : "'bearerTokenFile'";
     const std::string message = "stands beside " + other + ": a request has one Authorization header";
     if (!store.basic_auth.username.empty() && !store.bearer_token_file.empty())
-        report.add_at(keys{key + ".bearerTokenFile"}, message);
+        report.add_at({key + ".bearerTokenFile"}, message);
     if (store.basic_auth.username.empty() && store.bearer_token_file.empty()) return;
     for (const auto& [name, value] : store.headers)
-        if (equal_ignoring_case(name, "Authorization")) report.add_at(keys{key_below(key + ".headers", name)}, message);
+        if (equal_ignoring_case(name, "Authorization")) report.add_at({key_below(key + ".headers", name)}, message);
 }
 
 /// Whether what goes to one store goes to the other as well, in the same words.
@@ -121,7 +120,7 @@ void check_stores_differ(const config& read, config_report& report) {
             std::ranges::find_if(stores.begin(), stores.begin() + static_cast<std::ptrdiff_t>(i),
                                  [&](const named_store& other) { return are_one(stores[i].store, other.store); });
         if (first->key != stores[i].key)
-            report.add_at(keys{stores[i].key}, "is a store that gets the same already, as " + first->key);
+            report.add_at({stores[i].key}, "is a store that gets the same already, as " + first->key);
     }
 }
 
@@ -129,7 +128,7 @@ void check_stores_differ(const config& read, config_report& report) {
 void check_marker(const config& read, config_report& report) {
     for (const auto& [key, store] : stores_of(read))
         if (read.marker && std::ranges::any_of(store.backends, has_tenant_mark))
-            return report.add_at(keys{"marker"}, "is not possible with {tenant} or {account} in the URL of a store");
+            return report.add_at({"marker"}, "is not possible with {tenant} or {account} in the URL of a store");
 }
 
 /// Sizes that are good each by itself but not together. A request within its own bounds has to fit into those in
@@ -145,11 +144,11 @@ void check_sizes(const config& read, config_report& report) {
     const std::string decoded = shown(decoded_key, server.decoded_bytes_max);
     const std::string inflight = shown(inflight_key, server.inflight_bytes_max);
     if (server.body_bytes_max > server.decoded_bytes_max)
-        report.add_at(keys{decoded_key, body_key}, body + " must be at most " + decoded);
+        report.add_at({decoded_key, body_key}, body + " must be at most " + decoded);
     else if (server.body_bytes_max + server.decoded_bytes_max > server.inflight_bytes_max)
-        report.add_at(keys{inflight_key, decoded_key, body_key},
-                      body + " plus " + decoded + " must be at most " + inflight +
-                          ", or a large request is told to try again for ever");
+        report.add_at({inflight_key, decoded_key, body_key}, body + " plus " + decoded + " must be at most " +
+                                                                 inflight +
+                                                                 ", or a large request is told to try again for ever");
 }
 
 void check_fleet(const config& read, config_report& report) {
@@ -213,8 +212,8 @@ void check_active_maxima(const config& read, config_report& report) {
     for_each_maxima(read.rules, [&](const std::string& section, const series_maxima& maxima) {
         const std::string key = section + "maxActiveSeries";
         if (maxima.active == 0 || !report.is_set(key)) return;
-        report.add_at(keys{key}, in_fleet ? "is not possible with shared: a fleet does not count active series yet"
-                                          : "needs seriesSet: exact: filters do not forget idle series");
+        report.add_at({key}, in_fleet ? "is not possible with shared: a fleet does not count active series yet"
+                                      : "needs seriesSet: exact: filters do not forget idle series");
     });
 }
 
@@ -222,18 +221,17 @@ void check_warm_start(const config& read, config_report& report) {
     const warm_start_config& warm = read.warm_start;
     if (report.has_errors("warmStart.url") || !warm.is_configured()) return;
     const keys url{"warmStart.url"};
-    const bool has_mark = has_tenant_mark(warm.store.backends.front());
-    const auto mark = find_tenant_mark(warm.store.backends.front().target.reveal());
+    const auto mark = tenant_mark_of(warm.store.backends.front());
     if (report.has_errors("warmStart.tenants")) return;  // some are left out
     for (std::size_t i = 0; mark && i < warm.tenants.size(); ++i) {
         if (fits_path(warm.tenants[i], mark->is_account)) continue;
         const std::string key = key_of_item("warmStart.tenants", i);
-        report.add_at(keys{key}, (report.has_variables(key) ? "" : in_quotes(warm.tenants[i]) + " ") +
-                                     "cannot stand in the URL: " +
-                                     (mark->is_account ? "expected an account, 7 or 7:1"
-                                                       : "expected letters, digits, '-', '.', '_', '~' and ':'"));
+        report.add_at({key}, (report.has_variables(key) ? "" : in_quotes(warm.tenants[i]) + " ") +
+                                 "cannot stand in the URL: " +
+                                 (mark->is_account ? "expected an account, 7 or 7:1"
+                                                   : "expected letters, digits, '-', '.', '_', '~' and ':'"));
     }
-    if (has_mark && warm.tenants.empty())
+    if (mark && warm.tenants.empty())
         report.add_at(url, "needs warmStart.tenants: the names to put in the place of the tenant");
 }
 
@@ -241,14 +239,14 @@ void check_ignored_labels(const config& read, config_report& report) {
     for (const config_error& each : ignored_labels(read.rules, read.ignore_labels)) {
         const bool is_shown = !report.has_variables(each.key) && !report.has_errors(each.key);
         if (each.key.starts_with("exempt") && report.has_errors("exempt")) continue;  // some are left out
-        report.add_at(keys{each.key}, is_shown ? each.message : "has a label that is one of ignoreLabels");
+        report.add_at({each.key}, is_shown ? each.message : "has a label that is one of ignoreLabels");
     }
 }
 
 /// Without one, nobody could connect as the key says.
 void check_proxies(const config& read, config_report& report) {
     if (read.server.proxy_protocol && read.server.trusted_proxies.empty() && !report.has_errors(proxies_key))
-        report.add_at(keys{"server.proxyProtocol"}, "needs " + proxies_key + ": whose headers to believe");
+        report.add_at({"server.proxyProtocol"}, "needs " + proxies_key + ": whose headers to believe");
 }
 
 // --- warnings
@@ -257,7 +255,7 @@ void lint_proxies(const config& read, config_report& report) {
     const std::vector<ip_network>& trusted = read.server.trusted_proxies;
     for (std::size_t i = 0; i < trusted.size(); ++i)
         if (trusted[i] == parse_ip_network("0.0.0.0/0") || trusted[i] == parse_ip_network("::/0"))
-            report.warn_at(keys{key_of_item(proxies_key, i)}, "is everybody: each sender says itself who it is");
+            report.warn_at({key_of_item(proxies_key, i)}, "is everybody: each sender says itself who it is");
 }
 
 /// @param section that the keys stand in, with a dot behind it; empty for the global maxima. What is inherited has been
@@ -265,7 +263,7 @@ void lint_proxies(const config& read, config_report& report) {
 void lint_maxima(const std::string& section, const series_maxima& maxima, const series_maxima& global,
                  config_report& report) {
     const auto warn = [&](std::string_view key, const std::string& message) {
-        report.warn_at(keys{section + std::string{key}}, message);
+        report.warn_at({section + std::string{key}}, message);
     };
     constexpr std::string_view hourly = "maxHourlySeries", daily = "maxDailySeries", active = "maxActiveSeries";
     if (is_out_of_reach(maxima.hourly, maxima.daily)) {
@@ -312,11 +310,11 @@ void lint_limits(const limit_rules& rules, config_report& report) {
     for (std::size_t i = 0; i < rules.limits.size(); ++i) {
         const label_limit& limit = rules.limits[i];
         const std::string key = key_of_item("limits", i);
-        if (limit.match && matches_nothing(*limit.match)) report.warn_at(keys{key + ".match"}, nothing);
+        if (limit.match && matches_nothing(*limit.match)) report.warn_at({key + ".match"}, nothing);
     }
     for (std::size_t i = 0; i < rules.exempt.size(); ++i) {
         const selector& exempt = rules.exempt[i];
-        const auto warn = [&](const std::string& message) { report.warn_at(keys{key_of_item("exempt", i)}, message); };
+        const auto warn = [&](const std::string& message) { report.warn_at({key_of_item("exempt", i)}, message); };
         if (matches_everything(exempt))
             warn("matches every series or nearly, and maxExemptSeries is the only limit of what is exempt");
         if (matches_nothing(exempt)) warn(nothing);
@@ -333,16 +331,16 @@ void lint_stores(const config& read, config_report& report) {
     for (const auto& [key, store] : all_stores_of(read))
         if (store.tls != store_tls_config{} && !store.backends.empty() &&
             std::ranges::none_of(store.backends, &store_backend::tls))
-            report.warn_at(keys{key + ".tls"}, "is not used: no URL of the store has https://");
+            report.warn_at({key + ".tls"}, "is not used: no URL of the store has https://");
     if (discard && !read.upstream.replicas.empty())
-        report.warn_at(keys{replicas_key}, "is not used: with 'discard:' nothing is forwarded");
-    if (discard && read.marker) report.warn_at(keys{"marker"}, "is not used: with 'discard:' nothing is forwarded");
+        report.warn_at({replicas_key}, "is not used: with 'discard:' nothing is forwarded");
+    if (discard && read.marker) report.warn_at({"marker"}, "is not used: with 'discard:' nothing is forwarded");
     const auto is_of_one_account = [](const store_backend& each) {
         return each.target.reveal().starts_with("/insert/") && !has_tenant_mark(each);
     };
     if (!read.tenant_path.empty() && std::ranges::any_of(read.upstream.store.backends, is_of_one_account))
         report.warn_at(
-            keys{"tenants.path"},
+            {"tenants.path"},
             "names tenants, and upstream.url has one of its own for all of them: write {account} in its place");
 }
 
@@ -350,7 +348,7 @@ void lint_top_labels(const config& read, config_report& report) {
     constexpr std::array<std::string_view, 4> own{"metric", "label", "sender", "tenant"};
     for (std::size_t i = 0; i < read.top_labels.size(); ++i)
         if (std::ranges::find(own, read.top_labels[i]) != own.end())
-            report.warn_at(keys{key_of_item("topLabels", i)},
+            report.warn_at({key_of_item("topLabels", i)},
                            "is a word of /api/v1/top itself, which never shows the values of this label");
 }
 
@@ -386,20 +384,20 @@ bool enforces_any(const limit_rules& rules) {
 }
 
 void lint_fleet(const config& read, config_report& report) {
-    const auto warn = [&](const keys& at, const std::string& message) { report.warn_at(at, message); };
     if (!read.shared.has_store()) {
         const config none;
         for (const config_key& key : config_keys())
             if (key.about.name.starts_with("shared.") && !key.same(read, none))
-                warn({key.about.name},
-                     "is not used: without shared.url or shared.sentinel.master this gate limits alone");
+                report.warn_at({key.about.name},
+                               "is not used: without shared.url or shared.sentinel.master this gate limits alone");
         return;
     }
     if (!read.shared.store.tls && read.shared.store.tls_files != store_tls_config{})
-        warn({"shared.tls"}, "is not used: shared.url does not begin with rediss://");
-    if (report.is_set("shared.reserve")) warn({"shared.reserve"}, "is not used any more: nothing is held back");
+        report.warn_at({"shared.tls"}, "is not used: shared.url does not begin with rediss://");
+    if (report.is_set("shared.reserve"))
+        report.warn_at({"shared.reserve"}, "is not used any more: nothing is held back");
     if (!enforces_any(read.rules))
-        warn({"shared.url", "shared.sentinel.master"}, "no limit is enforced, so there is nothing to share");
+        report.warn_at({"shared.url", "shared.sentinel.master"}, "no limit is enforced, so there is nothing to share");
 }
 
 // --- files with secrets
@@ -503,7 +501,7 @@ void check_config(const config& read, config_report& report) {
 void lint_config(const config& read, config_report& report) {
     lint_limits(read.rules, report);
     if (std::ranges::count(read.ignore_labels, name_label) != 0)
-        report.warn_at(keys{"ignoreLabels"},
+        report.warn_at({"ignoreLabels"},
                        "without the name, series of all metrics that have the same labels count as one");
     lint_top_labels(read, report);
     lint_stores(read, report);

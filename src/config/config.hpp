@@ -197,7 +197,7 @@ enum class unavailable_answer : std::uint8_t {
 
 struct shared_config {
     std::string url;     ///< as written; it holds no credentials. Empty: none, or sentinels know where the store is
-    redis_config store;  ///< what is read from the URL, and all else that is said of the store
+    redis_config store;  ///< what the URL says, and all else that is said of the store
     std::string name_space = "default";  ///< of keys in the store: gates with one of them share
     unavailable_answer on_unavailable = unavailable_answer::local;
     percentage reserve{500};  ///< not used any more

@@ -83,7 +83,7 @@ void config_report::add_flag(const std::string& flag, std::string message, sever
     push(0, {flag, "", std::move(message), is});
 }
 
-void config_report::add_at(std::span<const std::string> keys, const std::string& message, severity is) {
+void config_report::add_at(const std::vector<std::string>& keys, const std::string& message, severity is) {
     for (const std::string& key : keys) {
         const auto found = origins_.find(key);
         if (found == origins_.end()) continue;

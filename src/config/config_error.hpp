@@ -59,8 +59,8 @@ class config_report {
     void add(std::size_t line, std::string key, std::string message, severity is = severity::error);
     void add_flag(const std::string& flag, std::string message, severity is = severity::error);
     /// Adds a message at the first of these keys that is set. Without any it is not told.
-    void add_at(std::span<const std::string> keys, const std::string& message, severity is = severity::error);
-    void warn_at(std::span<const std::string> keys, const std::string& message) {
+    void add_at(const std::vector<std::string>& keys, const std::string& message, severity is = severity::error);
+    void warn_at(const std::vector<std::string>& keys, const std::string& message) {
         add_at(keys, message, severity::warning);
     }
 

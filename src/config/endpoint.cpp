@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <boost/url/authority_view.hpp>
 #include <boost/url/ipv4_address.hpp>
 #include <boost/url/ipv6_address.hpp>
@@ -13,7 +14,6 @@
 #include <cassert>
 
 #include "config/config_error.hpp"
-#include "core/path_tenant.hpp"
 #include "core/text.hpp"
 
 namespace seriesgate {
@@ -64,9 +64,7 @@ constexpr std::size_t marked_bytes = 4;  // that the other spelling of one has m
 std::string with_marks(std::string_view text, const std::array<std::string_view, 2>& from,
                        const std::array<std::string_view, 2>& to) {
     std::string made{text};
-    for (std::size_t i = 0; i < from.size(); ++i)
-        for (auto at = made.find(from[i]); at != std::string::npos; at = made.find(from[i], at + to[i].size()))
-            made.replace(at, from[i].size(), to[i]);
+    for (std::size_t i = 0; i < from.size(); ++i) boost::replace_all(made, from[i], to[i]);
     return made;
 }
 
@@ -121,6 +119,15 @@ std::string parse_host_port(std::string_view text, std::uint16_t default_port, c
 
 std::string bad_database(std::string_view text) {
     return "has " + in_quotes(text) + " where the number of a database is expected";
+}
+
+/// Takes from `place` what a URL says.
+void set_place(redis_config& target, redis_config place) {
+    target.host = std::move(place.host);
+    target.port = place.port;
+    target.unix_path = std::move(place.unix_path);
+    target.tls = place.tls;
+    target.database = place.database;
 }
 
 std::string parse_unix_url(std::string_view text, redis_config& target) {
@@ -231,9 +238,20 @@ std::string parse_store_url(std::string_view text, store_backend& target) {
     return "";
 }
 
+std::string with_path(std::string_view url, std::string_view path) {
+    const auto host = url.find("://");
+    const bool has_path =
+        host == std::string_view::npos || url.find_first_of("/?#", host + 3) != std::string_view::npos;
+    return std::string{url}.append(has_path ? "" : path);
+}
+
+std::optional<tenant_pattern> tenant_mark_of(const store_backend& backend) {
+    const std::string_view target = backend.target.reveal();
+    return find_tenant_mark(target.substr(0, target.find('?')));
+}
+
 bool has_tenant_mark(const store_backend& backend) {
-    const std::string& target = backend.target.reveal();
-    return find_tenant_mark(std::string_view{target}.substr(0, target.find('?'))).has_value();
+    return tenant_mark_of(backend).has_value();
 }
 
 std::string parse_server_name(std::string_view text, std::string& target) {
@@ -267,14 +285,6 @@ std::string shown_url(const upstream_config& value) {
     for (const store_backend& backend : value.store.backends)
         urls.append(urls.empty() ? "" : ", ").append(without_secrets(backend.url.reveal()));
     return urls;
-}
-
-void set_place(redis_config& target, redis_config place) {
-    target.host = std::move(place.host);
-    target.port = place.port;
-    target.unix_path = std::move(place.unix_path);
-    target.tls = place.tls;
-    target.database = place.database;
 }
 
 std::string parse_redis_url(std::string_view text, redis_config& target) {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "config/config.hpp"
+#include "core/path_tenant.hpp"
 
 /// Addresses and URLs as the configuration spells them. Functions return what is wrong, or an empty string; then,
 /// and only then, they have written the target.
@@ -20,7 +21,11 @@ std::string parse_admin_listen(std::string_view text, std::optional<listen_addre
 /// `http://host[:port]/path[?query]`, or with https.
 std::string parse_store_url(std::string_view text, store_backend& target);
 
-/// Whether the path of a store's URL has a mark for the tenant.
+/// An URL that ends behind the host, with this path; any other as it is.
+std::string with_path(std::string_view url, std::string_view path);
+
+/// The mark for the tenant in the path of a store's URL; nothing if there is none. Views into it.
+std::optional<tenant_pattern> tenant_mark_of(const store_backend& backend);
 bool has_tenant_mark(const store_backend& backend);
 
 /// The name that a store's certificate has to have: a host's, or an IP address without brackets. May be empty.
@@ -29,10 +34,8 @@ std::string parse_server_name(std::string_view text, std::string& target);
 /// The same as the one backend of the upstream, or `discard:`. Leaves all else alone.
 std::string parse_upstream_url(std::string_view text, upstream_config& target);
 
-/// Takes from `place` what a URL says, and leaves the rest of `target` alone.
-void set_place(redis_config& target, redis_config place);
-
-/// `redis://host[:port][/database]`, the same with `rediss://` for TLS, or `unix:///path[?db=n]`. See set_place().
+/// `redis://host[:port][/database]`, the same with `rediss://` for TLS, or `unix:///path[?db=n]`. Leaves alone what no
+/// URL says.
 std::string parse_redis_url(std::string_view text, redis_config& target);
 
 /// A sentinel: `host[:port]` or `[ipv6][:port]`; the default port is 26379. Returns as parse_redis_url.

@@ -1,8 +1,8 @@
 #include "config/environment.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cstdlib>
-#include <utility>
 
 #include "config/config_error.hpp"
 #include "core/text.hpp"
@@ -24,13 +24,8 @@ bool has_variables(std::string_view text) noexcept {
     return text.find(opening) != std::string_view::npos;
 }
 
-std::string with_escaped_variables(std::string_view text) {
-    std::string made;
-    for (; !text.empty(); text.remove_prefix(1)) {
-        if (text.starts_with(opening)) made += '$';
-        made += text.front();
-    }
-    return made;
+std::string with_escaped_variables(const std::string& text) {
+    return boost::replace_all_copy(text, opening, escaped_opening);
 }
 
 result<filled_text, std::string> variable_filler::fill(std::string_view text) {

@@ -22,7 +22,7 @@ std::optional<std::string> variable_of_process(const std::string& name);
 bool has_variables(std::string_view text) noexcept;
 
 /// `$${` for every `${`, so that it names no variable.
-std::string with_escaped_variables(std::string_view text);
+std::string with_escaped_variables(const std::string& text);
 
 struct filled_text {
     std::vector<std::string> variables;  ///< their names, each once. First: a text alone is an error, not this

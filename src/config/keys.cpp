@@ -2,7 +2,6 @@
 
 #include <re2/re2.h>
 
-#include <algorithm>
 #include <set>
 
 #include "config/endpoint.hpp"
@@ -169,16 +168,17 @@ value_type<std::vector<std::string>> label_lists(std::size_t count_max) {
     return list_type<std::vector<std::string>>("list of label names", label_names(), count_max);
 }
 
-config_key shared_url() {
-    const auto type = scalar_type<shared_config>(
+value_type<std::string> redis_urls() {
+    return scalar_type<std::string>(
         described("URL", "`redis[s]://host[:port][/database]` or `unix:///path[?db=n]`; needs `fingerprint.secretFile`",
                   R"j("type":"string","pattern":"^($|rediss?://|unix://)")j"),
-        assign_shared_url, [](const shared_config& value) { return value.url; });
-    config_key made = key("shared.url", at_restart, in<shared>{}, type,
-                          "The Valkey or Redis that gates share their limits through; empty: this gate counts alone.",
-                          "\"redis://valkey:6379/0\"", "URL");
-    made.same = [](const config& one, const config& other) { return one.shared.url == other.shared.url; };
-    return made;
+        [](std::string_view text, std::string& target) {
+            redis_config store;
+            std::string wrong = text.empty() ? "" : parse_redis_url(text, store);
+            if (wrong.empty()) target = text;
+            return wrong;
+        },
+        std::identity{});
 }
 
 /// The example file says it behind a '#': to write its default is not the same as to leave it out.
@@ -345,7 +345,9 @@ std::vector<config_key> limit_keys() {
 
 std::vector<config_key> store_keys() {
     return {
-        shared_url(),
+        key("shared.url", at_restart, in<shared, &shared_config::url>{}, redis_urls(),
+            "The Valkey or Redis that gates share their limits through; empty: this gate counts alone.",
+            "\"redis://valkey:6379/0\"", "URL"),
         key("shared.namespace", at_restart, in<shared, &shared_config::name_space>{}, namespaces(),
             "Gates of one namespace count together."),
         key("shared.username", at_restart, in<shared, shared_store, &redis_config::username>{}, words(),

@@ -52,7 +52,5 @@ value_type<std::vector<replica_config>> replica_lists();
 bool are_same(const store_backend& one, const store_backend& other);
 /// `warmStart.url`: the root of a query API; empty for none.
 std::string assign_query_url(std::string_view text, std::vector<store_backend>& target);
-/// `shared.url`, which may be empty: then it says nothing.
-std::string assign_shared_url(std::string_view text, shared_config& target);
 
 }  // namespace seriesgate

@@ -6,6 +6,7 @@
 
 #include "config/checks.hpp"
 #include "config/config_node.hpp"
+#include "config/endpoint.hpp"
 #include "config/keys.hpp"
 
 namespace seriesgate {
@@ -51,7 +52,9 @@ load_outcome load(std::optional<YAML::Node> root, config_report& report, const o
     }
     report.sort_by_line();
     read_flags(flags, outcome.value, report);
-    if (outcome.value.shared.has_store() && !report.is_set("seriesSet")) outcome.value.series_set = set_kind::exact;
+    shared_config& shared = outcome.value.shared;
+    if (!shared.url.empty()) parse_redis_url(shared.url, shared.store);
+    if (shared.has_store() && !report.is_set("seriesSet")) outcome.value.series_set = set_kind::exact;
     if (root) check_config(outcome.value, report);
     if (!report.has_errors()) lint_config(outcome.value, report);
     outcome.errors = report.take_errors();

@@ -161,26 +161,12 @@ std::string assign_query_url(std::string_view text, std::vector<store_backend>& 
     if (text.find('?') != std::string_view::npos)
         return "must not hold a query ('?...'): it is the root of a query API, such as http://127.0.0.1:8428";
     if (!text.empty()) {
-        const std::size_t host = text.find("://");
-        const bool has_path = host == std::string_view::npos || text.find('/', host + 3) != std::string_view::npos;
         store_backend& made = backends.emplace_back();
-        if (const auto wrong = parse_store_url(std::string{text} + (has_path ? "" : "/"), made); !wrong.empty())
+        if (const auto wrong = parse_store_url(with_path(text, "/"), made); !wrong.empty())
             return wrong.starts_with("is not ") ? "is not a URL such as http://127.0.0.1:8428" : wrong;
         made.url = secret_text{std::string{text}};
     }
     target = std::move(backends);
-    return "";
-}
-
-std::string assign_shared_url(std::string_view text, shared_config& target) {
-    redis_config store = target.store;
-    if (text.empty()) {
-        set_place(store, {});
-    } else if (auto wrong = parse_redis_url(text, store); !wrong.empty()) {
-        return wrong;
-    }
-    target.store = std::move(store);
-    target.url = text;
     return "";
 }
 

@@ -9,9 +9,8 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "config/endpoint.hpp"
 #include "config/units.hpp"
-#include "core/path_tenant.hpp"
-#include "ingest/sender_answer.hpp"
 #include "ingest/sender_texts.hpp"
 #include "ingest/series_sampler.hpp"
 #include "ingest/warm_series.hpp"
@@ -68,8 +67,7 @@ ingestor::ingestor(net::io_context& io, ingest_shared& shared)
 
 void ingestor::find_tenant_placeholders(const store_config& store) {
     for (const store_backend& each : store.backends) {
-        const std::string& target = each.target.reveal();
-        const auto mark = find_tenant_mark(std::string_view{target}.substr(0, target.find('?')));
+        const auto mark = tenant_mark_of(each);
         store_url_has_tenant_ = store_url_has_tenant_ || mark.has_value();
         tenant_must_be_account_ = tenant_must_be_account_ || (mark && mark->is_account);
     }

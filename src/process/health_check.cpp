@@ -1,7 +1,5 @@
 #include "process/health_check.hpp"
 
-#include <utility>
-
 #include "config/config_error.hpp"
 #include "config/endpoint.hpp"
 #include "net/async.hpp"
@@ -13,13 +11,6 @@ namespace {
 constexpr std::string_view usual_path = "/-/healthy";
 constexpr std::string_view unix_prefix = "unix:";
 constexpr std::size_t shown_max = 200;
-
-/// Adds the path if the URL has none: parse_store_url() requires one.
-std::string with_path(const std::string& url) {
-    const auto host = url.find("://");
-    const bool has_path = host == std::string::npos || url.find_first_of("/?#", host + 3) != std::string::npos;
-    return has_path ? url : url + std::string{usual_path};
-}
 
 /// The first line of a body explains the status, for example a drain.
 std::string said_in(const std::string& body) {
@@ -44,7 +35,7 @@ std::string parse_health_url(const std::string& url, top::server_address& to) {
         to.target = usual_path;
         return wrong;
     }
-    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url), to).empty())
+    if (url.find('@') != std::string::npos || !parse_store_url(with_path(url, usual_path), to).empty())
         return "is not a URL such as " + std::string{health_url} + " or unix:/run/seriesgate/gate.sock";
     return "";
 }
