@@ -42,7 +42,13 @@ std::string wrong_with(std::string_view line) {
 
 }  // namespace
 
-result<bool, std::string> text_file::refresh() {
+bool text_file::refresh() {
+    auto found = read();
+    const bool has_new_text = found && *found;
+    return std::exchange(fault_, found ? std::string{} : std::move(found).error()) != fault_ || has_new_text;
+}
+
+result<bool, std::string> text_file::read() {
     const auto unreadable = [this] { return "cannot read " + path_ + ": " + std::generic_category().message(errno); };
     const descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // a pipe must not block
     struct stat about {};
@@ -62,22 +68,18 @@ result<bool, std::string> text_file::refresh() {
 }
 
 const std::string& debounced_file::load() {
-    const auto found = file_.refresh();
-    last_fault_ = fault_ = found ? std::string{} : found.error();
-    if (found) text_ = file_.text();
-    return fault_;
+    file_.refresh();
+    if (file_.fault().empty()) text_ = file_.text();
+    return fault_ = file_.fault();
 }
 
 bool debounced_file::refresh(const file_look& look) {
-    const auto found = file_.refresh();
-    if (found && *found) changed_ = look.now;
-    std::string fault = found ? std::string{} : found.error();
-    if (fault != last_fault_) changed_ = look.now;
-    last_fault_ = fault;
+    if (file_.refresh()) changed_ = look.now;
     if (!changed_ || (!look.are_whole && look.now - *changed_ < settling)) return false;
-    const bool is_new = fault != fault_ || (found && file_.text() != text_);
-    if (found) text_ = file_.text();
-    fault_ = std::move(fault);
+    const bool is_readable = file_.fault().empty();
+    const bool is_new = file_.fault() != fault_ || (is_readable && file_.text() != text_);
+    if (is_readable) text_ = file_.text();
+    fault_ = file_.fault();
     changed_.reset();
     return is_new;
 }

@@ -29,7 +29,7 @@ class text_file {
     };
 
     std::string path_;
-    std::string text_;
+    std::string text_, fault_;
     std::optional<stamp> read_;  // nothing while the times are too recent
 
   public:
@@ -38,11 +38,17 @@ class text_file {
     explicit text_file(std::string path) : path_(std::move(path)) {}
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    /// The text as last read; empty if never read.
+    /// The text as last read; empty if never read. Stays while the file cannot be read.
     [[nodiscard]] const std::string& text() const noexcept { return text_; }
+    /// Why the file cannot be read; empty if it can.
+    [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
 
-    /// @return whether the text has changed; or the error, and then text() stays.
-    [[nodiscard]] result<bool, std::string> refresh();
+    /// @return whether text() or fault() has changed.
+    bool refresh();
+
+  private:
+    /// @return whether the text has changed; or the error.
+    [[nodiscard]] result<bool, std::string> read();
 };
 
 // --- A file without half-written states.
@@ -58,7 +64,6 @@ struct file_look {
 class debounced_file {
     text_file file_;
     std::string text_, fault_;
-    std::string last_fault_;  ///< of the last check, even if not yet taken
     std::optional<std::chrono::steady_clock::time_point> changed_;
 
   public:

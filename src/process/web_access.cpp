@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "base/log.hpp"
@@ -40,8 +39,7 @@ std::vector<std::string> files_of(const std::string& file, const web_config& fro
 
 bool debounced_files::watch(const std::vector<std::string>& paths) {
     bool is_new = false;
-    for (const std::string& each : paths)
-        is_new = files_.try_emplace(each, watched{.file = text_file{each}}).second || is_new;
+    for (const std::string& each : paths) is_new = files_.try_emplace(each, each).second || is_new;
     std::erase_if(files_, [&](const auto& known) { return std::ranges::find(paths, known.first) == paths.end(); });
     if (!is_new) return false;
     is_unread_ = true;
@@ -51,21 +49,12 @@ bool debounced_files::watch(const std::vector<std::string>& paths) {
 
 bool debounced_files::look(clock::time_point now) {
     bool changed = !changed_;
-    for (auto& [path, one] : files_) changed = look_at(one) || changed;
+    for (auto& [path, file] : files_) changed = file.refresh() || changed;
     if (changed) {
         is_unread_ = true;
         changed_ = now;
     }
     return is_unread_ && now - *changed_ >= settling;
-}
-
-/// @return whether the file or its error has changed.
-bool debounced_files::look_at(watched& one) {
-    const auto found = one.file.refresh();
-    std::string fault = found ? std::string{} : found.error();
-    const bool is_new_fault = fault != one.fault;
-    one.fault = std::move(fault);
-    return is_new_fault || (found && *found);
 }
 
 std::vector<std::string> differences(const web_config& before, const web_config& after) {

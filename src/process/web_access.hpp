@@ -25,11 +25,7 @@ namespace seriesgate {
 /// often begins with an empty one. Uses the process' clock, since those of file systems may be wrong.
 /// Threads: one at a time.
 class debounced_files {
-    struct watched {
-        text_file file;
-        std::string fault{};  ///< read error
-    };
-    std::map<std::string, watched> files_;
+    std::map<std::string, text_file> files_;
     bool is_unread_ = true;  ///< true at the start, to catch changes since the first read
     std::optional<std::chrono::steady_clock::time_point> changed_;
 
@@ -48,9 +44,6 @@ class debounced_files {
     void note_read() noexcept { is_unread_ = false; }
     /// Makes look() report them again.
     void note_unread() noexcept { is_unread_ = true; }
-
-  private:
-    static bool look_at(watched& one);
 };
 
 /// The changed keys, except TLS. Never their values, which may be passwords.

@@ -44,7 +44,8 @@ std::shared_ptr<const tls_context> tls_of(const client_options& asked) {
     settings.any_server = asked.any_server;
     if (!asked.ca_file.empty()) {
         text_file authorities{asked.ca_file};
-        if (const auto read = authorities.refresh(); !read) throw std::runtime_error("--ca-file: " + read.error());
+        authorities.refresh();
+        if (!authorities.fault().empty()) throw std::runtime_error("--ca-file: " + authorities.fault());
         settings.authorities = authorities.text();
         if (settings.authorities.empty()) throw std::runtime_error("--ca-file: " + asked.ca_file + " is empty");
     }
