@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <exception>
-#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>

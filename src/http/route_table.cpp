@@ -7,7 +7,6 @@
 #include <iterator>
 #include <utility>
 
-#include "config/units.hpp"
 #include "core/path_tenant.hpp"
 
 namespace seriesgate {

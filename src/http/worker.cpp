@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "net/async.hpp"
 #include "net/descriptor.hpp"
 
 namespace seriesgate {

@@ -2,12 +2,10 @@
 
 #include <cassert>
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 #include "base/log.hpp"
 #include "http/query_string.hpp"
-#include "ingest/sender_answer.hpp"
 #include "ingest/sender_texts.hpp"
 #include "net/event_loop.hpp"
 #include "upstream/request.hpp"

@@ -85,6 +85,21 @@ constexpr std::string_view unconfirmed_hint =
     "it may know only remote write 1 and have stored nothing: set upstream.protocol to v1, or let the senders write "
     "version 1 (Prometheus: protobuf_message: prometheus.WriteRequest)";
 
+/// Of backends that went out again before a line was due: else "is back" would be the log's last word about them.
+void log_outages(shared_store& of) {
+    for (shared_backend& each : of.backends) {
+        if (each.health.is_up() || each.outage_logged) continue;
+        const auto outages = each.outages.rest();
+        if (!outages) continue;
+        each.outage_logged = true;
+        if (each.health.is_up()) {  // back meanwhile
+            each.outage_logged = false;
+            continue;
+        }
+        log::warn("an address of the store is out", {{"upstream", each.name}, {"outages", *outages}});
+    }
+}
+
 }  // namespace
 
 void log_refusals(const refusing_request& of, ingest_logs& logs) {
@@ -116,25 +131,6 @@ void write_unconfirmed(const lost_log::news& news, const upstream_config& upstre
                                                                 {"upstream", stores_waited_for(upstream)},
                                                                 {"hint", unconfirmed_hint}});
 }
-
-namespace {
-
-/// Of backends that went out again before a line was due: else "is back" would be the log's last word about them.
-void log_outages(shared_store& of) {
-    for (shared_backend& each : of.backends) {
-        if (each.health.is_up() || each.outage_logged) continue;
-        const auto outages = each.outages.rest();
-        if (!outages) continue;
-        each.outage_logged = true;
-        if (each.health.is_up()) {  // back meanwhile
-            each.outage_logged = false;
-            continue;
-        }
-        log::warn("an address of the store is out", {{"upstream", each.name}, {"outages", *outages}});
-    }
-}
-
-}  // namespace
 
 void log_rest(ingest_shared& of) {
     of.stores.first.health.rest([](upstream_error_reason reason, std::uint64_t requests) {

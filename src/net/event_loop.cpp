@@ -3,11 +3,8 @@
 #include <pthread.h>
 
 #include <boost/asio/co_spawn.hpp>
-#include <chrono>
 #include <exception>
-#include <memory>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "base/log.hpp"

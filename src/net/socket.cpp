@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -130,6 +129,24 @@ bool is_left_over(net::io_context& io, const std::string& path) {
     tried.connect(unix_endpoint(path), error);
     return error == net::error::connection_refused;
 }
+
+/// Asio drops a handler without a call if it has no memory for the addresses. The caller must get an answer then, too.
+struct lookup_answer {
+    name_resolver::answer take{};
+    std::weak_ptr<void> awaited_by{};  // the resolver, from the lookup's beginning to the answer
+
+    void give(error_code error, std::vector<stream_endpoint> found) {
+        awaited_by.reset();
+        take(error, std::move(found));
+    }
+    ~lookup_answer() {
+        if (awaited_by.expired()) return;
+        try {
+            take(net::error::no_memory, {});
+        } catch (...) {  // the caller has been told
+        }
+    }
+};
 
 }  // namespace
 
@@ -278,28 +295,6 @@ stream_endpoint detached_socket::local_endpoint() const noexcept {
 struct name_resolver::state {
     tcp::resolver resolver;
 };
-
-namespace {
-
-/// Asio drops a handler without a call if it has no memory for the addresses. The caller must get an answer then, too.
-struct lookup_answer {
-    name_resolver::answer take{};
-    std::weak_ptr<void> awaited_by{};  // the resolver, from the lookup's beginning to the answer
-
-    void give(error_code error, std::vector<stream_endpoint> found) {
-        awaited_by.reset();
-        take(error, std::move(found));
-    }
-    ~lookup_answer() {
-        if (awaited_by.expired()) return;
-        try {
-            take(net::error::no_memory, {});
-        } catch (...) {  // the caller has been told
-        }
-    }
-};
-
-}  // namespace
 
 name_resolver::name_resolver(net::io_context& io) : state_(std::make_shared<state>(state{tcp::resolver{io}})) {}
 name_resolver::~name_resolver() = default;

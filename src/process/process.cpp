@@ -62,10 +62,6 @@ listening_socket take_or_open(std::optional<listening_socket>& given, const list
     return given ? std::move(*given) : listen_on(where);
 }
 
-}  // namespace
-
-namespace {
-
 /// When the file was last written; the smallest time if it cannot be looked at.
 std::filesystem::file_time_type written_at(const std::string& file) {
     std::error_code failed;

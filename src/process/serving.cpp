@@ -12,7 +12,6 @@
 #include "base/log.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "ingest/warm_series.hpp"
-#include "net/async.hpp"
 
 namespace seriesgate {
 namespace {
@@ -79,6 +78,11 @@ struct unfinished_work {
                (!is_patient || parts.senders.connections().count_unfinished().unasked == 0);
     }
 };
+
+void log_lost_copies(const shared_stores& of) {
+    if (const std::int64_t copies = of.copies)
+        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies}});
+}
 
 }  // namespace
 
@@ -207,15 +211,6 @@ net::awaitable<void> check_passwords(access_control& access) {
             co_await asked->wait();
     }
 }
-
-namespace {
-
-void log_lost_copies(const shared_stores& of) {
-    if (const std::int64_t copies = of.copies)
-        log::warn("copies for replicas not finished, what is in them is lost", {{"requests", copies}});
-}
-
-}  // namespace
 
 std::chrono::nanoseconds sender_grace(std::chrono::nanoseconds drain_timeout) noexcept {
     return std::min(drain_sender_grace, drain_timeout / 2);

@@ -14,7 +14,6 @@
 #include "core/text.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/limiter.hpp"
-#include "net/async.hpp"
 
 namespace seriesgate {
 

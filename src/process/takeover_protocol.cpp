@@ -13,7 +13,6 @@
 #include <array>
 #include <cassert>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>

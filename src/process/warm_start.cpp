@@ -9,7 +9,6 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
-#include "config/units.hpp"
 #include "core/text.hpp"
 #include "fleet/fleet_shared.hpp"
 #include "limit/figures.hpp"

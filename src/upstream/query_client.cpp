@@ -17,7 +17,6 @@
 #include "core/text.hpp"
 #include "net/http_fields.hpp"
 #include "net/http_messages.hpp"
-#include "net/timed_stream.hpp"
 #include "net/tls_session.hpp"
 #include "series/label.hpp"
 
