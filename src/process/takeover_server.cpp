@@ -7,12 +7,10 @@
 #include <boost/asio/post.hpp>
 #include <chrono>
 #include <exception>
-#include <memory>
 #include <span>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "net/async.hpp"
 #include "net/descriptor.hpp"
 #include "process/inherited_sockets.hpp"
 
@@ -29,10 +27,6 @@ constexpr auto lock_patience = 2s;
 
 /// After a failed accept, for example without descriptors.
 constexpr auto accept_pause = 100ms;
-
-struct set_false {
-    void operator()(std::atomic<bool>* flag) const noexcept { *flag = false; }
-};
 
 constexpr const char* is_gone = "the new process has ended it";
 constexpr const char* is_late = "the new process has not answered in time: its log says what it waits for";
@@ -206,24 +200,17 @@ net::awaitable<std::string> takeover_server::finish_requests(talk& with) {
 }
 
 net::awaitable<std::string> takeover_server::save(talk& with) {
-    if (is_saving_) co_return "the state is still being saved for another process";
+    if (!saves_.expired()) co_return "the state is still being saved for another process";
     awaited<bool> saved{of_.serving.acceptor.thread.io};
     of_.kept.promise();
-    is_saving_ = true;
-    try {
-        net::post(of_.saving, [this, give = saved.to_give()] {
-            bool is_given_up = false;
-            {
-                const std::unique_ptr<std::atomic<bool>, set_false> ends{&is_saving_};  // also if memory runs out
-                of_.leave_fleet();
-                is_given_up = of_.kept.give_up();
-            }
-            give(is_given_up);
-        });
-    } catch (...) {
-        is_saving_ = false;
-        throw;
-    }
+    auto save = std::make_shared<char>();
+    saves_ = save;
+    net::post(of_.saving, [this, save = std::move(save), give = saved.to_give()]() mutable {
+        of_.leave_fleet();
+        const bool is_given_up = of_.kept.give_up();
+        save.reset();
+        give(is_given_up);
+    });
     const auto end = clock::now() + takeover::save_limit;
     while (clock::now() < end) {
         const auto given = co_await saved.wait(takeover::wait_interval / 2);

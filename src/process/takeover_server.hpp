@@ -1,8 +1,8 @@
 /// The running gate's side of a takeover.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,7 +39,7 @@ class takeover_server {
     message_listener at_;
     throttled_log refusals_;
     bool has_given_ = false;
-    std::atomic<bool> is_saving_ = false;  // also after the takeover has stopped waiting
+    std::weak_ptr<void> saves_;  // held by a save until its end, also after the takeover has stopped waiting
 
   public:
     /// What `of` refers to outlives this, and so does the acceptor's io_context.
