@@ -48,12 +48,9 @@ constexpr std::array usual_codes{200u, 204u, 400u, 401u, 403u, 404u, 429u, 500u,
 
 void write_responses(exposition& out, const shared_replica& of) {
     const counter_by_status& counts = of.metrics.upstream_responses;
-    const auto write_one = [&](unsigned code) {
-        const bool is_usual = std::ranges::find(usual_codes, code) != usual_codes.end();
-        if (is_usual || counts[code].value() != 0)
+    for (unsigned code = counts.code_min; code <= counts.code_max; ++code)
+        if (std::ranges::find(usual_codes, code) != usual_codes.end() || counts[code].value() != 0)
             out.sample({{"replica", of.store.name}, {"code", std::to_string(code)}}, counts[code].value());
-    };
-    for (unsigned code = counts.code_min; code <= counts.code_max; ++code) write_one(code);
 }
 
 void write_errors(exposition& out, const shared_replica& of) {
@@ -75,16 +72,18 @@ void write(exposition& out, const shared_stores& stores) {
                "Requests that a replica gave no answer to, or was not sent (dropped), by reason.",
                metric_type::counter);
     for (const shared_replica& each : stores.replicas) write_errors(out, each);
-    out.family("seriesgate_replica_samples_stored_total",
-               "Accepted samples and native histograms that a replica has confirmed.", metric_type::counter);
-    for (const shared_replica& each : stores.replicas)
-        out.sample({{"replica", each.store.name}}, each.samples_stored.value());
-    out.family("seriesgate_replica_samples_failed_total",
-               "Accepted samples and native histograms that a replica has not confirmed; with bestEffort they are "
-               "lost to it, otherwise their senders come again.",
-               metric_type::counter);
-    for (const shared_replica& each : stores.replicas)
-        out.sample({{"replica", each.store.name}}, each.samples_failed.value());
+    const auto write_samples = [&](std::string_view name, std::string_view help, counter shared_replica::*samples) {
+        out.family(name, help, metric_type::counter);
+        for (const shared_replica& each : stores.replicas)
+            out.sample({{"replica", each.store.name}}, (each.*samples).value());
+    };
+    write_samples("seriesgate_replica_samples_stored_total",
+                  "Accepted samples and native histograms that a replica has confirmed.",
+                  &shared_replica::samples_stored);
+    write_samples("seriesgate_replica_samples_failed_total",
+                  "Accepted samples and native histograms that a replica has not confirmed; with bestEffort they are "
+                  "lost to it, otherwise their senders come again.",
+                  &shared_replica::samples_failed);
     write_gauge(out, "seriesgate_replica_copies_bytes",
                 "What requests take that are on their way to replicas that nobody waits for.",
                 stores.copies_bytes.load());

@@ -12,10 +12,6 @@
 namespace seriesgate {
 namespace {
 
-bool is_for_translation(const decided_request& request, const upstream_config& upstream) {
-    return request.kind.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
-}
-
 entry_counts counts_of(const translation_loss& lost) {
     return {.samples = lost.histograms + lost.invalid.samples + lost.invalid.histograms,
             .histograms = lost.histograms + lost.invalid.histograms,
@@ -90,8 +86,9 @@ std::optional<outgoing> make_outgoing(const decided_request& request, request_wo
                   .content_type = request.kind.content_type,
                   .content_encoding = request.kind.content_encoding,
                   .decided = decided};
-    const bool goes_on = decided.forward != body_action::nothing;
-    if (goes_on && is_for_translation(request, upstream)) made.forward = body_action::translated;
+    const bool is_for_translation =
+        made.version == protocol::v2 && upstream.protocol == upstream_protocol::v1 && !upstream.discard;
+    if (made.forward != body_action::nothing && is_for_translation) made.forward = body_action::translated;
     if (!make_body(request, work, made)) return std::nullopt;
     made.refused_text = refused_text(decided, request.tenant, work.planning, limiter);
     if (is_left_out_told(request, limiter)) made.left_out_text = left_out_text(decided, work.planning);

@@ -122,8 +122,8 @@ constexpr std::size_t retry_after_bytes_max = 64;
 }  // namespace
 
 std::string refused_summary(const plan_counts& decided) {
-    return fmt::format("refused {} new series ({} sample{})", decided.refused_series, decided.refused.samples,
-                       decided.refused.samples == 1 ? "" : "s");
+    return fmt::format("refused {} new series ({})", decided.refused_series,
+                       counted(decided.refused.samples, "sample"));
 }
 
 std::string refused_text(const plan& decided, std::string_view tenant, planner& planning, series_limiter& limiter) {
@@ -152,8 +152,8 @@ std::string refused_text(const plan& decided, std::string_view tenant, planner& 
 std::string untranslated_text(const translation_loss& lost) {
     std::string text;
     if (lost.histograms != 0)
-        text = fmt::format("left out {} native histogram{} with custom buckets: remote write 1 has none",
-                           lost.histograms, lost.histograms == 1 ? "" : "s");
+        text = fmt::format("left out {} with custom buckets: remote write 1 has none",
+                           counted(lost.histograms, "native histogram"));
     if (lost.invalid.series != 0)
         text += fmt::format("{}left out {} series that a store of remote write 1 would drop, the first for {}",
                             text.empty() ? "" : "\n", lost.invalid.series, lost.invalid.first);
@@ -216,8 +216,7 @@ void note_left_out(const refusing_request& of, ingest_metrics& metrics, left_out
 }
 
 std::string left_out_summary(const plan_counts& decided) {
-    return fmt::format("left out {} series ({} sample{})", decided.left_out_series, decided.left_out.samples,
-                       decided.left_out.samples == 1 ? "" : "s");
+    return fmt::format("left out {} series ({})", decided.left_out_series, counted(decided.left_out.samples, "sample"));
 }
 
 std::string left_out_text(const plan& decided, planner& planning) {
