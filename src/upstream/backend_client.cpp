@@ -172,11 +172,6 @@ void backend_client::maintain() {
     pool_.close_idle(idle_age_max);
 }
 
-/// Polls: only the first requests after a start can come before the resolver's first answer.
-net::awaitable<void> backend_client::wait_for_addresses(time_limit limit) {
-    while (!addresses_.looked_up() && monotonic_clock::now() < limit) co_await sleep_for(10ms);
-}
-
 upstream_error backend_client::unresolved() const {
     const error_code failure = addresses_.failure();
     return {.reason = upstream_error_reason::dns,
@@ -214,7 +209,8 @@ net::awaitable<backend_client::fault> backend_client::connect_to(upstream_connec
 
 /// @return the error; nothing if connected.
 net::awaitable<backend_client::fault> backend_client::connect(upstream_connection& connection, time_limit limit) {
-    co_await wait_for_addresses(limit);
+    // Polls: only the first requests after a start can come before the resolver's first answer.
+    while (!addresses_.looked_up() && monotonic_clock::now() < limit) co_await sleep_for(10ms);
     const auto turn = backend_.next_address.fetch_add(1, std::memory_order_relaxed);
     // A copy, since a lookup may replace the addresses meanwhile.
     const auto endpoints = order_.of(addresses_.known(), turn, monotonic_clock::now());

@@ -171,7 +171,6 @@ class backend_client {
 
   private:
     address_list make_addresses();
-    net::awaitable<void> wait_for_addresses(time_limit limit);
     net::awaitable<fault> connect_to(upstream_connection& connection, const stream_endpoint& to, time_limit limit);
     net::awaitable<fault> connect(upstream_connection& connection, time_limit limit);
     void keep(upstream_connection connection);

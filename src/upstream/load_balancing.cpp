@@ -31,10 +31,6 @@ constexpr auto trial_grace = std::chrono::seconds{5};
 /// Weight of the running average: about the last eight requests.
 constexpr int holds_averaged = 8;
 
-bool has_tried(const tried_backends& tried, std::size_t index) {
-    return index < tried.size() && tried[index];
-}
-
 }  // namespace
 
 std::optional<std::size_t> choose_backend(std::span<const backend_view> backends, std::uint64_t turn) noexcept {
@@ -87,7 +83,7 @@ void backend_slots::update_views(const tried_backends& tried, bool is_early, clo
                           .share = health.share(now),
                           .in_flight = store_.backends[i].in_flight.value(),
                           .has_room = taken_[i] < store_.connections_each_max,
-                          .tried = has_tried(tried, i),
+                          .tried = i < tried.size() && tried[i],
                           .due = health.due()});
     }
 }

@@ -14,10 +14,6 @@ std::string numbered(NameAt name_at, std::size_t which) {
     return before == 0 ? name_at(which) : name_at(which) + "#" + std::to_string(before + 1);
 }
 
-std::string backend_name(const std::vector<store_backend>& backends, std::size_t which) {
-    return numbered([&](std::size_t i) { return backends[i].authority; }, which);
-}
-
 std::string store_name(const upstream_config& of, std::size_t which) {
     if (of.discard) return {};
     return numbered([&](std::size_t i) { return store_at(of, i).backends.front().authority; }, which);
@@ -64,10 +60,6 @@ std::unique_ptr<tls_files> load_tls(const store_config& store, const std::string
     return *std::move(made);
 }
 
-bool has_arguments(const store_backend& backend) {
-    return backend.url.reveal().find('?') != std::string::npos;
-}
-
 }  // namespace
 
 std::size_t count_backends(const upstream_config& of) {
@@ -90,7 +82,8 @@ shared_store::shared_store(const upstream_config& upstream_, std::size_t which, 
       access(settings, store_key(which)),
       connections_each_max(share_of_connections(upstream_, workers)) {
     const auto& all = settings.backends;
-    for (std::size_t i = 0; i < all.size(); ++i) backends.emplace_back(all[i], backend_name(all, i), all.size() == 1);
+    const auto authority = [&all](std::size_t i) { return all[i].authority; };
+    for (std::size_t i = 0; i < all.size(); ++i) backends.emplace_back(all[i], numbered(authority, i), all.size() == 1);
 }
 
 std::string shared_store::name_fault() {
@@ -140,7 +133,8 @@ store_access::store_access(const store_config& store, const std::string& key)
     : store_(store),
       has_authorization_(
           std::ranges::any_of(store.headers, [](const auto& each) { return is_authorization(each.first); })),
-      has_query_(std::ranges::any_of(store.backends, has_arguments)),
+      has_query_(std::ranges::any_of(
+          store.backends, [](const auto& each) { return each.url.reveal().find('?') != std::string::npos; })),
       file_(file_of(store, key)),
       proof_(std::make_unique<const proof>(make_proof())),
       tls_(load_tls(store, key)) {}

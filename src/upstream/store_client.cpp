@@ -51,6 +51,23 @@ upstream_error after(const std::optional<upstream_error>& before, upstream_error
     return error;
 }
 
+void note_answer(shared_backend& backend, monotonic_clock::time_point began, unsigned status) {
+    const auto lasted = backend.health.answered(status, began, monotonic_clock::now());
+    if (lasted && backend.outage_logged.exchange(false))
+        log::info("an address of the store is back",
+                  {{"upstream", backend.name}, {"outage_seconds", std::chrono::duration<double>(*lasted).count()}});
+}
+
+void note_failure(shared_backend& backend, monotonic_clock::time_point began, const upstream_error& error) {
+    if (!backend.health.failed(began, monotonic_clock::now()) || backend.is_only) return;
+    const auto outages = backend.outages.count(1);
+    if (!outages) return;
+    backend.outage_logged = true;
+    log::warn(
+        "an address of the store is out",
+        {{"upstream", backend.name}, {"outages", *outages}, {"reason", name_of(error.reason)}, {"err", error.text}});
+}
+
 }  // namespace
 
 store_client::store_client(net::io_context& io, shared_store& shared)
@@ -136,32 +153,15 @@ net::awaitable<store_client::outcome> store_client::send_to(const backend_slot& 
     outcome got = co_await backends_[slot.index()].send(message, limits);
     shared_.metrics.upstream_request_duration.observe(clock::now() - began);
     if (got) {
-        answered(slot.backend(), began, got->status);
+        note_answer(slot.backend(), began, got->status);
         co_return got;
     }
     const upstream_error error = got.error();
     slot.backend().errors[error.reason].add();
     // A timeout of a request that had waited for long is not the backend's fault.
     const bool had_time = clock::now() - slot.since() >= shared_.upstream.timeout / 2;
-    if (error.reason != upstream_error_reason::timeout || had_time) failed(slot.backend(), began, error);
+    if (error.reason != upstream_error_reason::timeout || had_time) note_failure(slot.backend(), began, error);
     co_return got;
-}
-
-void store_client::answered(shared_backend& backend, clock::time_point began, unsigned status) {
-    const auto lasted = backend.health.answered(status, began, clock::now());
-    if (lasted && backend.outage_logged.exchange(false))
-        log::info("an address of the store is back",
-                  {{"upstream", backend.name}, {"outage_seconds", std::chrono::duration<double>(*lasted).count()}});
-}
-
-void store_client::failed(shared_backend& backend, clock::time_point began, const upstream_error& error) {
-    if (!backend.health.failed(began, clock::now()) || backend.is_only) return;
-    const auto outages = backend.outages.count(1);
-    if (!outages) return;
-    backend.outage_logged = true;
-    log::warn(
-        "an address of the store is out",
-        {{"upstream", backend.name}, {"outages", *outages}, {"reason", name_of(error.reason)}, {"err", error.text}});
 }
 
 }  // namespace seriesgate

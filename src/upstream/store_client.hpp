@@ -50,8 +50,6 @@ class store_client {
     net::awaitable<outcome> send_to(const backend_slot& slot, const upstream_message& message, clock::time_point limit,
                                     std::size_t backends_left);
     net::awaitable<void> probe(std::size_t index);
-    void answered(shared_backend& backend, clock::time_point began, unsigned status);
-    void failed(shared_backend& backend, clock::time_point began, const upstream_error& error);
 };
 
 }  // namespace seriesgate
