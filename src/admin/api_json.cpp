@@ -84,12 +84,10 @@ json::value known_since(const explanation& of) {
 
 json::object window_json(const budget_window_figures& figures, const std::optional<std::uint64_t>& room,
                          bool has_room) {
-    return {{"maxSeries", figures.series_max},
-            {"currentSeries", figures.series_current},
-            {"refusedSeries", figures.series_refused},
-            {"refusedSeriesExact", figures.refused_is_exact},
-            {"room", or_null(room)},
-            {"hasRoom", has_room}};
+    json::object made = window_json(figures);
+    made["room"] = or_null(room);
+    made["hasRoom"] = has_room;
+    return made;
 }
 
 json::object to_json(const applying_budget& budget, const series_limiter& limiter) {

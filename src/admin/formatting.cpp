@@ -15,6 +15,13 @@ boost::json::object group_json(const group_labels& group) {
     return made;
 }
 
+boost::json::object window_json(const budget_window_figures& window) {
+    return {{"maxSeries", window.series_max},
+            {"currentSeries", window.series_current},
+            {"refusedSeries", window.series_refused},
+            {"refusedSeriesExact", window.refused_is_exact}};
+}
+
 std::string utc(std::chrono::sys_time<std::chrono::nanoseconds> moment) {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(moment));
 }

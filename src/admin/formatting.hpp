@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/text.hpp"
+#include "limit/figures.hpp"
 #include "limit/rules.hpp"
 
 namespace seriesgate {
@@ -19,6 +20,7 @@ namespace seriesgate {
 // --- JSON.
 
 boost::json::object group_json(const group_labels& group);
+boost::json::object window_json(const budget_window_figures& window);
 
 /// RFC 3339, in UTC, to the second.
 std::string utc(std::chrono::sys_time<std::chrono::nanoseconds> moment);

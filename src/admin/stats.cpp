@@ -28,13 +28,6 @@ json::object to_json(const window_figures& window) {
             {"filterBytes", window.filter_bytes}};
 }
 
-json::object to_json(const budget_window_figures& window) {
-    return {{"maxSeries", window.series_max},
-            {"currentSeries", window.series_current},
-            {"refusedSeries", window.series_refused},
-            {"refusedSeriesExact", window.refused_is_exact}};
-}
-
 /// Room comes back as series go idle, so it has no end.
 json::object active_json(const limiter_figures& of) {
     json::object made = to_json(*of.active);
@@ -46,9 +39,9 @@ json::object active_json(const limiter_figures& of) {
 
 json::object with_windows(json::object made, const budget_figures& budget) {
     made["mode"] = to_text(budget.mode);
-    made["hourly"] = to_json(budget.hourly);
-    made["daily"] = to_json(budget.daily);
-    if (budget.active) made["active"] = to_json(*budget.active);
+    made["hourly"] = window_json(budget.hourly);
+    made["daily"] = window_json(budget.daily);
+    if (budget.active) made["active"] = window_json(*budget.active);
     if (budget.name.overflow) made["note"] = note_on(budget.name);
     return made;
 }
