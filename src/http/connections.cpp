@@ -93,16 +93,13 @@ bool connection_registry::set_sender(entry& which, const net::ip::address& sende
 }
 
 bool connection_registry::make_room_among_handshakes_of(const std::optional<net::ip::address>& peer) {
-    constexpr auto stage = connection_stage::tls_handshake;
     const auto whose = peer ? peers_.find(*peer) : peers_.end();
-    return whose == peers_.end() || whose->second.at(stage).size() < handshakes_of_peer_max(bounds_.handshakes) ||
-           give_up_oldest(whose->second, stage, connection_bound::handshakes);
+    return whose == peers_.end() ||
+           make_room_for_handshake_in(whose->second, handshakes_of_peer_max(bounds_.handshakes));
 }
 
 bool connection_registry::make_room_for_handshake(const std::optional<net::ip::address>& peer) {
-    constexpr auto stage = connection_stage::tls_handshake;
-    return make_room_among_handshakes_of(peer) && (regulars_.at(stage).size() < bounds_.handshakes ||
-                                                   give_up_oldest(regulars_, stage, connection_bound::handshakes));
+    return make_room_among_handshakes_of(peer) && make_room_for_handshake_in(regulars_, bounds_.handshakes);
 }
 
 void connection_registry::give_up_slow_handshakes(clock::time_point now) {
@@ -115,8 +112,10 @@ void connection_registry::give_up_slow_handshakes(clock::time_point now) {
     }
 }
 
-bool connection_registry::give_up_oldest(scope& within, connection_stage stage, connection_bound reason) {
-    return give_up(within.at(stage).empty() ? nullptr : within.at(stage).front(), reason);
+bool connection_registry::make_room_for_handshake_in(scope& those, std::size_t handshakes_max) {
+    const row& handshakes = those.at(connection_stage::tls_handshake);
+    return handshakes.size() < handshakes_max ||
+           give_up(handshakes.empty() ? nullptr : handshakes.front(), connection_bound::handshakes);
 }
 
 std::optional<connection_bound> connection_registry::bound_reached(const std::optional<net::ip::address>& peer,

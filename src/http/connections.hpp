@@ -130,7 +130,7 @@ class connection_registry {
     bool set_sender(entry& which, const net::ip::address& sender, clock::time_point now);
     bool make_room_for_handshake(const std::optional<net::ip::address>& peer);
     bool make_room_among_handshakes_of(const std::optional<net::ip::address>& peer);
-    bool give_up_oldest(scope& within, connection_stage stage, connection_bound reason);
+    bool make_room_for_handshake_in(scope& those, std::size_t handshakes_max);
     std::optional<connection_bound> bound_reached(const std::optional<net::ip::address>& peer, clock::time_point now);
     bool make_room(scope& within, std::size_t bound, connection_bound reason, clock::time_point now);
     /// @param chosen may be null. @return false if it must stay, or too many are given up already.
