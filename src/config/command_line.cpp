@@ -5,8 +5,8 @@
 #include <exception>
 
 #include "config/keys.hpp"
-#include "config/units.hpp"
 #include "config/version.hpp"
+#include "core/text.hpp"
 
 namespace seriesgate {
 namespace {
@@ -33,10 +33,6 @@ std::string unknown_argument(const program_about& of, const CLI::App& app, const
     return printable(flag, 80) + ": unknown flag" + hint_for(of, app, flag);
 }
 
-bool is_negative_number(std::string_view argument) noexcept {
-    return argument.size() > 1 && argument[0] == '-' && is_digits(argument.substr(1, 1));
-}
-
 // `--maxHourlySeries -100` as `--maxHourlySeries=-100`, so that the number is taken for a value and no flag.
 std::vector<std::string> with_numbers_joined(int argc, const char* const* argv) {
     std::vector<std::string> arguments;
@@ -44,7 +40,8 @@ std::vector<std::string> with_numbers_joined(int argc, const char* const* argv) 
         const std::string argument{argv[i]};
         const bool is_behind_flag = arguments.size() > 1 && arguments.back().starts_with("--") &&
                                     arguments.back().find('=') == std::string::npos;
-        if (is_behind_flag && is_negative_number(argument))
+        const bool is_negative = argument.size() > 1 && argument[0] == '-' && is_digit(argument[1]);
+        if (is_behind_flag && is_negative)
             arguments.back() += "=" + argument;
         else
             arguments.push_back(argument);

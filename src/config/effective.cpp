@@ -100,11 +100,9 @@ std::string group_yaml(label_limit limit, const group_labels& group, const serie
 
 std::optional<std::string> tenant_yaml(const limit_rules& rules, const std::string& tenant,
                                        const series_maxima& maxima) {
-    const tenant_limits& tenants = rules.tenants;
     if (!is_utf8(tenant)) return std::nullopt;
-    const auto own = tenants.answers.find(tenant);
-    const auto answer = own == tenants.answers.end() ? std::nullopt : std::optional{own->second};
-    return suggested_text(below("tenants", below("overrides", below(tenant, show_tenant(maxima, answer)))), rules);
+    const YAML::Node shown = show_tenant(rules.tenants, tenant, maxima);
+    return suggested_text(below("tenants", below("overrides", below(tenant, shown))), rules);
 }
 
 /// Labels as senders have them. @return nothing if they are no UTF-8.

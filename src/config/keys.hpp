@@ -38,7 +38,7 @@ value_type<tenant_limits> tenant_overrides();
 const fields<label_limit>& limit_fields();
 /// Maxima as a file has them, and those of a tenant with what its senders are told, if it says.
 YAML::Node show_maxima(const series_maxima& maxima);
-YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer);
+YAML::Node show_tenant(const tenant_limits& of, const std::string& tenant, const series_maxima& maxima);
 
 value_type<std::vector<store_backend>> store_urls();
 /// Reads `urls` unless `url` has said where the store is: then it is an error.

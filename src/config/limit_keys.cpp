@@ -194,12 +194,14 @@ value_type<std::vector<label_limit>> limit_lists() {
     return type;
 }
 
-YAML::Node show_tenant(const series_maxima& maxima, const std::optional<limit_answer>& answer) {
-    return show_fields(tenant_fields(), {maxima, answer});
+YAML::Node show_maxima(const series_maxima& maxima) {
+    return show_fields(tenant_fields(), {maxima, {}});
 }
 
-YAML::Node show_maxima(const series_maxima& maxima) {
-    return show_tenant(maxima, std::nullopt);
+YAML::Node show_tenant(const tenant_limits& of, const std::string& tenant, const series_maxima& maxima) {
+    tenant_override shown{maxima, {}};
+    if (const auto own = of.answers.find(tenant); own != of.answers.end()) shown.answer = own->second;
+    return show_fields(tenant_fields(), shown);
 }
 
 value_type<tenant_limits> tenant_overrides() {
@@ -217,11 +219,7 @@ value_type<tenant_limits> tenant_overrides() {
     };
     const auto show = [](const tenant_limits& from) {
         YAML::Node map{YAML::NodeType::Map};
-        for (const auto& [tenant, maxima] : from.overrides) {
-            const auto own = from.answers.find(tenant);
-            map.force_insert(
-                tenant, show_tenant(maxima, own == from.answers.end() ? std::nullopt : std::optional{own->second}));
-        }
+        for (const auto& [tenant, maxima] : from.overrides) map.force_insert(tenant, show_tenant(from, tenant, maxima));
         return map;
     };
     return {description_of_many(value_form::names, "map of tenants", "", description_of(tenant_fields())), read, show};
