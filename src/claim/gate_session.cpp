@@ -52,6 +52,8 @@ gate_session::news gate_session::take_answer(const heartbeat_answer& said, const
     const bool is_another = known != store.epoch;
     const bool is_lost = is_another && (!known.empty() || has_series_);
     view_.begin(store.epoch, store.windows);
+    // Not amid a refill: another store, or one that gates have told again. It knows better.
+    if (is_another && !store.is_refilling) lapsed_ = -1;
     // A store that is back with data of an earlier hour says nothing of this one.
     const std::int64_t hour_now = hour_number(view_.clock.now(at.steady, at.own));
     if (const open_windows& open = store.windows; open.hour == hour_now && open.hour != lapsed_)

@@ -122,7 +122,8 @@ if refilling and takes_part then
 end
 -- Places lapse when the grace is over and no gate accepts incumbents unasked any more. Those of an hour that is over
 -- stay: who was heard of in it may be forgotten. What had lapsed before a loss has lapsed, whoever has vanished since.
-local may_lapse = ARGV[8] == '2' and known_hour == open
+-- Who comes from another store means the places there.
+local may_lapse = takes_part and ARGV[8] == '2' and known_hour == open
 if not refilling and all_told and hour == open then may_lapse = true end
 if may_lapse and lapsed ~= open and at >= open * HOUR_SECONDS + tonumber(ARGV[10]) then
     lapsed = open

@@ -320,13 +320,15 @@ TEST_CASE("a gate that began after the grace says in a refill that it has told; 
 TEST_CASE("that places have lapsed a gate says to a store that has lost that with its data, in that hour") {
     fleet_view view;
     gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, false, at(12, 5), 600s};
-    const auto says_so = [&](const char* epoch, std::int64_t hour, bool are_kept, std::chrono::hours later = 0h) {
+    const auto says_so = [&](const char* epoch, std::int64_t hour, bool are_kept, bool is_loss = false,
+                             std::chrono::hours later = 0h) {
         const gate_session::clocks now{.steady = since_start(later), .own = at(12, 30) + later};
         open_windows open = open_hour(hour);
         open.now = now.own;
         open.buckets.before = 1;
         open.keeps_places = are_kept;
-        static_cast<void>(session.take_answer({.state = {.windows = open, .epoch = epoch}}, now));
+        const store_state heard{.windows = open, .epoch = epoch, .is_refilling = is_loss};
+        static_cast<void>(session.take_answer({.state = heard}, now));
         session.begins_refill();
         session.has_refilled();
         return session.next({.at = now, .grace = 600s, .is_clean = [] { return true; }}).has_lapsed;
@@ -334,8 +336,13 @@ TEST_CASE("that places have lapsed a gate says to a store that has lost that wit
     const std::int64_t hour = hour_number(at(12, 0));
     CHECK_FALSE(says_so("first", hour, true));
     CHECK(says_so("first", hour, false));
-    CHECK(says_so("second", hour, true));
-    CHECK_FALSE(says_so("third", hour - 1, true));  // what the store has is an hour old
-    CHECK(says_so("third", hour, true));
-    CHECK_FALSE(says_so("third", hour + 1, true, 1h));
+    CHECK(says_so("second", hour, true, true));
+    CHECK_FALSE(says_so("third", hour - 1, true, true));  // what the store has is an hour old
+    CHECK(says_so("third", hour, true, true));
+    SECTION("but not in the next") {
+        CHECK_FALSE(says_so("third", hour + 1, true, false, 1h));
+    }
+    SECTION("but not to another store, which has lost nothing") {
+        CHECK_FALSE(says_so("others", hour, true));
+    }
 }

@@ -55,6 +55,7 @@ const std::vector<named_change>& changes() {
          {"if ARGV[11] == '1' and known_epoch == epoch then", "if ARGV[11] == '1' then"}},
         {"places lapse while gates refill", {"if not refilling and all_told", "if all_told"}},
         {"places that had lapsed are kept after a loss", {"ARGV[8] == '2' and known_hour == open", "false"}},
+        {"places lapse as those of another store have", {"takes_part and ARGV[8] == '2'", "ARGV[8] == '2'"}},
         {"told is kept for another hour",
          {"says_told and known_hour == open and open or -1", "says_told and open or -1"}},
         {"new series do not wait for a refill",

@@ -219,6 +219,19 @@ TEST_CASE("places that had lapsed stay so after a loss of data, although a gate 
     gates.both().compare();
 }
 
+TEST_CASE("places that have lapsed in another store are kept, until the gate that says so has heard of this one") {
+    few_gates gates;
+    const auto now = few_gates::begin_of(hour) + 30min;
+    gates.send(call_kind::claim, 0, 900, 1000, now);
+    const auto next = few_gates::begin_of(hour + 1) + 1min;
+    gates.send(call_kind::pass, 0, 100, 1000, next);
+    const std::string epoch = gates.knows("another");
+    CHECK(gates.beat("b", next + 11min, true, false, {}, true).windows.keeps_places);
+    gates.knows(epoch);
+    CHECK_FALSE(gates.beat("b", next + 12min, true, false, {}, true).windows.keeps_places);
+    gates.both().compare();
+}
+
 TEST_CASE("a refill is not ended by a leap of the store's clock, nor prolonged for ever by rare heartbeats") {
     shared_store_and_model both;
     std::string epoch;

@@ -93,7 +93,7 @@ class shared_store_model {
         note_gate(of, at);
         std::erase_if(gates_, [&](const auto& each) { return each.second.hour < sign_of_life(at) - 1; });
         if (takes_part) end_refill();
-        const bool has_lapsed = of.is_told && of.has_lapsed && of.hour == open_;
+        const bool has_lapsed = takes_part && of.is_told && of.has_lapsed && of.hour == open_;
         if ((has_lapsed || may_lapse(at)) && at >= open_ * 3600 + of.grace.count()) lapsed_ = open_;
         heartbeat_answer answer{.state = state(heartbeat_status::heard, std::chrono::seconds{at - seconds(now_)})};
         for (const auto& [name, its] : gates_)
