@@ -511,8 +511,7 @@ def test_a_gate_of_a_fleet_leaves_its_place(start_gate, upstream, keep, tmp_path
             before, gate = gate, start_gate(f"--upstream.url={upstream.url}", "--takeover", config=text)
             assert before.wait() == 0
             senders.answered(40)
-        eventually(lambda: len(senders.offered) > 220, "the limit is spent", 60)
-    assert len(looked) > 50
+        eventually(lambda: len(senders.offered) > 220 and len(looked) > 50, "the limit is spent, and was looked at", 60)
     left = [record for record in looked if record[2] == "-2"]
     assert (senders.wrong, left) == ([], [])  # the other one is there in its place
     came = arrived(upstream.requests)
