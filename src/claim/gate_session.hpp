@@ -55,15 +55,17 @@ class gate_session {
     bool refills_ = false;      // this gate
     bool is_loss_ = false;      // it refills because the store has lost data; else because it started with series
     bool is_to_begin_ = false;
-    std::int64_t told_ = -1;    // the hour in which it has said "told"
-    std::int64_t lapsed_ = -1;  // the hour whose places have lapsed: a store that has lost its data does not know that
+    std::int64_t told_ = -1;  // the hour in which it has said "told"
+    std::int64_t lapsed_;     // the hour whose places have lapsed: a store that has lost its data does not know that
 
   public:
     /// @param has_series whether the gate knows series from before its start.
     /// @param began when it started. After the grace it accepts no incumbents in that hour: it may have told before.
+    /// @param lapsed the hour whose places it knows to have lapsed, from before its start; -1: none.
     /// @param view outlives this.
-    gate_session(fleet_view& view, gate_identity who, bool has_series, time_point began, std::chrono::seconds grace)
-        : view_(view), who_(std::move(who)), has_series_(has_series) {
+    gate_session(fleet_view& view, gate_identity who, bool has_series, time_point began, std::chrono::seconds grace,
+                 std::int64_t lapsed = -1)
+        : view_(view), who_(std::move(who)), has_series_(has_series), lapsed_(lapsed) {
         if (began >= hour_of(began).start + grace) view_.accept_none(hour_number(began));
     }
 
@@ -72,6 +74,8 @@ class gate_session {
     /// No answer: the store cannot be reached.
     void lose_store() { view_.set_state(store_reach::away); }
 
+    /// As the constructor's.
+    [[nodiscard]] std::int64_t lapsed_hour() const noexcept { return lapsed_; }
     [[nodiscard]] const std::vector<gate_heard_of>& gates() const noexcept { return gates_; }
     /// This gate's rank among the gates, from 0 to 1. Its refill begins at that part of the table, so that gates share
     /// the work.

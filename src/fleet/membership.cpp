@@ -96,7 +96,7 @@ net::awaitable<std::string> membership::join(series_limiter& limiter, const hash
     limiter_ = &limiter;
     walker_.emplace(limiter, key);
     rules_.emplace(key);
-    session_.emplace(shared_.view, shared_.who, knows_series(limiter), shared_.now(), grace());
+    session_.emplace(shared_.view, shared_.who, knows_series(limiter), shared_.now(), grace(), lapsed_hour_of(limiter));
     const auto in_the_way = co_await beat();
     if (in_the_way && in_the_way->must_not) co_return in_the_way->why;
     log_state(in_the_way);
@@ -151,6 +151,7 @@ net::awaitable<std::optional<membership::obstacle>> membership::beat(bool leaves
     if (came == gate_session::news::foreign) co_return obstacle{.why = foreign, .must_not = true};
     if (came == gate_session::news::wrong_clock) co_return obstacle{.why = other_time};
     act_on(came);
+    note_lapse(*limiter_, session_->lapsed_hour());
     *shared_.members.lock() = {.all = answer->gates, .as_of = clock::now()};
     co_return std::nullopt;
 }

@@ -133,9 +133,10 @@ struct limiter_state {
     const limit_scope scope;
     refused_cache refused;
     refused_samples samples;
-    std::atomic<std::uint64_t> commits{0};   ///< requests with something to commit
-    std::atomic<std::uint64_t> revision{0};  ///< changes whenever a snapshot would differ
-    std::atomic<std::uint64_t> losses{0};    ///< fleet: times that the store lost data, see telling.hpp
+    std::atomic<std::uint64_t> commits{0};      ///< requests with something to commit
+    std::atomic<std::uint64_t> revision{0};     ///< changes whenever a snapshot would differ
+    std::atomic<std::uint64_t> losses{0};       ///< fleet: times that the store lost data, see telling.hpp
+    std::atomic<std::int64_t> lapsed_hour{-1};  ///< fleet: see note_lapse() in telling.hpp
     limit_names names;
     guarded<commit_state> commit;
     published<window_sets> sets;  ///< in force; publish() replaces them

@@ -2,8 +2,8 @@
 //
 //   windows   starts of hour and day, end of the grace, each in seconds since 1970
 //   sets      with seriesSet: exact a byte 3 first, and a byte (1 the hour before is known, 2 the clock went back in
-//             the day). Day, hour, previous hour, previous day: a byte (0 none, 1 follows, 2 the same as the day's),
-//             then the set
+//             the day, 4 places have lapsed in a fleet's store). Day, hour, previous hour, previous day: a byte (0
+//             none, 1 follows, 2 the same as the day's), then the set
 //   table     with seriesSet: exact. For each partition the number of its series, and of each the fingerprint (8
 //             bytes), the minute (4), a byte (1 was there in the hour before, 2 stands in the day alone, 4 and 8 a
 //             fleet's store does not know it in the hour, in the hour before) and the combination (4); all bits set in
@@ -133,11 +133,13 @@ void insert_missing(admitted_set& filter, std::uint64_t key) {
     filter.insert(key);
 }
 
-void save_sets(state_encoder& out, const window_sets& copied) {
+void save_sets(state_encoder& out, const window_sets& copied, std::int64_t lapsed_hour) {
     const admitted_set* const day = copied.day ? &copied.day->filter() : nullptr;
     if (copied.table) {
+        const bool has_lapsed = lapsed_hour == hour_number(copied.hour_span.start);
         out.numbers(static_cast<std::uint8_t>(set_mark::table),
-                    static_cast<std::uint8_t>((copied.knows_hour_before ? 1 : 0) | (copied.went_back ? 2 : 0)));
+                    static_cast<std::uint8_t>((copied.knows_hour_before ? 1 : 0) | (copied.went_back ? 2 : 0) |
+                                              (has_lapsed ? 4 : 0)));
     }
     save_set(out, day, nullptr);
     save_set(out, copied.hour.get(), nullptr);
@@ -266,6 +268,7 @@ struct loaded_state {
     window_tally daily;
     window_tally active;
     bool file_has_table = false;
+    bool has_lapsed = false;
     std::uint64_t samples_active = 0;
     std::uint64_t samples_hourly = 0;
     std::uint64_t samples_daily = 0;
@@ -307,6 +310,7 @@ bool load_sets(state_decoder& in, loaded_state& into, double rate) {
         const auto facts = in.number<std::uint8_t>();
         sets.knows_hour_before = (facts & 1) != 0;
         sets.went_back = (facts & 2) != 0;
+        into.has_lapsed = (facts & 4) != 0;
         day = load_mark(in);
     }
     if (day == set_mark::follows) into.day = std::make_shared<day_set>(load_set(in));
@@ -393,6 +397,7 @@ void take_over(limiter_state& state, loaded_state&& loaded, budget_table&& budge
     state.samples.in(refusing_window::hourly) = loaded.samples_hourly;
     state.samples.in(refusing_window::daily) = loaded.samples_daily;
     state.samples.in(refusing_window::active) = loaded.samples_active;
+    if (loaded.has_lapsed) state.lapsed_hour = hour_number(sets->hour_span.start);
     sets->rules = held->budgets.rules();
     sets->take_grace(*sets->rules);
     sets->step_back = state.sets.read()->step_back;
@@ -417,7 +422,7 @@ bool save_snapshot(series_limiter& limiter, state_sink& sink) {
     out.time(copied.hour_span.start);
     out.time(copied.day_span.start);
     out.time(copied.grace_end);
-    save_sets(out, copied);
+    save_sets(out, copied, state.lapsed_hour);
     if (copied.table) save_table(state.commit, out, copied);
     return begin_counts(state, copied, out) && save_budgets(state, out) &&
            (!copied.table || save_combinations(state, out));

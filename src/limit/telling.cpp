@@ -121,6 +121,15 @@ std::uint64_t losses_of(const series_limiter& limiter) noexcept {
     return limiter.state().losses.load(std::memory_order_relaxed);
 }
 
+void note_lapse(series_limiter& limiter, std::int64_t hour) noexcept {
+    limiter_state& state = limiter.state();
+    if (state.lapsed_hour.exchange(hour) != hour) state.revision.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::int64_t lapsed_hour_of(const series_limiter& limiter) noexcept {
+    return limiter.state().lapsed_hour.load(std::memory_order_relaxed);
+}
+
 void tell_all(series_limiter& limiter) {
     auto next = std::make_unique<window_sets>();
     const auto held = limiter.state().commit.lock();

@@ -66,4 +66,9 @@ void tell_all(series_limiter& limiter);
 /// How often that was called. Threads: any.
 [[nodiscard]] std::uint64_t losses_of(const series_limiter& limiter) noexcept;
 
+/// The store keeps no places any more in this hour; -1: it does. Snapshots have it, because a store that loses its data
+/// does not know it. Threads: any.
+void note_lapse(series_limiter& limiter, std::int64_t hour) noexcept;
+[[nodiscard]] std::int64_t lapsed_hour_of(const series_limiter& limiter) noexcept;
+
 }  // namespace seriesgate

@@ -35,11 +35,12 @@ struct history_faults {
     bool loses_messages = false;
     bool cuts_off = false;
     bool loses_data = false;
-    bool lags = false;      ///< another server has the data of some moments before
-    bool restarts = false;  ///< with the state that the gate has saved at that moment
-    bool leaves = false;    ///< gates that have told all leave; others with their state begin in their places
-    bool leaps = false;     ///< the store's clock
-    bool observes = false;  ///< the limits observe at first
+    bool lags = false;          ///< another server has the data of some moments before
+    bool restarts_all = false;  ///< with another server, which has older data: all gates, one of them renamed
+    bool restarts = false;      ///< with the state that the gate has saved at that moment
+    bool leaves = false;        ///< gates that have told all leave; others with their state begin in their places
+    bool leaps = false;         ///< the store's clock
+    bool observes = false;      ///< the limits observe at first
     unanswered becomes = unanswered::refused;
 };
 
@@ -135,7 +136,7 @@ class fleet_simulation {
 
     void step() {
         advance();
-        if (faults_.lags && steps_++ % 16 == 0) replica_ = store_;
+        if (faults_.lags && steps_++ % (faults_.restarts_all ? 256 : 16) == 0) replica_ = store_;
         gate& at = gates_[random_.below(gates_.size())];
         const std::uint64_t what = random_.below(12);
         if (what < 2) return begin_request(at);
@@ -259,9 +260,9 @@ class fleet_simulation {
         of.limiter = std::make_unique<series_limiter>(rules_, now_ + of.clock_is_ahead, hash_key::known_to_all(),
                                                       limit_scope::fleet, set_kind::exact);
         if (!state.empty()) require(restored(*of.limiter, state, now_ + of.clock_is_ahead), "the state is not read");
-        of.session = std::make_unique<gate_session>(*of.view,
-                                                    gate_identity{.name = of.name, .version = "1", .fingerprints = "f"},
-                                                    !state.empty(), now_ + of.clock_is_ahead, grace);
+        of.session = std::make_unique<gate_session>(
+            *of.view, gate_identity{.name = of.name, .version = "1", .fingerprints = "f"}, !state.empty(),
+            now_ + of.clock_is_ahead, grace, lapsed_hour_of(*of.limiter));
         of.walker = std::make_unique<untold_walker>(*of.limiter, hash_key::known_to_all());
         of.feed = std::make_unique<feed_follower>(*of.limiter, *of.view, of.run, std::chrono::seconds{1});
     }
@@ -566,6 +567,7 @@ class fleet_simulation {
                 at.walker->refill(at.session->place());
             }
         }
+        note_lapse(*at.limiter, at.session->lapsed_hour());
         note_refilled(at);
     }
 
@@ -652,6 +654,13 @@ class fleet_simulation {
         return std::ranges::any_of(gates_, [](const gate& each) { return !each.view->clock.has_heard(); });
     }
 
+    /// Nobody of them has heard the store before it has lost data, and one is waited for in vain.
+    void restart_all(gate& renamed) {
+        kept_for_nobody_ = hour_number(now_) + 1;
+        renamed.name += "'";
+        for (gate& each : gates_) start(each, saved(*each.limiter));
+    }
+
     void disturb(gate& at) {
         switch (random_.below(7)) {
             case 0:
@@ -669,8 +678,9 @@ class fleet_simulation {
             case 3:
                 if (!faults_.loses_data) break;
                 note_loss();
-                server_ = std::to_string(random_());  // another server, with the same data or nearly so
+                server_ = std::to_string(random_());  // another server, with the same data or older
                 if (faults_.lags) store_ = replica_;
+                if (faults_.restarts_all) restart_all(at);
                 break;
             case 4:
                 if (faults_.restarts && at.requests.empty() && all_are_witnesses()) start(at, saved(*at.limiter));

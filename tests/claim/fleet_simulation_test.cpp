@@ -83,6 +83,7 @@ TEST_CASE("a fleet keeps its promises when gates leave, and others begin") {
 TEST_CASE("a fleet keeps its promises when the store loses its data") {
     promises_hold({.loses_data = true}, 30);
     promises_hold({.loses_data = true, .lags = true}, 30);
+    promises_hold({.loses_data = true, .lags = true, .restarts_all = true}, 50);
     promises_hold({.loses_messages = true, .cuts_off = true, .loses_data = true}, 30);
 }
 

@@ -346,3 +346,21 @@ TEST_CASE("that places have lapsed a gate says to a store that has lost that wit
         CHECK_FALSE(says_so("others", hour, true));
     }
 }
+
+TEST_CASE("a gate that knows from its state that places have lapsed says so to a store that is refilled, to no other") {
+    const bool is_loss = GENERATE(true, false);
+    const time_point now = at(12, 30);
+    fleet_view view;
+    gate_session session{view, {.name = "a", .version = "1", .fingerprints = "f"}, true, now, 600s, hour_number(now)};
+    const gate_session::clocks clocks{.steady = since_start(0s), .own = now};
+    open_windows open = open_hour(hour_number(now));
+    open.now = now;
+    open.buckets.before = 1;
+    open.keeps_places = true;
+    const heartbeat_answer said{.state = {.windows = open, .epoch = "first", .is_refilling = is_loss}};
+    static_cast<void>(session.take_answer(said, clocks));
+    session.begins_refill();
+    session.has_refilled();
+    CHECK(session.next({.at = clocks, .grace = 600s, .is_clean = [] { return true; }}).has_lapsed == is_loss);
+    CHECK(session.lapsed_hour() == (is_loss ? hour_number(now) : -1));
+}

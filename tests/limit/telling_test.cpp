@@ -151,6 +151,21 @@ TEST_CASE("what is untold is so after a restart") {
     CHECK(describe(again.limiter, both, tell_kind::untold).budgets.front().size() == 3);
 }
 
+TEST_CASE("that places have lapsed is known after a restart") {
+    telling_gate gate;
+    const std::uint64_t revision = gate.limiter.revision();
+    note_lapse(gate.limiter, hour_number(at(10, 0)));
+    CHECK(gate.limiter.revision() != revision);
+    telling_gate next{at(10, 40)};
+    CHECK(lapsed_hour_of(next.limiter) == -1);
+    REQUIRE(restored(next.limiter, saved(gate.limiter), at(10, 40)));
+    CHECK(lapsed_hour_of(next.limiter) == hour_number(at(10, 0)));
+    gate.limiter.maintain(at(11, 0));
+    telling_gate later{at(11, 1)};
+    REQUIRE(restored(later.limiter, saved(gate.limiter), at(11, 1)));
+    CHECK(lapsed_hour_of(later.limiter) == -1);
+}
+
 TEST_CASE("what comes again while the state is saved is untold after a restart, in the hour before, too") {
     struct interrupted_sink final : state_sink {
         std::string bytes;
