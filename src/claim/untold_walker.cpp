@@ -114,9 +114,11 @@ bool untold_walker::find() {
         next_ = 0;
     }
     found_.swap(room_);
+    // At least one part each time, for there may be notes each time.
+    do searches_ = searches_ && find_untold(*limiter_, next_, found_);
+    while (found_.empty() && searches_);
     std::sort(found_.begin(), found_.end());  // one may have been noted several times
     found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
-    while (found_.empty() && searches_) searches_ = find_untold(*limiter_, next_, found_);
     if (!searches_) next_ = 0;
     if (found_.empty()) drains_ = false;
     return !found_.empty();

@@ -1,6 +1,7 @@
 #include "claim/untold_walker.hpp"
 
 #include "claim/asking.hpp"
+#include "limit/commit_state.hpp"
 #include "support/catch.hpp"
 
 namespace seriesgate::testing::untold_walker_test {
@@ -28,6 +29,30 @@ TEST_CASE("a refill ends though more passes than can be told, and what is left i
     CHECK_FALSE(walker.is_clean());
     while (walker.next()) walker.is_told();
     CHECK(walker.is_clean());
+}
+
+TEST_CASE("what was not noted is told although more passes all the time") {
+    asking gate{three_limits()};
+    std::uint64_t passed = 0;
+    const auto pass = [&](std::uint64_t count) {
+        gate.start();
+        gate.add({{"job", "a"}}, passed, count).ask();
+        gate.commit(gate.decide(decision_outcome::passes));
+        passed += count;
+    };
+    untold_walker walker{gate.limiter, hash_key::known_to_all()};
+    REQUIRE(walker.is_clean());
+    constexpr std::uint64_t missed = 4'096, part = 4'096;
+    while (passed < untold_notes::count_max + missed) pass(part);
+    for (std::uint64_t calls = 0; calls < 2'000; ++calls) {
+        pass(1);
+        REQUIRE(walker.next().has_value());
+        walker.is_told();
+    }
+    std::vector<std::uint64_t> untold;
+    for (std::uint64_t next = 0; find_untold(gate.limiter, next, untold);) {
+    }
+    CHECK(untold.size() < 600);
 }
 
 }  // namespace seriesgate::testing::untold_walker_test
